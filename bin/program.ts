@@ -13,7 +13,7 @@ interface CommandRow {
   /** Heading in the help of the program. */
   readonly group: string;
   readonly summary: string;
-  /** Not for people. */
+  /** True for a command that the help leaves out, because only fleetbed itself runs it. */
   readonly hidden?: true;
   readonly load: () => Promise<{ readonly configure: Configure }>;
 }

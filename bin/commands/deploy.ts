@@ -75,12 +75,12 @@ export function configure(command: Command): void {
   );
 }
 
-/** What is deployed. */
+/** An artifact read from a file, or to be generated from a plain file. */
 interface Release {
   readonly name: string;
   /** SHA-256 of each file of the payload, in hex. */
   readonly checksums: readonly string[];
-  /** How it gets to the server. */
+  /** Uploads the artifact, or has the server generate it. */
   upload(api: ManagementApi): Promise<unknown>;
 }
 

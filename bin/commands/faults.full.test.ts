@@ -89,7 +89,7 @@ describe('fleetbed faults', () => {
     ['a tenant that is not there', ['list', '--tenant', 'nowhere'], 3],
     ['no file', ['add'], 2],
     ['a word too many', ['list', 'all'], 2],
-  ])('refuses %s', async (_, words, code) => {
+  ])('refuses %s with its exit code', async (_, words, code) => {
     const ready = await serve();
     expect((await faults(ready, words)).code).toBe(code);
   });

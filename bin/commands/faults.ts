@@ -1,4 +1,4 @@
-/** `fleetbed faults`: plan faults on a running server, see what became of them, and end them. */
+/** `fleetbed faults`: plan faults on a running server, list which have fired, and end them. */
 import type { Command } from 'commander';
 import type { RuleStanding, UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';

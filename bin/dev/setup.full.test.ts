@@ -152,7 +152,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     expect({ code, stdout: stdout.trim() }).toEqual({ code: 0, stdout: 'one' });
   });
 
-  it('builds again when a source has changed, and removes the output of a deleted one', async () => {
+  it('rebuilds when a source has changed, and removes the output of deleted ones', async () => {
     takePreparedClone();
     put('fixtures/old.ts', 'export const old = 1;\n');
     put('fixtures/vectors/old.json', '{}');

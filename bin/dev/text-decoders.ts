@@ -18,7 +18,7 @@ export function getDecoder(encoding: string): Decoder {
   };
 }
 
-/** Whether `getDecoder` knows it. */
+/** True when `getDecoder` accepts the encoding. */
 export function encodingExists(encoding: string): boolean {
   return decoderOf(encoding) !== undefined;
 }

@@ -113,7 +113,7 @@ class Mask {
 /** Headers that differ from call to call. */
 const varying = new Set(['content-length', 'date']);
 
-/** Answers as lines. */
+/** Records each answer as one line of JSON, with random values masked. */
 class Walk {
   readonly lines: string[] = [];
   readonly #mask = new Mask();

@@ -83,8 +83,8 @@ function refused(behaviour: string): Asked[] {
     .filter(({ operation, status }) => operation !== 'post-auth-request' && status === 401);
 }
 
-describe('a day and a night of a fleet, in seconds', () => {
-  it('sees each device renew its token before it runs out, at a moment of its own', () => {
+describe('a server over a day and a night', () => {
+  it('sees each device renew its token before expiry, at its own time', () => {
     const [, ...steady] = gaps(tokenTimes('steady'));
     expect(steady.length).toBeGreaterThan(7);
     for (const gap of steady) {
@@ -96,7 +96,7 @@ describe('a day and a night of a fleet, in seconds', () => {
     expect(Math.abs((slow ?? 0) - (steady[1] ?? 0))).toBeGreaterThan(MINUTE_MS);
   });
 
-  it('sees a device whose clock is years behind renew it after a 401', async () => {
+  it('sees a device whose clock is years behind renew after a 401', async () => {
     const refusals = refused('clock-skew');
     expect(refusals.length).toBeGreaterThan(6);
     const answers = fleet.answersTo('clock-skew');
@@ -105,7 +105,7 @@ describe('a day and a night of a fleet, in seconds', () => {
     expect((await fleet.recorded())['clock-skew']).toBe('success');
   });
 
-  it('lets in nobody who never renews', () => {
+  it('answers 401 to a device that never renews its token', () => {
     const last = Math.max(...tokenTimes('never-renews'));
     const later = fleet
       .answersTo('never-renews')
@@ -115,7 +115,7 @@ describe('a day and a night of a fleet, in seconds', () => {
     expect(later.map(({ operation }) => operation)).not.toContain('post-auth-request');
   });
 
-  it('hears of a device that talks by night only by night, but for its first contact', async () => {
+  it('has requests of a night-only device by night, but for its first', async () => {
     const hours = timesOf(fleet.askedBy('night-only'))
       .filter((time) => time > noonMs + HOUR_MS)
       .map((time) => new Date(time).getUTCHours());
@@ -128,7 +128,7 @@ describe('a day and a night of a fleet, in seconds', () => {
     expect((await fleet.recorded())['night-only']).toBe('success');
   });
 
-  it('waits for a download that hangs, and for ever for what never comes', async () => {
+  it('waits for a download that hangs, and for ever for silent devices', async () => {
     expect(await fleet.recorded()).toMatchObject({
       steady: 'success',
       slow: 'success',

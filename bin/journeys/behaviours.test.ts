@@ -155,7 +155,7 @@ describe('the server keeps of a device that', () => {
     expect(body.length).toBeGreaterThan(20 * POLLS_AFTER);
   });
 
-  it('changes its key: a second set of the same device, accepted by the operator', async () => {
+  it('changes its key: a second accepted auth set of the same device', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('key-rotation') },
     });
@@ -221,14 +221,14 @@ describe('the server keeps of an update that', () => {
     expect(installing - downloading).toBeGreaterThanOrEqual(800);
   });
 
-  it('hangs for ever, or ends in a brick: what was said last, and silence', () => {
+  it('hangs for ever or bricks the device: the last reported status', () => {
     expect(fleet.reportsOf('hang-for-ever')).toEqual(['downloading 204', 'installing 204']);
     expect(fleet.askedBy('hang-for-ever').at(-1)?.operation).toBe('put-deployment-status');
     expect(fleet.reportsOf('bricked').at(-1)).toBe('rebooting 204');
     expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: it begins again after a new sign-in, with the rest of the file', () => {
+  it('loses power: a new sign-in, then the rest of the file', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
     const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');

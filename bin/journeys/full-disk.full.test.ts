@@ -62,7 +62,7 @@ async function statusesOf(server: TestServer, device: AcceptedDevice, deployment
 describe.each(smallDisks())(
   'a server on a full disk ($name)',
   ({ launcher, fullLauncher, fill, empty }) => {
-    it('refuses writes with 507 and goes on reading, and takes them again once there is room', async () => {
+    it('refuses writes with 507, still reads, and writes again given room', async () => {
       const disk = join(folder, 'disk');
       const { running, server } = await serveOn(disk, launcher(disk));
       const { pid = 0 } = running.child;
@@ -109,8 +109,8 @@ describe.each(smallDisks())(
   },
 );
 
-describe.each(lastingDisks())('a server that was killed with -9 on a full disk', (make) => {
-  it('starts again without room, reads all that it had, and writes once there is some', async () => {
+describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) => {
+  it('starts again, reads all its data, and writes given room', async () => {
     const folderOfDisk = join(folder, 'disk');
     const disk = await make(folderOfDisk);
     try {

@@ -75,7 +75,7 @@ async function shownBy(script: string, limitMs: number): Promise<string> {
   return shown.replace(/^npm (notice|warn).*\n/gm, '');
 }
 
-describe('README, pasted into a fresh clone by somebody whose home folder is empty', () => {
+describe('README pasted into a fresh clone', () => {
   it('has a demo, a server and three quick starts of five commands at most', () => {
     expect([demo?.script, server?.script]).toEqual([
       expect.stringMatching(/^npm start/),
@@ -116,7 +116,7 @@ describe('README, pasted into a fresh clone by somebody whose home folder is emp
     await expect(fetch('http://127.0.0.1:8080/')).rejects.toThrow();
   });
 
-  it('leaves nothing in the clone but what git ignores and the files that were asked for', () => {
+  it('leaves nothing in the clone but ignored and requested files', () => {
     const known = readdirSync(projectFolder);
     const files = readdirSync(join(folder, 'fleetbed')).filter((name) => !known.includes(name));
     expect(files.sort()).toEqual(['answer.json', 'conformance.html', 'conformance.xml']);
@@ -139,7 +139,7 @@ function holdPort(port: number): Promise<Server> {
 }
 
 // In this file because the quick starts above need the same ports.
-describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () => {
+describe('fleetbed demo --exit --json with busy ports', () => {
   let ended: Ended;
   let result: DemoResult;
   let folder: string;
@@ -158,7 +158,7 @@ describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () =
     rmSync(folder, { recursive: true });
   });
 
-  it('ends with exit code 0, JSON alone on standard output and words on standard error', () => {
+  it('ends with exit code 0, JSON on stdout and messages on stderr', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1);
     const { port } = new URL(result.server.baseUrl);
@@ -173,7 +173,7 @@ describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () =
     expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8081');
   });
 
-  it('lets ten devices of each key type live through their whole life', () => {
+  it('brings ten devices of each key type to their outcomes', () => {
     const { devices, funnel, ended } = result.fleet;
     expect(ended).toBe('settled');
     for (const keyType of ['rsa', 'ecdsa', 'ed25519']) {

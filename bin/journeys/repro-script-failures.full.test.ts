@@ -104,7 +104,7 @@ describe('the script of a failed case', { timeout: 120_000 }, () => {
     }
   });
 
-  it('comes, step by step, to what the suite saw, ids and tokens taken from the new answers', async () => {
+  it('reproduces each step of the suite with new ids and tokens', async () => {
     const { adminToken: USER_TOKEN, controlToken: CONTROL_TOKEN } = server;
     // What a case makes up is masked as well; the reader makes it up too.
     const variables = { USER_TOKEN, CONTROL_TOKEN, LINK_SIGNATURE: 'altered' };

@@ -71,7 +71,7 @@ function bodyOf(stdout: string): string {
 }
 
 describe.each(keyTypes)('an authentication request with a %s key', (keyType) => {
-  it('is repeated by openssl and curl with a key of the reader, to a token that works', async () => {
+  it('is repeated by openssl and curl with another key, for a token', async () => {
     const serial = `${keyType} ${hostileSerial}`;
     const key = await signingAlgorithms[keyType].makeKey(seededRandom(keyType));
     await deviceOf(serial, key).authenticate();

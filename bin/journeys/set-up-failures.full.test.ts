@@ -76,7 +76,7 @@ const conform = (baseUrl: string, ...more: string[]) => [
   ...more,
 ];
 
-describe('a run that cannot be set up ends with exit code 3 and one sentence', () => {
+describe('set-up fails with exit code 3 and one sentence', () => {
   it.each(['--port', '--control-port'])('when the port of serve %s is busy', async (option) => {
     const url = option === '--port' ? ready.baseUrl : ready.controlUrl;
     const { port } = new URL(url);
@@ -141,7 +141,7 @@ describe('a run that cannot be set up ends with exit code 3 and one sentence', (
     },
   );
 
-  it('when the artifact to deploy does not exist, or fits no device, before a device is seen', async () => {
+  it('when the artifact to deploy is missing or fits no device', async () => {
     const headers = { Authorization: `Bearer ${ready.adminToken}` };
     const accept = ['--accept', '--token', ready.adminToken, '--deploy'];
     const deploy = (...words: string[]) =>

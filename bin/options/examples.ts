@@ -1,7 +1,7 @@
 /** Examples below the help of a command. A test parses each of them. */
 import type { Command } from 'commander';
 
-/** Adds whole command lines. */
+/** Adds whole command lines below the help, under "Examples:". */
 export function addExamples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText(
     'after',

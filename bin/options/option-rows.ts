@@ -16,7 +16,7 @@ export function addOptionRows(command: Command, rows: OptionRows): Command {
   return command;
 }
 
-/** What a row says of its option beside the way in which its value is read. */
+/** An option row, however its value is read. */
 type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
 
 /** @param parse reads the value; undefined for a switch and for a text as it is. */

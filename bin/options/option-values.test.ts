@@ -147,7 +147,7 @@ describe('texts', () => {
     refuses((text) => parse(text, undefined), bad, /one, two, three/);
   });
 
-  it('refuses empty texts', () => {
+  it('refuses an empty text and one of spaces', () => {
     refuses(values.filled, ['', '  '], /non-empty/);
   });
 });

@@ -8,7 +8,7 @@ import { fileForms } from './option-values.ts';
 
 /** A form in which a run is written to a file. */
 export interface ReportForm<Run> {
-  /** As `--report` names it. */
+  /** The name of the form in `--report FORM=FILE`. */
   readonly form: string;
   /** The whole file; called only where the form is wanted. */
   readonly render: (run: Run) => string;

@@ -41,7 +41,7 @@ function isSecret({ flags }: Option): boolean {
 }
 
 describe('an option with a secret for its value', () => {
-  it('has its variable in every command, and its refusals do not show it', () => {
+  it('has its variable in every command, and no refusal shows the value', () => {
     const secrets = all.filter(({ option }) => isSecret(option));
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
     expect(named).toEqual(

@@ -5,7 +5,7 @@ import * as values from './option-values.ts';
 /** The environment's name for the server. */
 const urlVariable = 'FLEETBED_URL';
 
-/** `--force` of a clean-up. */
+/** The option `--force` of a command that cleans up by a ledger. */
 export function forceOption(): Option {
   return new Option(
     '--force',

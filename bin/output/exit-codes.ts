@@ -22,7 +22,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** From the worst on. */
+/** All exit codes, the worst first. */
 const order: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.failed,

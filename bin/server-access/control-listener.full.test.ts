@@ -78,7 +78,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
   const serve = () => startServe([], [], own);
   const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 
-  it('is found by its run file, which only its owner can read, and which goes with it', async () => {
+  it('is found by its run file, owner-only and removed at its end', async () => {
     const { running, ready } = await serve();
     try {
       const file = join(folder, `${running.child.pid}.json`);
@@ -174,7 +174,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is not taken from a link, a file that others may read, or a folder that they may', async () => {
+  it('is not taken from a link or from what others may read', async () => {
     const { running, ready } = await serve();
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);

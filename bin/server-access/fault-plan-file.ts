@@ -1,4 +1,4 @@
-/** Plans of faults in files, and what is said of planned faults that never fired. */
+/** Reads fault plans from files, and words the warning for planned faults that never fired. */
 
 import { counted } from '../../fixtures/counted.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';

@@ -11,7 +11,7 @@ import { type RunFile, runningServers } from './run-file.ts';
 /** The source of a value that a run file gave, beside commander's own `cli`, `env` and `default`. */
 const FOUND = 'run-file';
 
-/** Defaults of `fleetbed serve`. */
+/** The addresses at which `fleetbed serve` listens by default. */
 const defaultUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 
 /** Fills in `controlUrl` and `controlToken`. @throws CommandError when no server can be made out */

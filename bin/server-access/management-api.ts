@@ -52,7 +52,7 @@ export class ManagementApi {
     return this.#token;
   }
 
-  /** Calls an operation. */
+  /** Calls an operation of the management API. @throws CommandError when the server refuses it */
   readonly call: AdminClient['call'] = async (id, ...call) => {
     try {
       return await this.#client.call(id, ...call);

@@ -17,7 +17,7 @@ export interface ServerReady {
   /** The secret of the control listener; it does not expire. */
   readonly controlToken: string;
   readonly headerPrefix: string;
-  /** Absent without TLS. */
+  /** The TLS settings of the server; absent without TLS. */
   readonly tls?: TlsReady;
   readonly version: string;
 }

@@ -5,10 +5,10 @@ import { addUrlOption } from '../options/url-option.ts';
 import { fillServer } from './found-server.ts';
 import type { RunFile } from './run-file.ts';
 
-/** What `addServerOptions` adds, and what it finds on this machine where nothing is given. */
+/** The values of the options that `addServerOptions` adds, or those of the server on this machine. */
 export interface ServerOptions extends LoginOptions {
   readonly url: string;
-  /** A file. */
+  /** Path of the PEM file of `--ca`. */
   readonly ca?: string;
   /** The certificate of the server that was found. */
   readonly caPem?: string;

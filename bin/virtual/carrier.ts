@@ -48,12 +48,12 @@ export interface ReachedServer {
   onceUp(act: () => void): () => void;
 }
 
-/** Where requests go, and what happens on the way. */
+/** The server that receives the requests, and the faults on the way to it. */
 interface MemoryCarrierOptions {
   readonly server: ReachedServer;
   /** Stands in the place of the server's own listener. */
   readonly listener?: MemoryListener | undefined;
-  /** The Host header. */
+  /** Value of the Host header in every request. */
   readonly host: string;
   readonly clock: Clock;
   /** Returns what happens to an exchange; undefined when nothing does. */
@@ -72,7 +72,7 @@ const undisturbed: ExchangePlan = {
   ...{ requestDelayMs: 0, answerDelayMs: 0, isRequestLost: false, instead: undefined },
 };
 
-/** A carrier in memory. */
+/** A carrier that calls the listener of a server in the same process. */
 export class MemoryCarrier implements Carrier {
   readonly #options: MemoryCarrierOptions;
   readonly #direct: Dispatching;

@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { type FleetEvent, inEventOrder } from '../../simulator/device/events.ts';
 import { eventLine } from '../../simulator/report/events-lines.ts';
 
-/** What became of the log. */
+/** The number of lines and the hash of a finished event log. */
 export interface EventLogSummary {
   readonly lines: number;
   /** Of all lines, in hexadecimal. */

@@ -63,7 +63,7 @@ describe('an exploration', () => {
 });
 
 describe('an exploration with restarts', () => {
-  it('finds a status that only a restart of the server loses, and prints how to repeat it', {
+  it('finds a status that only a server restart loses, and prints its repetition', {
     timeout: 300_000,
   }, async () => {
     const notStored = { ...planted, name: 'not-stored' } as const;

@@ -129,7 +129,7 @@ async function shrunk(
   return smallest;
 }
 
-/** The greatest steps first. */
+/** Yields smaller trials than the given one, the largest reductions first. */
 function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
   const { plan, faults, restarts } = trial;
   const calm = faults.filter(({ name }) => name !== 'server-restart');

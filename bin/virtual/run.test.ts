@@ -14,7 +14,7 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([]);
   });
 
-  it('has the same event log when the seed is the same, and another one when it is not', async () => {
+  it('has the same event log for the same seed, and another for another', async () => {
     const [one, again, other] = [
       await runTrial(smallTrial()),
       await runTrial(smallTrial()),

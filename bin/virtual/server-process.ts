@@ -64,7 +64,7 @@ export class ServerProcess {
     if (options.mayRestart) this.#root = mkdtempSync(join(tmpdir(), dataFolderPrefix));
   }
 
-  /** Throws as `startServer` does. */
+  /** @throws SettingError for an invalid option, StateError for an unusable data folder */
   static async start(options: ServerProcessOptions): Promise<ServerProcess> {
     const started = new ServerProcess(options);
     try {

@@ -57,7 +57,7 @@ export function configure(command: Command): void {
   });
 }
 
-/** Removes what a run of the suite has left, and prints what became of it. @throws CommandError */
+/** Removes what a run of the suite has left, and prints the result. @throws CommandError */
 export async function cleanUpRun(
   ledgerFile: string,
   options: RunCleanupOptions,

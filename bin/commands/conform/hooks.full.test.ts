@@ -46,7 +46,7 @@ describe('fleetbed conform', () => {
     ['a capability that there is not', ['--with', 'flight'], 'Accepted: operator', 2],
     ['one that is declared both ways', ['--with', 'monitor', '--without', 'monitor'], 'both', 2],
     ['half of the control listener', ['--control-url', 'http://127.0.0.1:1'], 'control-token', 2],
-  ])('refuses %s', async (_, words, message, exitCode) => {
+  ])('refuses %s with an exit code and a message', async (_, words, message, exitCode) => {
     const { code, stderr } = await runCommand(['conform', '--anonymous', ...words]);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('secret-of-control');

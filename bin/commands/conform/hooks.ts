@@ -22,7 +22,6 @@ const contract = [
   'Cases that need a step without a command are skipped.',
 ] as const;
 
-/** Adds what it does. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed conform hooks');
   command

@@ -1,4 +1,4 @@
-/** Where a run keeps its ledger, and what is said of it in the end. */
+/** Where a run keeps its ledger, and the sentence about it at the end. */
 import { accessSync, constants, existsSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -8,9 +8,9 @@ const group = 'Which cases';
 const fuzzing = 'Random alterations';
 const reports = 'Reports';
 
-/** Without `--seed`. */
+/** The seed of a self-test without `--seed`. */
 export const defaultSeed = '1';
-/** Without `--floor`. */
+/** The least share of fuzz alterations that must be noticed, without `--floor`. */
 export const defaultFloor = 0.95;
 
 export const selfTestRows = {
@@ -73,5 +73,5 @@ export const selfTestRows = {
   },
 } as const satisfies OptionRows;
 
-/** Their values. */
+/** The parsed options of `fleetbed conform self-test`. */
 export type SelfTestRowValues = ValuesOf<typeof selfTestRows>;

@@ -21,7 +21,7 @@ function linesOf(rows: readonly string[], misses: readonly string[] = []): reado
 }
 
 describe('the progress of a self-test', () => {
-  it('is a line at the first row, one a minute, and one at the last row', () => {
+  it('prints a line at the first row, each minute and at the last row', () => {
     const rows = Array.from({ length: 130 }, (_, index) => `row ${index}`);
     expect(linesOf(rows)).toEqual([
       '1 of 130 done, 0 missed',

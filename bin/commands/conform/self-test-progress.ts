@@ -8,7 +8,7 @@ const LINE_MS = 60_000;
 export interface ProgressOptions<Row> {
   readonly output: Output;
   readonly clock: Clock;
-  /** Rows in all. */
+  /** Number of rows that the self-test runs. */
   readonly total: number;
   /** A row that fails the self-test is shown at once. */
   readonly isMiss: (row: Row) => boolean;

@@ -4,7 +4,6 @@ import { addExamples } from '../../options/examples.ts';
 import { configure as configureEnvironment } from './environment.ts';
 import { configure as configureSignature } from './signature.ts';
 
-/** Adds the two commands. */
 export function configure(command: Command): void {
   const add = (name: string, summary: string) =>
     command.command(name).description(summary).allowExcessArguments(false);

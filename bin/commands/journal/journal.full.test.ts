@@ -203,7 +203,7 @@ describe('fleetbed assert', () => {
     [['='], 2, 'Accepted: a status such as success'],
     [['--times', '-1', 'success'], 2, '--times'],
     [[], 2, 'step'],
-  ])('refuses %j', async (words, code, because) => {
+  ])('refuses %j with exit code %d', async (words, code, because) => {
     const ended = await run('assert', ...at, ...words);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(because);
@@ -278,7 +278,7 @@ describe('fleetbed serve', () => {
     [['--journal-entries', '-1'], '--journal-entries'],
     [['--journal-entries', '1000001'], 'from 0 to 1000000'],
     [['--journal-bytes', '1'], 'from 65536'],
-  ])('refuses %j', async (words, because) => {
+  ])('refuses %j with exit code 2', async (words, because) => {
     const { code, stderr } = await run('serve', ...words);
     expect(code).toBe(2);
     expect(stderr).toContain(because);

@@ -5,7 +5,6 @@ import * as merge from './merge.ts';
 import * as render from './render.ts';
 import * as schema from './schema.ts';
 
-/** Adds the subcommands. */
 export function configure(command: Command): void {
   compare.configure(
     command

@@ -53,7 +53,7 @@ const readyForm = {
 };
 
 describe('the ready word of serve', () => {
-  it('is one JSON line and the same in the ready file, which only its owner may read', async () => {
+  it('is one JSON line, also in the ready file, readable only by its owner', async () => {
     const file = join(folder, 'ready.json');
     const { ready, running } = await serve(['--ready-file', file]);
     expect(ready).toEqual(readyForm);

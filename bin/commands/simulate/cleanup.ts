@@ -66,7 +66,7 @@ export function addFleetCleanupOptions(command: Command): Command {
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
 
-/** Removes what fleets have left, and prints what became of it. @throws CommandError */
+/** Removes what fleets have left, and prints the result. @throws CommandError */
 export async function cleanUpFleets(
   places: readonly string[],
   options: FleetCleanupOptions,

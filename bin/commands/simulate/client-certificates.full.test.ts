@@ -46,7 +46,7 @@ function fleet(...more: readonly string[]) {
   return runCommand(['simulate', '--json', '--url', baseUrl, ...trust, ...small, ...more]);
 }
 
-describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_MS }, () => {
+describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, () => {
   it('serves requests, sockets and the clean-up of a fleet that has one', async () => {
     const ledger = at('ledger.ndjson');
     const more = ['--connect', '--duration', '2s', '--ledger', ledger, '--accept', ...login];
@@ -92,16 +92,13 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
       /--key \S+ holds no private key/,
     ],
     ['no authority', () => ['--ca', at('words.pem')], /--ca \S+words\.pem holds no certificate in/],
-  ])(
-    'is told apart from an error for a fleet with %s: exit code 3, one line',
-    async (...[, more, line]) => {
-      const { code, stdout, stderr } = await fleet('--duration', '2s', ...more());
-      expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
-      expect(stderr.trimEnd().split('\n').at(-1)).toMatch(line);
-      expect(stderr).toMatch(/^fleetbed: /m);
-      expect(stderr).not.toMatch(/\n\s+at |Error:/);
-    },
-  );
+  ])('ends a fleet with %s with exit code 3', async (...[, more, line]) => {
+    const { code, stdout, stderr } = await fleet('--duration', '2s', ...more());
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(line);
+    expect(stderr).toMatch(/^fleetbed: /m);
+    expect(stderr).not.toMatch(/\n\s+at |Error:/);
+  });
 
   it('is understood when it says why it hangs up', () => {
     const circumstances = { operation: 'reach-server', caller: 'fleet', elapsedMs: 1 };

@@ -78,7 +78,7 @@ async function recorded({ stdout }: { readonly stdout: string }): Promise<string
 const all = (status: string): string[] => Array(DEVICES).fill(status);
 
 describe.concurrent.each(['1', '2'])(
-  'a fleet in %s process(es) amidst its deployment',
+  'a fleet of %s process(es) during its deployment',
   (processes) => {
     const spread = ['--processes', processes];
 
@@ -100,7 +100,7 @@ describe.concurrent.each(['1', '2'])(
       expect(afterUpdate).not.toContain('next-deployment');
     });
 
-    it('stops at once at the second, leaves it as it stands, and still has its summary', {
+    it('stops at once at the second Ctrl-C and still writes its summary', {
       timeout: RUN_MAX_MS,
     }, async () => {
       const { run, report } = await installing(`stopped-${processes}`, HOUR_MS, ...spread);

@@ -1,7 +1,6 @@
-/** `ADDRESS:PORT` of an option. */
+/** Parses the `ADDRESS:PORT` value of an option such as `--metrics`. */
 import { isIP } from 'node:net';
 
-/** Where to listen. */
 export interface ListenAddress {
   readonly address: string;
   /** 0 for any that is free. */

@@ -4,7 +4,7 @@ import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts'
 import { brokenWords } from '../../../simulator/report/text-checks.ts';
 import { type LineStyle, type Piece, styledLine, type Tone, widthOf } from './live-pieces.ts';
 
-/** What is shown. */
+/** The facts that one frame of the live view shows. */
 export interface LiveFacts {
   /** Such as `1000 devices against http://127.0.0.1:8080, seed "x"`. */
   readonly title: string;
@@ -14,15 +14,15 @@ export interface LiveFacts {
   readonly ending: boolean;
 }
 
-/** How much happens in a second, of late. */
+/** Recent rates, each per second. */
 export interface Rates {
   readonly exchanges: number;
   readonly errors: number;
-  /** Devices that came to the end of the deployment. */
+  /** Devices that finished the deployment. */
   readonly ended: number;
 }
 
-/** The terminal. */
+/** The size of the terminal in characters, and whether it shows colours. */
 export interface LiveSize extends LineStyle {
   readonly rows: number;
 }

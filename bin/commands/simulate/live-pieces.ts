@@ -1,7 +1,7 @@
 /** One line of the live view: pieces of text, some with a colour, cut to the terminal's width. */
 import { printable } from '../../../fixtures/printable.ts';
 
-/** What a colour says. */
+/** The meaning of a colour; each has one SGR code below. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
 /** Text, with or without a colour. */
@@ -19,7 +19,6 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const TEXT_MAX_CHARACTERS = 1000;
 
-/** How lines are written. */
 export interface LineStyle {
   readonly columns: number;
   readonly colour: boolean;

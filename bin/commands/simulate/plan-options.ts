@@ -26,7 +26,7 @@ export function addPlanOptions(command: Command): Command {
   return command;
 }
 
-/** Options that commands share. */
+/** Adds an option that other commands have too, by its name in the plan. */
 const addShared: Readonly<Record<string, (command: Command) => void>> = {
   url: (command) =>
     addUrlOption(command, {

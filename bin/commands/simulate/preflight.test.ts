@@ -19,8 +19,8 @@ const plan: FleetPlan = {
 };
 const machine = { openFilesMax: 65_536, ports: 28_232 };
 
-describe('a look at the machine before a run', () => {
-  it('finds nothing wrong with what fits, or with what it cannot look up', () => {
+describe('the check of the machine before a run', () => {
+  it('accepts what fits, and what it cannot look up', () => {
     expect(limitProblem(plan, 1, machine)).toBeUndefined();
     const unknown = { openFilesMax: undefined, ports: undefined };
     expect(limitProblem({ ...plan, devices: 1_000_000 }, 1, unknown)).toBeUndefined();
@@ -29,7 +29,7 @@ describe('a look at the machine before a run', () => {
     );
   });
 
-  it('says how many sockets too few open files allow, and the way out', () => {
+  it('says how many sockets the open files allow, and the remedy', () => {
     const problem = limitProblem(plan, 1, { ...machine, openFilesMax: 10_356 });
     expect(problem).toBe(
       '20000 sockets need about 20356 open files, and a process may have 10356 here: ' +
@@ -38,7 +38,7 @@ describe('a look at the machine before a run', () => {
     expect(limitProblem(plan, 2, { ...machine, openFilesMax: 10_356 })).toBeUndefined();
   });
 
-  it('says how many sockets too few ports allow, and how many addresses it takes', () => {
+  it('says how many sockets the ports allow, and the addresses needed', () => {
     const problem = limitProblem({ ...plan, devices: 50_000 }, 1, machine);
     expect(problem).toContain('27976 sockets would work; name 2 with --source-addresses');
     const two = { sourceAddresses: ['127.0.0.2', '127.0.0.3'] };

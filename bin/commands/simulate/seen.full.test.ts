@@ -65,7 +65,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     }
   });
 
-  it('is in one order with two processes as well, and says so in the result', async () => {
+  it('is in one order with two processes, as the result records', async () => {
     const file = join(folder, 'events-of-two.ndjson');
     const two = ['--processes', '2', '--duration', '3s', '--events', file, '--json'];
     const { code, stdout, stderr } = await runCommand([...small(), ...two]);

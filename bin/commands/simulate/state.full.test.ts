@@ -63,7 +63,7 @@ async function killedAt(updateState: string): Promise<Ended> {
   return fleet.end('SIGKILL');
 }
 
-describe('a simulator that is killed in the midst of an update, again and again', () => {
+describe('a simulator killed repeatedly during an update', () => {
   let result: FleetResult;
   let killed: Ended[];
 
@@ -79,11 +79,11 @@ describe('a simulator that is killed in the midst of an update, again and again'
     expect([exitCodes.pass, exitCodes.limited], said).toContain(code);
   }, RUN_MAX_MS);
 
-  it('was killed each time before it had come to its end', () => {
+  it('was killed each time before its run was over', () => {
     expect(killed.map(({ code }) => code)).toEqual(killedWhen.map(() => null));
   });
 
-  it('goes on with the same fleet, to an end for every device', () => {
+  it('resumes the same fleet, and every device reaches an outcome', () => {
     expect(result).toMatchObject({ seed: 'killed', ended: 'settled' });
     const { success, failure, devices } = result.funnel;
     expect(success + failure).toBe(devices);
@@ -94,7 +94,7 @@ describe('a simulator that is killed in the midst of an update, again and again'
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
   });
 
-  it('went on with the deployment that it had made, and made no device twice', async () => {
+  it('resumes its own deployment and creates no device twice', async () => {
     expect(await listed<Deployment>('list-deployments')).toHaveLength(1);
     const devices = await listed<Device>('list-devices');
     expect(devices).toHaveLength(DEVICES);
@@ -115,7 +115,7 @@ describe('a simulator that is killed in the midst of an update, again and again'
     expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
   });
 
-  it('is cleaned up by its ledger, though the clean-up itself is killed midway', {
+  it('is cleaned up by its ledger, even when the clean-up is killed', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const words = ['simulate', 'cleanup', state, ...login(), '--json'];

@@ -6,7 +6,7 @@ import type {
   MemoryRequest,
 } from '../../../server/listeners/memory-listener.ts';
 
-/** Totals so far. */
+/** Requests and bytes since the meter was made. */
 export interface Traffic {
   readonly requests: number;
   readonly sentBytes: number;

@@ -58,8 +58,8 @@ function joined(isTTY: boolean) {
   return { ...streams, local, keyboard, left: local.join(keyboard) };
 }
 
-describe('a terminal that is joined with a shell elsewhere', () => {
-  it('gives every key at once, Ctrl-C as well, and shows every byte as it is', async () => {
+describe('a terminal joined with a remote shell', () => {
+  it('sends each key at once, Ctrl-C included, and shows bytes unchanged', async () => {
     const { stdin, stdout, keyboard, local } = joined(true);
     stdin.write('a\x03\x1b[A');
     expect(await keyboard.until(1)).toEqual(['type "a\\u0003\\u001b[A"']);
@@ -77,7 +77,7 @@ describe('a terminal that is joined with a shell elsewhere', () => {
     expect(modes).toEqual([true, false]);
   });
 
-  it('is as before even when the process ends in the midst of it', () => {
+  it('is restored even when the process ends while it is joined', () => {
     const listenersBefore = process.listeners('exit');
     const { modes, local } = joined(true);
     const [added] = process.listeners('exit').filter((each) => !listenersBefore.includes(each));
@@ -106,7 +106,7 @@ describe('a terminal that is joined with a shell elsewhere', () => {
     local.restore();
   });
 
-  it('says when it has no room, and when it has room again', async () => {
+  it('reports that its output is full, and when it has drained', async () => {
     const { stdout, keyboard, local } = joined(true);
     expect(local.show(Buffer.alloc(100))).toBe(false);
     stdout.resume();

@@ -24,7 +24,7 @@ import {
 /** Where and how to connect. */
 export interface OperatorSocketOptions {
   readonly baseUrl: string;
-  /** The user's token. */
+  /** The user's JWT for the management API. */
   readonly token: string;
   readonly deviceId: string;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
 const operation = managementOperations['connect-device'];
 
-/** An open socket. */
+/** An open websocket of a user to a device, for a remote terminal. */
 export class OperatorSocket {
   readonly #socket: WebSocket;
 

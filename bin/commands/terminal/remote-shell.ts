@@ -49,7 +49,7 @@ const CONTROL_D = Buffer.from([0x04]);
 const QUIET_MAX_MS = 30_000;
 const LEAVE_MAX_MS = 2000;
 
-/** A running shell. */
+/** A shell on a device, from its start to its end. */
 export class RemoteShell {
   readonly #screen: Screen;
   readonly #options: OperatorSocketOptions;

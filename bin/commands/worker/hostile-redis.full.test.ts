@@ -165,8 +165,8 @@ const own = (): Readonly<Record<string, Json>> => ({
   'a\u001b[2Jb\nc': 1,
 });
 
-describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX_MS }, () => {
-  it('has no field of a job changed, nor one added', async () => {
+describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => {
+  it('cannot change a field of a job, nor add one', async () => {
     const job = realJob();
     const places = leaves(job);
     expect(places.length).toBeGreaterThan(10);
@@ -180,7 +180,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     }
   });
 
-  it('has no job taken that is signed otherwise, for something else, or not at all', async () => {
+  it('has no job accepted without a signature for exactly that job', async () => {
     const text = signedJob.slice(64);
     const wrong = [
       text,
@@ -228,7 +228,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     expect(worker.child.exitCode).toBe(null);
   });
 
-  it('cannot even with the secret name a server, a file or a password', async () => {
+  it('could not name a server, a file or a password even with it', async () => {
     const job = realJob();
     for (const [name, value] of Object.entries(own())) {
       const text = JSON.stringify({ ...job, plan: { ...job.plan, [name]: value } });
@@ -241,7 +241,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     }
   });
 
-  it('has brought about nothing but a line for each', async () => {
+  it('causes nothing but one line of refusal for each job', async () => {
     const stderr = await worker.said('stderr', /refuses/);
     expect(callers).toEqual({ target: 0, foreign: 0 });
     expect(existsSync(at('ran'))).toBe(false);
@@ -252,7 +252,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     expect(stderr).not.toContain('private-words');
   });
 
-  it('changes no figure of the run, and neither stops it nor makes it longer', async () => {
+  it('changes no figure of the run, and neither stops nor prolongs it', async () => {
     const { client } = redis;
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
     const endMonitor = await redis.monitor((words) => forger.see(words));

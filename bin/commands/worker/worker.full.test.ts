@@ -144,7 +144,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     await redis.client.flushall();
   });
 
-  it('ends when too few workers come, and says why those that are there do not take part', async () => {
+  it('ends when too few workers join, and says why the others cannot', async () => {
     const elsewhere = 'http://127.0.0.1:1';
     const foreignWorkers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
     const { code, stderr } = await fleet('--worker-wait', '2s').ended;

@@ -59,7 +59,7 @@ export class Children {
     return child;
   }
 
-  /** Starts Node with these words; what it says on stderr is to be read. */
+  /** Starts Node with these arguments; the caller reads its stderr. */
   spawnHeard(side: Side, words: Words, environment: Readonly<Record<string, string>>) {
     const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
     const child = spawn(program, rest, {

@@ -4,7 +4,7 @@ import { systemClock } from '../../../fixtures/clock.ts';
 
 const NS_PER_MS = 1_000_000;
 
-/** Whether this system tells of CPU time by process and thread, in nanoseconds. */
+/** Whether this system has CPU time by process and thread, in nanoseconds. */
 export const hasCpuTime = readCpuMs(process.pid) !== undefined;
 
 /**

@@ -22,7 +22,7 @@ export interface PeerAnswer {
   readonly keepAliveTimeoutMs: number;
 }
 
-/** Added by node:http itself. */
+/** Headers that node:http adds to a response by itself. */
 const ownHeaders = new Set(['date', 'connection', 'keep-alive']);
 const KEEP_ALIVE_DEFAULT_SECONDS = 5;
 

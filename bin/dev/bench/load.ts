@@ -3,19 +3,19 @@ import autocannon, { type Request } from 'autocannon';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { spentMs } from './cpu-time.ts';
 
-/** Every load that is not told otherwise. */
+/** Number of connections of a load without `connections`. */
 export const CONNECTIONS = 50;
 /** How often autocannon looks whether it was stopped, and we whether the server has done enough. */
 const SAMPLE_MS = 20;
 /** Where the machine is busy with other things, a load lasts this many times longer at most. */
 const WAIT_MAX = 30;
 
-/** What to send where. */
+/** A load on one server, sent as fast as the server answers. */
 export interface Load {
   readonly baseUrl: string;
-  /** Of the server. */
+  /** Process ID of the server, whose CPU time is measured. */
   readonly pid: number;
-  /** Of each device, in their order; a connection runs devices of its own in turn. */
+  /** Requests of each device, in order; a connection sends for devices of its own, in turn. */
   readonly requests: readonly (readonly Request[])[];
   /** The only status that is no error. */
   readonly status: number;
@@ -27,7 +27,7 @@ export interface Load {
   readonly cpuSeconds: number | 'once';
 }
 
-/** What came of it. */
+/** The result of a load. */
 export interface LoadFigures {
   /** Answers per second of CPU time of the server. */
   readonly perServerCpuSecond: number;

@@ -72,7 +72,7 @@ describe('the failure of a run', () => {
     [0, false],
     [-0.01, false],
     [0.01, true],
-  ])('is judged by the best round: %d above twice its ratio as a goal is %s', (above, fails) => {
+  ])('goes by the best round: a goal %d above twice its ratio fails, %s', (above, fails) => {
     const { ratio } = rowOf({ ...rates, goal: 1 });
     expect(isFailing(rowOf({ ...rates, goal: 2 * ratio.max + above }))).toBe(fails);
   });

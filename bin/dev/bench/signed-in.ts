@@ -5,7 +5,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { exchange } from './exchange.ts';
 
-/** Concurrent sign-ins. */
+/** Number of concurrent sign-ins. */
 const LANES = 16;
 
 /** A device with its signed auth request. */

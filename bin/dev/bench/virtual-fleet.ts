@@ -23,7 +23,7 @@ const DEVICE_TYPE = 'board';
 /** The outcome of a fleet in virtual time. */
 export interface VirtualRun {
   readonly result: FleetResult;
-  /** In their deterministic order. */
+  /** Events in their order, which the seed determines. */
   readonly events: readonly FleetEvent[];
 }
 

@@ -19,7 +19,7 @@ export class NewCaseError extends Error {
   override readonly name = 'NewCaseError';
 }
 
-/** What is to be added. */
+/** The case to add, and the requirement that it tests. */
 export interface Wish {
   /** Such as `monitor/alerts-keep-their-order`. */
   readonly id: string;
@@ -63,7 +63,7 @@ export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
   ];
 }
 
-/** The requirement of the case, as it is or as it is to be. */
+/** The existing or the new requirement of the case. */
 function ruleOf({ requirement: id, after = '', sentence }: Wish): Requirement {
   const known: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
   const found = known.get(id);

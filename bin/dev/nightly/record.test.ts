@@ -43,7 +43,7 @@ describe('the age of the nightly record', () => {
   it.each([
     ['2026-12-09T23:59:59Z', true],
     ['2026-12-10T00:00:00Z', false],
-  ])('counts a step that was never recorded from the first day of the lane: %s', (at, isYoung) => {
+  ])('counts from the first day of the lane where nothing was recorded: %s', (at, isYoung) => {
     writeFileSync(file, '[]');
     const judged = ageOfRecord(file, ['soak'], Date.parse(at));
     expect(judged.isYoung).toBe(isYoung);

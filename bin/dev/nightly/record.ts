@@ -13,7 +13,7 @@ const stepShape = v.object({
   name: v.string(),
   /** When it ended: ISO 8601, UTC. */
   date: v.pipe(v.string(), v.isoTimestamp()),
-  /** What was tested. */
+  /** The tested commit: 40 hex digits. */
   commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/)),
   seconds: v.number(),
   /** What the step printed of its result. */
@@ -21,7 +21,7 @@ const stepShape = v.object({
 });
 const recordShape = v.array(stepShape);
 
-/** A step that passed. */
+/** A nightly step that passed, as the record keeps it. */
 export type NightlyStep = v.InferOutput<typeof stepShape>;
 
 /** The committed file, whether this runs from the sources or from what is built of them. */

@@ -75,7 +75,7 @@ interface State {
 
 interface Case {
   readonly state: State;
-  /** Path within the folder. */
+  /** Path of the damaged file within the data folder. */
   readonly file: string;
   readonly damage: string;
 }

@@ -17,7 +17,7 @@ export interface FuzzTarget {
   readonly child: ServerChild;
   readonly ready: ServerReady;
   readonly insider: Insider;
-  /** Of all devices. */
+  /** The tokens of all devices. */
   readonly deviceTokens: readonly string[];
 }
 

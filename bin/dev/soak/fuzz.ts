@@ -18,7 +18,7 @@ import { statusOf } from './wire.ts';
 
 const REQUESTS = 100_000;
 const REQUESTS_SHORT = 6000;
-/** Concurrent requests. */
+/** Number of concurrent requests. */
 const LANES = 16;
 const BATCH = 1000;
 /** The journal's 64 MiB, the rows that requests may leave, and room for the garbage collector. */

@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { operations } from '../../../fixtures/contract/operations.ts';
 
-/** Message from the parent. */
+/** The message by which the parent orders the websockets, one per token. */
 export interface WantedWebsockets {
   readonly port: number;
   readonly tokens: readonly string[];
@@ -20,7 +20,7 @@ export interface AnsweredWebsockets {
   readonly problems: readonly string[];
 }
 
-/** Concurrent handshakes. */
+/** Number of concurrent handshakes. */
 const LANES = 256;
 const PING = 0x89;
 

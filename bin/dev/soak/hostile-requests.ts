@@ -37,7 +37,7 @@ export interface Insider {
   readonly headerPrefix: string;
   readonly deviceToken: string;
   readonly userToken: string;
-  /** IDs of existing resources. */
+  /** IDs of resources that exist on the server. */
   readonly ids: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** The interface of a part of the soak. */
 import type { Output } from '../../output/output.ts';
 
-/** Duration, seed and output. */
+/** What every part of the soak receives. */
 interface SoakOptions {
   /** Computed figures go to `line`, progress to `progress`. */
   readonly output: Output;

@@ -15,7 +15,7 @@ const root = import.meta.url.endsWith('.ts') ? '../../../' : '../../../../';
 const command = fileURLToPath(new URL(`${root}dist/bin/fleetbed.js`, import.meta.url));
 const rows = { ...operations, ...managementOperations };
 
-/** Outcome of a command. */
+/** The exit code and the output of a command that has ended. */
 export interface EndedCommand {
   readonly code: number | null;
   readonly stderr: string;
@@ -29,7 +29,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Contents of a call. */
+/** The token, the parameters and the body of a call; `form` is sent only without `json`. */
 export interface Call {
   readonly token?: string;
   readonly parameters?: Readonly<Record<string, string>>;

@@ -40,13 +40,13 @@ type Caller = 'nobody' | 'device' | 'user' | 'control';
 
 interface RequestRow {
   readonly as: Caller;
-  /** Method and path. */
+  /** The method and the path of the request line. */
   readonly line: string;
-  /** Connections at a time. */
+  /** Number of concurrent connections. */
   readonly times?: number;
   /** Requests on each of them, without waiting for the answers. */
   readonly pipelined?: number;
-  /** What must be there first. */
+  /** Sets up what the request needs, before it is timed. */
   readonly before?: (target: FuzzTarget) => Promise<void>;
   readonly sent: () => Sent | Promise<Sent>;
 }
@@ -250,7 +250,7 @@ const requests: Readonly<Record<string, RequestRow>> = {
   },
 };
 
-/** Every reader. */
+/** The worst request for each reader of the server. */
 export const worstRequests: readonly WorstRequest[] = [
   ...(['device', 'user'] as const).flatMap((from) => [
     {

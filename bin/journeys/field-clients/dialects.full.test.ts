@@ -34,8 +34,8 @@ async function startOn(dialect: DialectName, settings: Readonly<Record<string, u
 
 const application = () => join(device.root, applicationPath);
 
-describe("Debian's mender-client, on a server of another kind,", { timeout: 60_000 }, () => {
-  it('falls back to v1 where there is no v2, and finishes its update', async () => {
+describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 }, () => {
+  it('falls back to v1 without v2, and finishes its update', async () => {
     const on = await startOn('open-source', { DaemonLogLevel: 'debug' });
     const { status } = await finished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
@@ -60,7 +60,7 @@ describe("Debian's mender-client, on a server of another kind,", { timeout: 60_0
     expect(status).toBe('success');
   });
 
-  describe('pauses where a control map tells it to,', () => {
+  describe('paused by a control map', () => {
     const pausing = { priority: 0, states: { ArtifactInstall_Enter: { action: 'pause' } } };
     /** Longer than any test, or else the client would fail the update by itself. */
     const settings = { UpdateControlMapExpirationTimeSeconds: 600 };
@@ -73,7 +73,7 @@ describe("Debian's mender-client, on a server of another kind,", { timeout: 60_0
       return rollout;
     }
 
-    it('and goes on when the map is changed', async () => {
+    it('continues when the map is changed', async () => {
       const rollout = await startPaused();
       const states = { ArtifactInstall_Enter: { action: 'continue' } };
       const reply = await server.call('update-deployment', {
@@ -86,7 +86,7 @@ describe("Debian's mender-client, on a server of another kind,", { timeout: 60_0
       expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
     });
 
-    it('and gives up when the deployment is aborted', async () => {
+    it('gives up when the deployment is aborted', async () => {
       const rollout = await startPaused();
       expect((await abort(server, rollout.deployment)).status).toBe(204);
       await device.client.said(/aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);

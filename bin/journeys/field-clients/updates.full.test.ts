@@ -82,10 +82,10 @@ case "$1" in
 esac
 `;
 
-describe("Debian's mender-client, between being known and being let in,", {
+describe("the authorization of Debian's mender-client", {
   timeout: 60_000,
 }, () => {
-  it('is refused until a user accepts it, and then sends its inventory', async () => {
+  it('is refused until a user accepts it; then the inventory arrives', async () => {
     await start('inventory', { inventory: ['color=red', 'port=a', 'port=b', 'note=é "x"'] });
     await device.client.said(/rejected server error message: device not authorized/);
     const known = await firstContact(server, device);
@@ -101,7 +101,7 @@ describe("Debian's mender-client, between being known and being let in,", {
     });
   });
 
-  it('is out again as soon as a user rejects it', async () => {
+  it('ends as soon as a user rejects the device', async () => {
     const { known } = await startLetIn('rejected', { inventory: ['color=red'] });
     await inventory(known, 'color', 'red');
     await judge(server, known, 'rejected');
@@ -169,7 +169,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     }
   });
 
-  it('applies settings', async () => {
+  it('applies the configuration that a user deploys', async () => {
     const files = { [`${modulesFolder}/mender-configure`]: configureModule };
     const on = await startLetIn('settings', { files });
     const call = { token: server.adminToken, parameters: { id: on.known.id } };

@@ -6,7 +6,7 @@ import { beyondTheContract, reasonOf } from './survivor-reasons.ts';
 const folders = ['server/api/device', 'server/rules'];
 const resultFile = 'bin/testing/mutation/result.json';
 
-/** What became of the mutants of one file: how many of each outcome. */
+/** The number of mutants of one file by outcome. */
 export interface Row {
   /** Of the file's source. */
   readonly sha256: string;

@@ -8,9 +8,9 @@ import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 /** One sign-in, and how often it is repeated. */
 export interface AuthCost {
   readonly publicKeyPem: string;
-  /** The signed body. */
+  /** The request body that `signature` signs. */
   readonly body: string;
-  /** Base64. */
+  /** Signature of `body` in Base64. */
   readonly signature: string;
   /** A JWT of the server: what stands before its last dot is signed anew, with Ed25519. */
   readonly token: string;

@@ -156,7 +156,7 @@ function measurement(): FleetMeasurement {
   };
 }
 
-/** Omits the histogram. */
+/** The p99 and the maximum of a lateness, without its histogram. */
 function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
   return { p99Ms, maxMs };
 }

@@ -8,10 +8,10 @@ import { serverReady } from '../../../server-access/ready.ts';
 import { fillAuditLog } from '../scale/audit-entries.ts';
 import { observe } from '../scale/observer.ts';
 
-/** How to start it. */
+/** The argument of this process, as JSON. */
 export interface ObservedServer {
   readonly options: ServerOptions;
-  /** With which the audit log of the first tenant begins. */
+  /** Number of entries in the audit log of the first tenant at the start. */
   readonly auditEntries: number;
 }
 

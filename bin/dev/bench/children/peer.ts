@@ -11,7 +11,7 @@ import type { PeerAnswer } from '../exchange.ts';
 
 const kinds = { 'node:http': bare, fastify: onFastify, express: onExpress };
 
-/** The servers there are. */
+/** A kind of server that fleetbed is compared with. */
 export type PeerKind = keyof typeof kinds;
 
 const [kind = '', answer = ''] = process.argv.slice(2);

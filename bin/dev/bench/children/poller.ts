@@ -8,10 +8,10 @@ import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { systemClock } from '../../../../fixtures/clock.ts';
 
-/** What to send. */
+/** The argument of this process, as JSON. */
 export interface SteadyPolls {
   readonly url: string;
-  /** Of each device; they take turns. */
+  /** Request headers of each device; the devices take turns. */
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly perSecond: number;
   readonly seconds: number;

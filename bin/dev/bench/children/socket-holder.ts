@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
 import { exitCodes } from '../../../output/exit-codes.ts';
 
-/** Handshakes at a time. */
+/** Number of concurrent handshakes. */
 const LANES = 32;
 
 const [url = '', file = ''] = process.argv.slice(2);

@@ -125,7 +125,7 @@ async function gathered(
   throw new Error(`${devices} devices on workers were not there ${within}`);
 }
 
-/** Totals so far. */
+/** The commands and network bytes that Redis has counted since its start. */
 async function reading({ client }: RedisServer) {
   const stats = await client.info('stats');
   const total = (line: RegExp): number => Number(line.exec(stats)?.[1]);

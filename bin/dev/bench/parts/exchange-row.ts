@@ -9,15 +9,15 @@ import { median, type Row, rowOf } from '../row.ts';
 import type { Exchange } from './exchanges.ts';
 import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
 
-/** Of every figure: it is the server's own even where the generator is the slower one. */
+/** The unit of every figure: by CPU time of the server, which a slow generator does not change. */
 export const unit = 'answers/CPU s';
 
-/** They are short. */
+/** The rounds of a quick run are short, so it takes more of them to warm up. */
 const QUICK_WARM_UP_ROUNDS = 3;
 
-/** A server under load. */
+/** A server under load, with the figures of its rounds. */
 interface Loaded extends Contender {
-  /** Of all rounds. */
+  /** Figures of each measured round. */
   readonly seen: LoadFigures[];
 }
 

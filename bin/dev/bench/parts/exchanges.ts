@@ -4,7 +4,7 @@ import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import type { KnownDevice } from '../signed-in.ts';
 
-/** One kind of exchange. */
+/** An exchange whose rate is measured against bare node:http. */
 export interface Exchange {
   readonly what: string;
   /** Least share of what bare node:http answers. */
@@ -14,9 +14,9 @@ export interface Exchange {
   readonly requests: (device: KnownDevice) => readonly Request[];
 }
 
-/** What every device says of itself. */
+/** The device type that every device reports. */
 export const deviceType = 'board';
-/** What every device has installed. */
+/** The artifact that every device has installed. */
 const installed = 'release-1';
 const ATTRIBUTES = 20;
 
@@ -41,7 +41,7 @@ export const poll: Exchange = {
   requests: (device) => [pollRequest(device)],
 };
 
-/** Without any deployment. */
+/** The exchanges that a device has while there is no deployment. */
 export const idleExchanges: readonly Exchange[] = [
   poll,
   {

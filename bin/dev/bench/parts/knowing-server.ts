@@ -30,7 +30,7 @@ export function cpuSecondsOf({ quick }: BenchContext): number {
   return quick ? QUICK_ROUND_CPU_SECONDS : ROUND_CPU_SECONDS;
 }
 
-/** Where the load goes. */
+/** The base URL and the process ID of the server, for a `Load`. */
 export function placeOf({ server }: KnowingServer) {
   return { baseUrl: server.ready.baseUrl, pid: server.pid };
 }

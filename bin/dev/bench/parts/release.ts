@@ -17,10 +17,10 @@ const name = 'release-2';
 /** A release that is deployed to all devices. */
 export interface DeployedRelease {
   readonly deploymentId: string;
-  /** The artifact. */
+  /** Path of the uploaded artifact. */
   readonly file: string;
   readonly bytes: number;
-  /** Removes the file. */
+  /** Deletes the artifact's local file. */
   remove(): Promise<void>;
 }
 

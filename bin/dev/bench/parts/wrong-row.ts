@@ -3,9 +3,9 @@ import { limitRow, type Row } from '../row.ts';
 
 const WRONG_MAX_PERCENT = 20;
 
-/** What was estimated and measured. */
+/** One figure as estimated and as measured, both in the same unit. */
 export interface Estimated {
-  /** With its unit. */
+  /** The figure's name with its unit. */
   readonly what: string;
   readonly devices: number;
   readonly estimated: number;

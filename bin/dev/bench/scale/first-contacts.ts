@@ -11,7 +11,7 @@ const CONTACTS = 10_000;
 const QUICK_CONTACTS = 1000;
 const STALL_MAX_MS = 50;
 
-/** Measures the only row. */
+/** Measures the longest stall of the event loop during many first contacts, in milliseconds. */
 export async function firstContactRows({ children, output, quick }: BenchContext): Promise<Row[]> {
   const count = quick ? QUICK_CONTACTS : CONTACTS;
   const shown = count.toLocaleString('en-US');

@@ -24,16 +24,16 @@ const MORE_MAX_KB = 10;
 const HELD_MS = (limits.websocketPingSeconds + 5) * 1000;
 const QUICK_HELD_MS = 2000;
 
-/** Where sockets are held. */
+/** A server with websockets to be held open on it. */
 interface Held {
   readonly server: Observed;
   readonly url: string;
-  /** A token a line. */
+  /** Path of the file of device tokens, one per line. */
   readonly file: string;
   readonly count: number;
 }
 
-/** Measures the only row: the same client on our server and on a bare one. */
+/** Measures memory per held socket in KB, with the same client on fleetbed and on bare ws. */
 export async function heldSocketRows(context: BenchContext): Promise<Row[]> {
   const { children, output, quick } = context;
   const most = openFilesLimit() >= SOCKETS + RESERVE ? SOCKETS : FEWER_SOCKETS;

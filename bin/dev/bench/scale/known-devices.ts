@@ -12,7 +12,7 @@ const DEVICES = 20_000;
 const QUICK_DEVICES = 2000;
 const MEMORY_MAX_KB = 4;
 
-/** Measures the only row. */
+/** Measures the memory of the server per known device, in KB. */
 export async function knownDeviceRows({ children, output, quick }: BenchContext): Promise<Row[]> {
   const options = { autoAccept: true, journalEntriesMax: JOURNAL_ENTRIES };
   const server = await observedServer(children, options);

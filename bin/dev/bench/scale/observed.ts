@@ -11,13 +11,13 @@ const BYTES_PER_MB = 1_000_000;
 
 /** A process that observes itself. */
 export interface Observed extends Child {
-  /** Whatever came of an earlier beginning is dropped. */
+  /** Begins an observation; one that was begun before is dropped. */
   begin(): Promise<void>;
-  /** Ends what has begun. */
+  /** Ends the observation and returns it. */
   seen(): Promise<Observation>;
 }
 
-/** Our server, observed. */
+/** A fleetbed server that observes itself. */
 export interface ObservedReference extends Observed {
   readonly ready: ServerReady;
 }

@@ -8,7 +8,7 @@ import { unprivileged } from './running-program.ts';
 
 const RUN_MAX_MS = 10_000;
 
-/** What the tool said of a file, and whether it was content. */
+/** The output of the tool for a file, and whether it accepted the file. */
 interface Verdict {
   readonly code: number | null;
   readonly text: string;

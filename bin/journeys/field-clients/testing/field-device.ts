@@ -19,7 +19,7 @@ export interface FieldDevice {
   /** The folder that the client takes for its whole file system. */
   readonly root: string;
   readonly client: RunningProgram;
-  /** Starts `mender-connect` on a device that was let in; its shells open in an empty folder. */
+  /** Starts `mender-connect` on an accepted device; its shells open in an empty folder. */
   startConnect(): Promise<ConnectClient>;
   /** Ends every program of the device and removes its folders. */
   end(): Promise<void>;
@@ -75,7 +75,7 @@ export async function startFieldDevice(
   };
 }
 
-/** The device as users see it, once it has asked to be let in. */
+/** The device as users see it, once its first authentication request has arrived. */
 export function firstContact(server: TestServer, { name, client }: FieldDevice): Promise<Device> {
   return client.until(async () => {
     const known = await knownDevices(server);
