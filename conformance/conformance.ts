@@ -194,7 +194,7 @@ function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: Confor
   return applyWaivers(verdicts, waivers, { today, ids: caseIds });
 }
 
-/** What is told while the run goes on says of a failure that it is waived, as the reports do. */
+/** Marks waived failures in the progress of a run, as reports do. */
 function waiving(options: ConformanceOptions): Progress {
   const { onVerdict } = options;
   if (!onVerdict) return {};

@@ -24,7 +24,7 @@ import { inviteWithoutPower, userToken } from './tenant-users.ts';
 
 /** The address and credentials of the control listener. */
 export interface ControlAddress {
-  /** Without a trailing slash. */
+  /** The base URL of the control listener, without a trailing slash. */
   readonly url: string;
   readonly token: string;
 }

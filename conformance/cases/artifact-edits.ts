@@ -170,5 +170,4 @@ const plain = defineScenario<Shown>({
   ],
 });
 
-/** Spec: Artifact */
 export const artifactEditCases = [...edited, ...plain];

@@ -413,5 +413,4 @@ const empty = defineScenario({
   ],
 });
 
-/** Spec: Artifact */
 export const artifactFieldCases = [...full, ...unsigned, ...withData, ...empty];

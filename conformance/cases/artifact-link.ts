@@ -240,5 +240,4 @@ const gone = defineScenario({
   ],
 });
 
-/** Spec: ArtifactLink */
 export const artifactLinkCases = [...asking, ...reported, ...following, ...used, ...gone];

@@ -28,7 +28,6 @@ async function actsOf(context: TestContext, deviceId: string): Promise<readonly 
   return (await entries(context, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');
 }
 
-/** Spec: AuditLog entry */
 export const auditDeviceActs = defineScenario({
   area: 'audit-log',
   name: 'Acts of devices',

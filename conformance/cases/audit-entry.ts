@@ -391,7 +391,6 @@ const onTenant = defineScenario({
   cases: tenantFields.map(fieldCase),
 });
 
-/** Spec: AuditLog entry */
 export const auditEntryCases = [
   ...onDeployment,
   ...onDevice,

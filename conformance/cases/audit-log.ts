@@ -385,5 +385,4 @@ const byObject = defineScenario({
   ],
 });
 
-/** Spec: Audit logs */
 export const auditLogCases = [...user, ...rows, ...filtered, ...byObject];

@@ -13,7 +13,7 @@ import { shown } from '../target/expectations.ts';
 /** Parameters of the list and of the export. */
 export type Query = NonNullable<CallOptions['query']>;
 
-/** An entry as received. */
+/** An audit entry as received; its fields are not checked. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 const CENTURY_BEGAN_MS = Date.UTC(2000, 0, 1);
@@ -30,7 +30,7 @@ export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 /** An id that no resource has. */
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
-/** Requests the list. */
+/** Requests the list of audit entries (`GET /logs`) and returns whatever is answered. */
 export function list(context: TestContext, query: Query = {}): Promise<Answer> {
   return context.admin.caller.call('list-audit-logs', { query });
 }

@@ -10,11 +10,11 @@ describe('the tables of the audit log', () => {
     expect([...objectTypes].sort()).toEqual([...auditObjectTypes].sort());
   });
 
-  it('name the types of the export, which are those of the list but for the tenant', () => {
+  it('name the types of the export: those of the list without tenant', () => {
     expect(objectTypes.filter((type) => !exportedTypes.includes(type))).toEqual(['tenant']);
   });
 
-  it('have a filter for every parameter of the list and of the export that filters', () => {
+  it('have a filter for each filtering parameter of the list and the export', () => {
     const others = ['page', 'per_page', 'sort', 'limit', 'format_separator', 'ignore', 'object_id'];
     for (const id of ['list-audit-logs', 'export-audit-logs'] as const) {
       const parameters = Object.keys(operations[id].query ?? {});

@@ -161,5 +161,4 @@ const ends = defineScenario({
   ],
 });
 
-/** Spec: States and transitions */
 export const authenticationRaceCases = [...contacts, ...decisions, ...ends];

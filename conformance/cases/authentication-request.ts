@@ -237,5 +237,4 @@ const same = defineScenario({
   ],
 });
 
-/** Spec: AuthRequest */
 export const authenticationRequestCases = [...boundaries, ...identities, ...same];

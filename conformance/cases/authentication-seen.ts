@@ -84,5 +84,4 @@ const manyKeys = defineScenario({
   ],
 });
 
-/** Spec: AuthRequest; Limits */
 export const authenticationSeenCases = [...known, ...manyKeys];

@@ -252,7 +252,6 @@ function algorithmScenario(keyType: KeyType) {
   });
 }
 
-/** Spec: Device authentication */
 export const authenticationSignatureCases = [
   ...header,
   ...known,

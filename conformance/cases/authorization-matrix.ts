@@ -63,7 +63,7 @@ function open(because: string): Row {
   return Object.fromEntries(everyKind.map((kind) => [kind, because])) as Record<CallerKind, Cell>;
 }
 
-/** Every operation. */
+/** The status that each kind of caller is answered at each operation, or why none is tested. */
 export const authorizationMatrix: Readonly<Record<OperationId, Row>> = {
   'list-artifacts': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 200 },
   'get-artifact': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 404 },

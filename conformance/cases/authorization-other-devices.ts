@@ -195,5 +195,4 @@ const own = defineScenario<TwoDevices>({
   ],
 });
 
-/** Spec: Authentication */
 export const authorizationOtherDeviceCases = [...foreign, ...own];

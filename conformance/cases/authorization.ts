@@ -298,5 +298,4 @@ const dismissed = [
   }),
 ];
 
-/** Spec: Authentication */
 export const authorizationCases = [...anonymous, ...altered, ...apart, ...dismissed];

@@ -65,7 +65,7 @@ export const allowedNames = [
   'constructor',
 ];
 
-/** Texts of several kinds. */
+/** Texts that a configuration value may be, such as JSON, line breaks and 1,000 characters. */
 export const allowedTexts = [
   '0',
   'false',
@@ -380,5 +380,4 @@ const two = defineScenario({
   ],
 });
 
-/** Spec: Device configuration */
 export const configurationCases = [...fresh, ...settled, ...several, ...two];

@@ -333,5 +333,4 @@ const wrong = defineScenario({
   cases: illegal.map(illegalCase),
 });
 
-/** Spec: Device connect */
 export const connectFrameCases = [...legal, ...wrong];

@@ -431,5 +431,4 @@ const ending = defineScenario({
   ],
 });
 
-/** Spec: Device connect */
 export const connectCases = [...refusedCaller, ...handshake, ...available, ...ending];

@@ -398,5 +398,4 @@ const foreign = defineScenario({
   ],
 });
 
-/** Spec: DeploymentLog */
 export const deploymentLogCases = [...active, ...others, ...foreign];

@@ -260,7 +260,6 @@ const abortAfterTheEnd = defineScenario<void>({
   ),
 });
 
-/** Spec: States and transitions */
 export const deploymentStateCases = [
   ...matrix,
   ...shownStates,

@@ -27,7 +27,7 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** A valid report. */
+/** A status report that the contract allows, with a substate. */
 export const goodReport = { status: 'installing', substate: 'Executing script: check' };
 
 /** Each field of a report, in each kind of input. */
@@ -269,5 +269,4 @@ const aborted = defineScenario({
   ],
 });
 
-/** Spec: DeploymentStatus */
 export const deploymentStatusCases = [...active, ...others, ...notYetAsked, ...foreign, ...aborted];

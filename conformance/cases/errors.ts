@@ -308,5 +308,4 @@ const device = defineScenario({
   ],
 });
 
-/** Spec: Error; Errors */
 export const errorCases = [...anonymous, ...device];

@@ -134,5 +134,4 @@ async function statusesOf(calls: Readonly<Record<string, Send>>): Promise<string
   return seen.join(', ');
 }
 
-/** Spec: Errors, "Common statuses" */
 export const faultCases = [...faults, ...rateLimit];

@@ -216,7 +216,6 @@ function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
 /** Every field of an alert. */
 export const alertInputs: InputTable = Object.fromEntries(Object.entries(fields).flatMap(rowsOf));
 
-/** Spec: Alert */
 export const monitorAlertFieldCases = defineScenario({
   area: 'monitor',
   name: 'Fields of an alert',

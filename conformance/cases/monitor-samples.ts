@@ -2,7 +2,7 @@
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/answer.ts';
 
-/** The subject of `alert`. */
+/** The subject of the sample alert: a systemd unit that does not run. */
 export const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
 
 /** An alert without optional fields. */

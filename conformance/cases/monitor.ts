@@ -340,5 +340,4 @@ const configuration = defineScenario({
   ],
 });
 
-/** Spec: Device monitor */
 export const monitorCases = [...alerts, ...configuration];

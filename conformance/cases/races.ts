@@ -229,5 +229,4 @@ async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
   if (reported.status !== 204) throw new NotObservable('the report is not answered 204');
 }
 
-/** Spec: States and transitions */
 export const raceCases = [...againstAbort, ...polls, ...together, ...logAndStatus];

@@ -62,7 +62,7 @@ function isIdempotent({ id }: GoodRow): boolean {
   return ['GET', 'PUT'].includes(operations[id].method) && id !== 'connect';
 }
 
-/** One request on its way, and what came of it. */
+/** One request of a pipeline and its answer. */
 interface Piped {
   readonly row: GoodRow;
   readonly requestId: string;

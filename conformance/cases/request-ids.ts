@@ -50,7 +50,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Spec: Error */
 export const requestIdCases = [
   ...defineScenario<TestContext>({
     area: 'errors',

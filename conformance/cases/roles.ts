@@ -99,5 +99,4 @@ const roles = defineScenario({
   ],
 });
 
-/** Spec: Authentication, rule 5 */
 export const roleCases = roles;

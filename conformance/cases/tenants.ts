@@ -191,5 +191,4 @@ const apart = defineScenario({
   ],
 });
 
-/** Spec: Authentication; Errors */
 export const tenantCases = [...lockedOut, ...apart];

@@ -446,5 +446,4 @@ const openMaps = defineScenario({
   ],
 });
 
-/** Spec: UpdateControlMap */
 export const updateControlMapCases = [...inInstructions, ...mapped, ...plain, ...openMaps];

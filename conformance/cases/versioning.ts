@@ -46,5 +46,4 @@ const versions = defineScenario({
   ],
 });
 
-/** Spec: Versioning */
 export const versioningCases = versions;

@@ -64,7 +64,7 @@ async function target(takes: (url: string) => boolean) {
   return { baseUrl: await serve(listener), asked };
 }
 
-describe('a clean-up on a server that may be another one', () => {
+describe('a clean-up without --force', () => {
   /** A target that knows the resources with these ids. */
   async function knowing(...ids: readonly string[]) {
     const baseUrl = await serve(({ method, url = '' }, answer) => {
@@ -74,7 +74,7 @@ describe('a clean-up on a server that may be another one', () => {
     return baseUrl;
   }
 
-  it('refuses a URL that is not of the ledger, and asks the server for nothing', async () => {
+  it('refuses a URL that is not in the ledger and sends no request', async () => {
     const { baseUrl, asked } = await target(() => true);
     const cleaning = clean(baseUrl, { isForced: false });
     await expect(cleaning).rejects.toThrow(LedgerUrlError);
@@ -85,7 +85,7 @@ describe('a clean-up on a server that may be another one', () => {
     expect(readLedger(ledgerFile).remainders).toHaveLength(3);
   });
 
-  it('strikes nothing out where the server knows none of the resources', async () => {
+  it('keeps the ledger when the server knows none of its resources', async () => {
     const baseUrl = await knowing();
     rmSync(ledgerFile);
     await leave('cafe', baseUrl);
@@ -97,7 +97,7 @@ describe('a clean-up on a server that may be another one', () => {
     expect(forced).toMatchObject({ removed: [], isDoubtful: false, isLedgerDeleted: true });
   });
 
-  it('strikes out what was only announced, and so may never have been made', async () => {
+  it('deletes the ledger when its only resource was announced and never created', async () => {
     const baseUrl = await knowing();
     rmSync(ledgerFile);
     const head = { runId: 'cafe', baseUrl, startedAt: '2026-01-31T12:00:00Z' };
@@ -111,7 +111,7 @@ describe('a clean-up on a server that may be another one', () => {
     });
   });
 
-  it('strikes the absent ones out where the server knows some of the resources', async () => {
+  it('drops absent resources from the ledger when the server knows some of them', async () => {
     const baseUrl = await knowing('id-1');
     rmSync(ledgerFile);
     await leave('cafe', baseUrl);
@@ -123,7 +123,7 @@ describe('a clean-up on a server that may be another one', () => {
     });
   });
 
-  it('leaves the resources of other servers of the ledger to their own clean-up', async () => {
+  it('removes the resources of one server and keeps those of others in the ledger', async () => {
     const baseUrl = await knowing('id-');
     await leave('beef', baseUrl);
     await expect(clean(undefined as never, { isForced: false })).rejects.toThrow(

@@ -20,13 +20,13 @@ export interface Remainder {
   readonly id: string | undefined;
 }
 
-/** A ledger as it stands. */
+/** The contents of a ledger. */
 export interface ReadLedger {
-  /** Where its runs have played, the newest last. */
+  /** The base URLs of the targets of its runs, the newest last. */
   readonly baseUrls: readonly string[];
-  /** The newest resource first. */
+  /** The resources that are still to be removed, the newest first. */
   readonly remainders: readonly Remainder[];
-  /** Things that were announced in all. */
+  /** Number of resources that were announced, whether removed since or not. */
   readonly announced: number;
 }
 

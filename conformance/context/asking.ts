@@ -9,7 +9,7 @@ import type { SuiteDevice } from './suite-device.ts';
  */
 type Provides = Readonly<Record<string, string>>;
 
-/** One form of request. */
+/** One of the three requests by which a device asks for its next deployment. */
 export interface AskingForm {
   readonly operation: Extract<
     OperationId,

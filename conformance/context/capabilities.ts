@@ -21,7 +21,6 @@ interface CapabilityRow {
   readonly requirements?: readonly RequirementId[];
 }
 
-/** Every capability by name. */
 export const capabilities = {
   operator: {
     kind: 'means',

@@ -106,8 +106,8 @@ describe('a ledger', () => {
   });
 });
 
-describe('what a case makes', () => {
-  it('stands in the ledger before the target is asked, and is struck out when it is gone', async () => {
+describe('a resource that a case creates', () => {
+  it('is in the ledger before its request is sent, until it is removed', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const leftAtRequest: number[] = [];

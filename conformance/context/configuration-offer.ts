@@ -9,7 +9,7 @@ import type { TestContext } from './test-context.ts';
 /** What a user has configured for the device of an offer. */
 export const configured = { timezone: 'Europe/Oslo', colour: 'blue' } as const;
 
-/** An offered configuration. */
+/** A deployment of a configuration that the target has offered to a device. */
 export interface ConfigurationOffer {
   readonly device: SuiteDevice;
   readonly deviceType: string;

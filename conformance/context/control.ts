@@ -41,7 +41,7 @@ export interface ControlledTenant {
  * fails.
  */
 export interface Control {
-  /** The available control capabilities. */
+  /** The control capabilities that the target has. */
   readonly offers: ReadonlySet<Capability>;
   /**
    * True when each tenant has its own time, faults and limits, so that a case in its own tenant

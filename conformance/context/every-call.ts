@@ -8,9 +8,8 @@ import { factoryProvides, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** Calls one operation. */
+/** Sends a valid request of one operation as the given caller, and returns the answer. */
 export type Call = (caller: Caller) => Promise<Answer>;
-/** Calls by operation. */
 export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
 
 const path = { id: '11111111-2222-4333-8444-555555555555' };

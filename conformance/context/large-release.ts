@@ -6,7 +6,7 @@ import { acceptedDevice } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** Concurrent uploads. */
+/** Number of artifacts that are uploaded at the same time. */
 const UPLOADS_AT_ONCE = 8;
 
 /**

@@ -61,7 +61,7 @@ export class SharedArtifacts {
     return upload;
   }
 
-  /** Number of announced artifacts. */
+  /** Number of artifacts that were announced to the ledger, whether uploaded or not. */
   get made(): Made {
     return this.#ownership.made;
   }

@@ -57,7 +57,7 @@ export type ShownAttribute = v.InferOutput<typeof attribute>;
 /** The inventory of a device. */
 export const inventoryView = v.looseObject({ attributes: v.array(attribute) });
 
-/** Alerts of a device. */
+/** The alerts of a device as the management API lists them. */
 export const alertViews = v.array(v.looseObject({ name: v.string(), level: v.string() }));
 export type ShownAlert = v.InferOutput<typeof alertViews>[number];
 

@@ -30,7 +30,6 @@ import type { TargetAdmin } from './target-admin.ts';
 const SETTLE_TIME_LIMIT_MS = 5000;
 const SETTLE_PAUSE_MS = 50;
 
-/** Parts of a context. */
 export interface ContextParts {
   readonly session: Session;
   readonly admin: TargetAdmin | undefined;

@@ -20,13 +20,13 @@ const SETTLE_MAX_MS = 5000;
 const SHRINK_SETTLE_MIN_MS = 300;
 const SHRINK_SETTLE_FACTOR = 3;
 
-/** The sequences to try. */
+/** The random sequences of steps to try on a target. */
 export interface Exploration {
   readonly starts: fc.Arbitrary<Start>;
   readonly steps: readonly fc.Arbitrary<Step>[];
   /** Number of sequences unless the run sets it. */
   readonly sequences: number;
-  /** Of the same sequences in every run, so that what is observed can be compared. */
+  /** A fixed seed, so that observations of runs can be compared; by default the seed comes from the run. */
   readonly seed?: number;
 }
 

@@ -50,7 +50,7 @@ export class DeviceLife {
 
 /** One deployment for one device. */
 export interface ExpectedDeployment {
-  /** Index of the device. */
+  /** Index of the device in `Life.devices`, from 0. */
   readonly device: number;
   /** `unsure` where the contract does not say if it is offered or may be reported on. */
   offer: 'waiting' | 'offered' | 'unsure';
@@ -64,7 +64,7 @@ export interface ExpectedDeployment {
   olderLog?: string;
 }
 
-/** The whole model. */
+/** All devices of one sequence of steps and their deployments, as the contract expects them. */
 export class Life {
   readonly devices: readonly DeviceLife[];
   readonly deployments: ExpectedDeployment[] = [];

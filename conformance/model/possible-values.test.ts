@@ -6,7 +6,7 @@ function possible(): PossibleValues<string> {
 }
 
 describe('the values that a name may have', () => {
-  it('are none in the beginning, so that one of another device is found out', () => {
+  it('are none at first, so a foreign value is a misfit', () => {
     const misfit = possible().misfit({ colour: 'red' });
     expect(misfit).toMatchObject({ name: 'colour', found: 'red' });
     expect(misfit?.because).toBe('configuration.own-store');

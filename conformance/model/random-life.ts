@@ -1,4 +1,7 @@
-/** Cases: random sequences of legal and illegal steps behave as the contract's model says. */
+/**
+ * Cases: random sequences of legal and illegal steps behave as the contract's model says.
+ * Spec: States and transitions; Endpoints
+ */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { askingForms } from '../context/asking.ts';
@@ -163,7 +166,7 @@ const storeRequirements = [
   ...store.attributeRules,
 ] as const satisfies readonly RequirementId[];
 
-/** Any will do. */
+/** An arbitrary fixed seed, so that the readings of runs can be compared. */
 const READINGS_SEED = 1;
 
 const unknown = fc.constant<Start>('unknown');
@@ -237,7 +240,6 @@ function lifeCase(life: RandomLife): JudgingCase<TestContext> {
   return { id, title, requirements, run: (context) => judged(context, life) };
 }
 
-/** Spec: States and transitions; Endpoints */
 export const modelCases = defineScenario({
   area: 'model',
   name: 'Random lives',

@@ -50,7 +50,7 @@ export function judge(
   throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), missed);
 }
 
-/** Throws the missed requirements. */
+/** Throws an ExpectationFailure that names the missed requirements. */
 export function miss(
   expected: string,
   actual: string,

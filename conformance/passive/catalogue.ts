@@ -12,7 +12,6 @@ import { headerInvariants } from './rules/headers.ts';
 import { requestInvariants } from './rules/requests.ts';
 import { statusInvariants } from './rules/statuses.ts';
 
-/** All of them. */
 export const invariants: readonly PassiveRule[] = [
   ...statusInvariants,
   ...errorInvariants,

@@ -18,11 +18,11 @@ export const SOURCE = storageOperations['download-artifact'].id;
 export interface Grant {
   /** The key that had signed for it. */
   readonly pubkey: unknown;
-  /** By the server's clock. */
+  /** When it was granted, in milliseconds since the Unix epoch by the server's clock. */
   readonly serverMs: number;
   /** Whether the device had been granted one before. */
   readonly isRenewed: boolean;
-  /** It has opened something. */
+  /** True once a request with the token passed authentication: a success, 400, 404 or 409. */
   hasOpened: boolean;
 }
 

@@ -313,7 +313,7 @@ describe('the rows', () => {
     },
   );
 
-  it('name links', () => {
+  it('name the fields of an answer that hold links', () => {
     expect(linkPlaces('get-next-deployment')).toEqual([['artifact', 'source', 'uri']]);
     expect(linkPlaces('get-artifact-link')).toEqual([['uri']]);
   });

@@ -11,9 +11,9 @@ const ORDINARY_BODY_MAX_BYTES = 16_384;
 const ORDINARY_URL_MAX_CHARACTERS = 2000;
 const ORDINARY_HEADERS_MAX_CHARACTERS = 6000;
 
-/** What of a request bears on its answer. */
+/** The members of a request by which its answer is judged. */
 export interface JudgedRequest {
-  /** Absolute. */
+  /** The absolute URL of the request. */
   readonly url: string;
   readonly headers: Headers;
   /** Absent when none was sent, or when it is not looked at. */

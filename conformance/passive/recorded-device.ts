@@ -29,7 +29,7 @@ export class RecordedDevices {
     return index;
   }
 
-  /** An index of its own, for an exchange of nobody knows which device. */
+  /** Returns a new index, for an exchange whose device is not known. */
   another(): number {
     this.#next += 1;
     return this.#next - 1;

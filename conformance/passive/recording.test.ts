@@ -161,7 +161,7 @@ describe('a recording of a server that does everything right', () => {
     );
   });
 
-  it('is judged in the order in which exchanges ended, not in which they were written', async () => {
+  it('is judged in the order in which its exchanges ended', async () => {
     const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
     const found = await judge('turned.har', har(last, first, signIn(), asks(json(instructions))));
     expect(found.outcome).toBe('held');
@@ -270,7 +270,7 @@ describe('a recording shows no violation', () => {
   });
 });
 
-describe('entries that cannot be judged are counted with the reason', () => {
+describe('entries that cannot be judged', () => {
   it.each<[keyof ReturnType<typeof reasonsOf> & string, Made, string?]>([
     ['other-server', { url: 'https://cdn.example/app.js', method: 'GET' }],
     ['other-server', { url: 'https://devices.example/gatewayx/api/devices/v1/x' }],
@@ -284,7 +284,7 @@ describe('entries that cannot be judged are counted with the reason', () => {
       { url: `${server}${paths.attributes}`, answerHeaders: [['X-SVC-Testbed-Fault', 'one']] },
     ],
     ['undecided', { url: `${server}${paths.attributes}`, status: 503 }],
-  ])('%s', async (reason, made) => {
+  ])('are counted with the reason %s', async (reason, made) => {
     const found = await judge('left.har', har(entry(paths.attributes), entry('', made)));
     expect(reasonsOf(found)).toEqual({ [reason]: 1 });
     expect(found).toMatchObject({ outcome: 'held', entries: 2, judged: 1 });
@@ -292,7 +292,7 @@ describe('entries that cannot be judged are counted with the reason', () => {
     expect(recordingText(found)).toContain('Not judged: 1 entry\n  1 ');
   });
 
-  it('and all of them are accounted for, the first with their places', async () => {
+  it('are all counted, the first five with their places', async () => {
     const others = Array.from({ length: 7 }, () => entry('', { url: 'https://cdn.example/a' }));
     const found = await judge('many.har', har(...others, entry(paths.attributes)));
     expect(recordingText(found)).toContain(
@@ -305,7 +305,7 @@ describe('entries that cannot be judged are counted with the reason', () => {
     ['an empty file', ''],
     ['traffic of something else', har(entry('', { url: 'https://cdn.example/a' }))],
     ['a user of the management API', har(entry('/api/management/v1/inventory/groups'))],
-  ])('nothing is claimed of %s', async (_, content) => {
+  ])('decide no requirement in %s', async (_, content) => {
     const found = await judge('nothing', content);
     expect(found.outcome).toBe('nothing');
     expect(recordingText(found)).toMatch(/^NOTHING TESTED: no entry decides a requirement/);
@@ -334,7 +334,7 @@ describe('of several servers', () => {
   });
 });
 
-describe('a file that is no recording is refused in a sentence', () => {
+describe('a recording file', () => {
   const without = (member: string) => {
     const { [member]: _, ...rest } = entry(paths.attributes) as Record<string, unknown>;
     return rest;
@@ -353,7 +353,7 @@ describe('a file that is no recording is refused in a sentence', () => {
     ['h.ndjson', '{"at":"now"}', 'h.ndjson, line 1: "at" must be a time such as'],
     ['i.json', '[{"kind":"frame"},3]', 'i.json, entry 2: is not a JSON object'],
     ['j.json', '[{"kind":"frame"}', 'j.json: is cut off or not JSON.'],
-  ])('%s', async (name, content, sentence) => {
+  ])('is refused in one sentence when it is malformed: %s', async (name, content, sentence) => {
     const refused = await judge(name, content).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RecordingError);
     expect(String(refused)).toContain(sentence);
@@ -364,12 +364,12 @@ describe('a file that is no recording is refused in a sentence', () => {
     ['large.har', har(entry(paths.attributes))],
     ['large.ndjson', '{"kind":"frame"}\n'.repeat(20)],
     ['large.json', `[${'{"kind":"frame"},'.repeat(20)}{}]`],
-  ])('%s, when it is too large', async (name, content) => {
+  ])('is refused when it is too large: %s', async (name, content) => {
     const refused = await judge(name, content, { bytesMax: 256 }).catch((error: unknown) => error);
     expect(String(refused)).toContain('MiB; save it in parts, or without the bodies of pages.');
   });
 
-  it('is judged in spite of members of the wrong kind that it can do without', async () => {
+  it('is judged despite optional members of the wrong type', async () => {
     const odd = entry(paths.attributes) as ReturnType<typeof entry> & Record<string, unknown>;
     const request = { ...odd.request, headers: 'none', postData: [], cookies: 7 };
     const response = { ...odd.response, headers: [7, { name: 1 }, { name: 'a', value: 'b' }] };
@@ -377,7 +377,7 @@ describe('a file that is no recording is refused in a sentence', () => {
     expect(found).toMatchObject({ outcome: 'held', judged: 1, alone: 1 });
   });
 
-  it('is judged in spite of paths that cannot be decoded', async () => {
+  it('is judged despite paths that cannot be decoded', async () => {
     const path = operations['put-deployment-status'].path.replace('{id}', '%E0%A4%A');
     const found = await judge(
       'path.har',

@@ -52,12 +52,12 @@ interface RecordedRequirement {
 interface RecordedBreach extends WatchEvidence {
   /** Where the entry that decided it stands in the file. */
   readonly entry: string;
-  /** ISO 8601 in UTC. */
+  /** When the request was sent, in ISO 8601 and UTC. */
   readonly at: string;
   readonly operation: string;
 }
 
-/** What a recording says of a server. */
+/** The judgement of a server by a recording. */
 export interface RecordingJudgement {
   readonly file: string;
   readonly form: RecordingForm;
@@ -66,24 +66,24 @@ export interface RecordingJudgement {
   /** `nothing`: no entry decided any requirement. */
   readonly outcome: 'violated' | 'held' | 'nothing';
   readonly entries: number;
-  /** Entries that decided something. */
+  /** Number of entries that decided at least one requirement. */
   readonly judged: number;
   /** Devices that could be told apart. */
   readonly devices: number;
-  /** Judged entries of nobody knows which device, so that nothing before them was held against them. */
+  /** Number of judged entries whose device is not known, so that no earlier entry was held against them. */
   readonly alone: number;
   /** Every requirement that a recording can decide. */
   readonly requirements: readonly RecordedRequirement[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** What to judge by. */
+/** Options of judging a recording. */
 interface RecordingPlan {
   /** Base URL of the server; found out when one server has calls of devices. */
   readonly url?: string | undefined;
   /** The vendor's part of header names, such as `X-SVC`. */
   readonly headerPrefix: string;
-  /** Bytes of the file at most. */
+  /** Limit on the size of the file in bytes. */
   readonly bytesMax?: number;
 }
 
@@ -147,7 +147,7 @@ interface Tally {
   firstBreach?: RecordedBreach;
 }
 
-/** Counts entry by entry. */
+/** The judgement of a recording while its entries are read, one after the other. */
 class JudgementCount {
   readonly #watch: Watch;
   readonly #faultHeader: string;

@@ -51,7 +51,7 @@ export interface PassiveRule {
 /** What a rule that applies says of an exchange. */
 export interface RuleVerdict {
   readonly rule: PassiveRule;
-  /** Undefined when it holds. */
+  /** How the exchange violates the rule; undefined when the rule holds. */
   readonly violation: NamedViolation | undefined;
 }
 

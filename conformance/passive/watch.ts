@@ -18,38 +18,38 @@ import { answerRules } from './rules/device-answers.ts';
 import { tokenRules } from './rules/tokens.ts';
 import { RunMemory } from './run-memory.ts';
 
-/** One request of a device and what came of it, as a third party saw it. */
+/** One request of a device and its answer, as a third party saw them. */
 export interface ObservedExchange {
   /** Index of the device among those that are watched. */
   readonly device: number;
   /** Id of the contract's operation, or `download-artifact` for the source of a deployment. */
   readonly operation: string;
   readonly method: string;
-  /** Absolute. */
+  /** The absolute URL of the request. */
   readonly url: string;
-  /** As they were sent. */
+  /** The headers of the request as they were sent. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
   /** Milliseconds since the Unix epoch: the request begins, the answer is whole. */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** Absent when none came. */
+  /** The answer; absent when none came. */
   readonly answer?: ObservedAnswer | undefined;
 }
 
-/** An answer as it came. */
+/** The answer to an observed request. */
 interface ObservedAnswer {
   readonly status: number;
-  /** Names in lower case. */
+  /** The headers of the answer, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Absent when nobody kept it: a file, or more than is looked at. */
+  /** The body of the answer; absent for files and for bodies over the size limit, which are not kept. */
   readonly body?: Buffer | undefined;
 }
 
 /** One requirement that an exchange has decided. */
 export interface WatchVerdict {
   readonly requirement: RequirementId;
-  /** There when it is violated: what was expected and seen, without secrets. */
+  /** Present when the requirement is violated: what was expected and seen, without secrets. */
   readonly breach?: () => WatchEvidence;
 }
 
@@ -74,7 +74,7 @@ export const watchedRequirements = [
   ...new Set(watchRules.flatMap(({ requirement }) => requirement ?? [])),
 ].map((requirement) => ({ requirement, sentence: requirements[requirement].sentence }));
 
-/** Looks on at the exchanges of many devices; what it remembers of each is bounded. */
+/** Judges the exchanges of many devices; its memory of each device is bounded. */
 export class Watch {
   readonly #names: VendorNames;
   readonly #run = new RunMemory();

@@ -21,7 +21,7 @@ async function trafficOf(exchanges: readonly RecordedExchange[], on = '2026-10-1
 }
 
 describe('what traffic uses of the schedule', () => {
-  it('is counted by row, in the order of the schedule, with its first and last time', async () => {
+  it('is counted by row in schedule order, with first and last time', async () => {
     const [early, late] = [Date.UTC(2025, 0, 2, 3, 4, 5), Date.UTC(2026, 0, 1)];
     const traffic = await trafficOf([
       call(roles),
@@ -68,7 +68,7 @@ describe('what traffic uses of the schedule', () => {
   });
 });
 
-describe('what it comes to', () => {
+describe('the outcome of recorded traffic', () => {
   it.each<[string, string, readonly RecordedExchange[]]>([
     ['nothing', 'of no exchange at all', []],
     ['nothing', 'of other traffic', [call('', { pathname: '/useradm/roles' })]],
@@ -97,7 +97,7 @@ describe('what it comes to', () => {
   );
 });
 
-describe('its sentence', () => {
+describe('the sentence on recorded traffic', () => {
   it.each<[string, readonly RecordedExchange[]]>([
     ['nothing was checked: the traffic has no call of this API.', []],
     ['nothing deprecated is used in 1 call.', [call('v2/useradm/roles')]],
@@ -115,7 +115,7 @@ describe('its sentence', () => {
   });
 });
 
-describe('its table', () => {
+describe('the table on recorded traffic', () => {
   it('says for every row when it stops working, how far that is, and what to use', async () => {
     const shown = (on: string) =>
       trafficOf([call(roles, { status: 410 }), call(roles)], on).then(trafficText);

@@ -7,7 +7,7 @@ const GONE = 410;
 
 /** A row of the schedule that recorded traffic uses; times are ISO 8601 in UTC. */
 export interface Finding extends ScheduleRow {
-  /** Exchanges that use it. */
+  /** Number of exchanges that use the row. */
   readonly exchanges: number;
   /** Of these, those that were refused with 410 already. */
   readonly refused: number;

@@ -24,7 +24,7 @@ import {
   wholeBody,
 } from './recording.ts';
 
-/** What is told of an entry that is no exchange: where it stands, and its kind. */
+/** Called for each entry that is no exchange, with its place in the file and its kind. */
 export type SkippedEntry = (place: string, kind: string) => void;
 
 /**

@@ -120,7 +120,7 @@ describe('the page of a run', () => {
     expect(await copied('Copy repro script')).toBe(failed?.reproScript);
   });
 
-  it('opens the case that a link names, though a filter and a closed group hide it', async () => {
+  it('opens the linked case even when a filter and a closed group hide it', async () => {
     const id = verdicts.at(-1)?.id ?? '';
     await page.goto('about:blank');
     await page.goto(`${url}#${id}`);

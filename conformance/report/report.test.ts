@@ -193,7 +193,7 @@ describe('a SHOULD that is missed with --fail-on must', () => {
   const failure = { verdict: 'fail', expected: 'a label', actual: 'none' } as const;
   const tolerated = resultOf([verdictOn('service/json-is-labelled', failure, { tolerated: true })]);
 
-  it('is told with its evidence, and fails no test of a CI server', () => {
+  it('is reported with its evidence and skipped in JUnit', () => {
     expect(conformanceReport(tolerated)).toContain('Failed: expected by clients (SHOULD)');
     const xml = conformanceJunit(tolerated);
     expect(xml).toContain('failures="0"');

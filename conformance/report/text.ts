@@ -217,7 +217,7 @@ function messageLines(mark: string, headers: Headers, body: string | undefined) 
   return body === undefined ? lines : [...lines, `${mark} ${body}`];
 }
 
-/** A run that ended early leaves hundreds of cases with one reason, which then is told once. */
+/** A run that ended early leaves hundreds of cases with one reason, which is printed once. */
 function inconclusiveLines(verdicts: readonly CaseVerdict[]): readonly string[] {
   const isUnplayed = ({ reason }: CaseVerdict): boolean => endCodes.includes(reason?.code ?? '');
   const lines = new Map<string, number>();

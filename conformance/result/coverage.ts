@@ -43,10 +43,10 @@ export interface CoverageRow {
   readonly openPoint?: Pick<OpenPoint, 'id' | 'question' | 'choice'>;
 }
 
-/** How many requirements stand how. */
+/** Number of requirements by standing. */
 export type StandingCounts = Readonly<Record<Standing, number>>;
 
-/** The whole map. */
+/** The coverage of every requirement of the contract, with counts. */
 export interface Coverage {
   readonly rows: readonly CoverageRow[];
   readonly totals: StandingCounts;
@@ -54,7 +54,7 @@ export interface Coverage {
   readonly byHeading: Readonly<Record<string, StandingCounts>>;
   readonly byLevel: Readonly<Record<string, StandingCounts>>;
   readonly byPlan: Readonly<Record<string, StandingCounts>>;
-  /** Ids of what nobody answers for; a suite that has any is not whole. */
+  /** Ids of the requirements whose standing is `unaccounted`; a complete suite has none. */
   readonly unaccounted: readonly string[];
 }
 

@@ -65,7 +65,7 @@ describe('the links from requirements to open points', () => {
     expect(lost.map(({ id }) => id)).toEqual([]);
   });
 
-  it('leave out only open points that a record judges, or that no run can tell', () => {
+  it('omit only open points that a requirement judges or no run can show', () => {
     const observed = new Set(linked.map(({ openPoint }) => openPoint));
     const left = openPoints.map(({ id }) => id).filter((id) => !observed.has(id));
     expect(left.toSorted()).toEqual(Object.keys(withoutReading).toSorted());

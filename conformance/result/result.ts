@@ -80,7 +80,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** From the start of the run to the start of the case; for a timeline. */
   readonly startedMs: number;
   readonly durationMs: number;
-  /** Each play of the case when it was run more than once. */
+  /** Each run of the case when it was run more than once. */
   readonly attempts?: readonly Attempt[];
   /** Fail: the invariants that its exchanges broke, whatever the case itself looked at. */
   readonly breaches?: readonly ReportedBreach[];
@@ -137,7 +137,7 @@ export interface OpenPointReading {
   readonly id: string;
   readonly heading: string;
   readonly question: string;
-  /** What our server does. */
+  /** What the reference server does, in a sentence. */
   readonly ours: string;
   /** What the observing cases saw, or why they saw nothing. */
   readonly seen: readonly {
@@ -156,9 +156,9 @@ export interface WaiverRow extends AppliedWaiver {
 
 /** Something that fails a run beside its verdicts. */
 export interface RunProblem {
-  /** Such as `waiver-expired`. */
+  /** The kind of problem, such as `waiver-expired`. */
   readonly code: string;
-  /** One sentence. */
+  /** The problem in one sentence. */
   readonly text: string;
 }
 
@@ -175,7 +175,7 @@ export interface ConformanceResult {
   readonly seed: string;
   readonly settings: RunSettings;
   readonly environment: { readonly node: string; readonly platform: string };
-  /** ISO 8601, UTC. */
+  /** When the run started, in ISO 8601 and UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
   /**
@@ -295,7 +295,7 @@ function whyUndecided(
 export interface RunStart {
   readonly runId: string;
   readonly seed: string;
-  /** ISO 8601, UTC. */
+  /** When the run started, in ISO 8601 and UTC. */
   readonly startedAt: string;
   /** The ids of the cases of the run. */
   readonly ids: readonly string[];

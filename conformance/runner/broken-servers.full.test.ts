@@ -85,7 +85,7 @@ describe('credentials that are refused midway', () => {
 });
 
 describe('an interrupted run of eight cases at a time', () => {
-  it('gives up those at hand, removes what they made, and runs no further one', async () => {
+  it('ends the running cases, removes their resources and starts no other', async () => {
     const ender = new AbortController();
     const made = new Set<string>();
     let afterwards = 0;

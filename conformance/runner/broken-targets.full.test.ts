@@ -25,7 +25,7 @@ const user = { email: 'user@example.com', password: 'correct horse battery' };
 describe('a target that answers everything with 200 and an empty body', () => {
   const agreeable: RequestListener = (_, answer) => answer.end();
 
-  it('fails, but for what really is as it should be', async () => {
+  it('fails, and passes only the OPTIONS case', async () => {
     const result = await runAgainst(await serve(agreeable));
     expect(result.outcome).toBe('fail');
     expect(result.totals.error).toBe(0);
@@ -33,7 +33,7 @@ describe('a target that answers everything with 200 and an empty body', () => {
     expect(idsOf(result, 'fail')).toContain('authentication/first-contact-is-401');
   });
 
-  it('decides nothing that needs a user, since its login gives no token', async () => {
+  it('leaves cases that need a user undecided', async () => {
     const result = await runAgainst(await serve(agreeable), { credentials: user });
     const needing = result.verdicts.filter(({ needs }) => needs.includes('operator'));
     expect(new Set(needing.map(({ reason }) => reason?.code))).toEqual(

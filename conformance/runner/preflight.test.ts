@@ -96,7 +96,7 @@ describe('a run against what is not this API', () => {
 
 describe('a server of this API that is broken in one place', () => {
   it.each(['auth_requests', 'deployments/next'])(
-    'is judged all the same when %s does not work',
+    'is still judged when %s answers 500',
     async (path) => {
       const baseUrl = await serve(({ url = '' }, answer) => {
         if (url.endsWith(path)) answer.writeHead(500).end('Internal Server Error');

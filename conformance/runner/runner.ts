@@ -36,7 +36,7 @@ export interface CaseRunOptions {
   readonly breaches?: () => readonly Breach[];
   /** Removes what the case made, and gives a line for each resource that stayed. */
   readonly release: (context: TestContext) => Promise<readonly string[]>;
-  /** Ends the run early. */
+  /** Aborts the run; cases that have not ended are inconclusive. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -100,7 +100,6 @@ async function releaseInTime(
   }
 }
 
-/** An inconclusive finding. */
 export function inconclusive(code: string, text: string): Finding {
   return { verdict: 'inconclusive', reason: { code, text } };
 }

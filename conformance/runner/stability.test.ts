@@ -94,7 +94,7 @@ describe('a case that a closed connection cut short', () => {
     ]);
   });
 
-  it('keeps its runs when it is repeated to find out whether it is stable', () => {
+  it('keeps its runs when it is repeated to measure its stability', () => {
     const verdict = verdictOfAttempts([verdictOfLast([cut, attempt('pass')]), attempt('pass')]);
     expect(verdict.verdict).toBe('pass');
     expect(verdict.attempts).toHaveLength(3);

@@ -30,7 +30,7 @@ function judged(missed: readonly RequirementId[], breaches?: readonly ReportedBr
 }
 
 describe('a case that fails by an invariant alone', () => {
-  it('is no false catch on an operation that the defect touches, and catches nothing', () => {
+  it('is neither catch nor false catch on an operation the defect touches', () => {
     const result = judged(['errors.body-is-error'], [breachOn('get-configuration')]);
     expect(result).toMatchObject({
       outcome: 'survived',
@@ -39,12 +39,12 @@ describe('a case that fails by an invariant alone', () => {
     });
   });
 
-  it('is one on another operation', () => {
+  it('is a false catch on another operation', () => {
     const result = judged(['errors.body-is-error'], [breachOn('put-configuration')]);
     expect(result.falseCatches).toMatchObject([{ caseId: id }]);
   });
 
-  it('is one when it misses something else too', () => {
+  it('is a false catch when it misses something else too', () => {
     const missed = ['errors.body-is-error', 'configuration.set-by-user'] as const;
     const result = judged(missed, [breachOn('get-configuration')]);
     expect(result.falseCatches).toMatchObject([{ caseId: id }]);
@@ -58,8 +58,8 @@ describe('a case that fails by an invariant alone', () => {
   });
 });
 
-describe('a case of a requirement that speaks of everything', () => {
-  it('is no false catch of a defect in one part of it, and catches nothing', () => {
+describe('a case of a general requirement', () => {
+  it('is neither catch nor false catch of a defect in one part', () => {
     expect(judged(['service.legal-values'])).toMatchObject({
       outcome: 'survived',
       falseCatches: [],
@@ -79,7 +79,7 @@ describe('the sample of cases', () => {
     expect([...sampleOf({ ...defect, id: 'other', sample: 7 }, touched)]).not.toEqual(one);
   });
 
-  it('is of all that name what is broken, and of forty others, unless a defect names its size', () => {
+  it('holds all that name the broken requirement and forty others unless a defect sets its size', () => {
     const named = new Map([...touched].slice(0, 30).map((id) => [id, defect.violates]));
     const chosen = chosenCases(defect, touched, named);
     expect(chosen.size).toBe(70);

@@ -55,13 +55,13 @@ export type RunDefect = (
   ids: ReadonlySet<string>,
 ) => Promise<DefectResult | undefined>;
 
-/** Inputs of a matrix. */
+/** What a self-test runs: its defects, the cases to run for each, and the workers. */
 export interface MatrixOptions {
   readonly defects: readonly Defect[];
   readonly affectedCases: AffectedCases;
   readonly named: NamedRequirements;
   readonly baselineFailures: readonly string[];
-  /** Each runs one defect at a time. */
+  /** The workers, each of which runs one defect at a time. */
   readonly workers: readonly RunDefect[];
   readonly onRow?: (row: MatrixRow) => void;
   readonly signal?: AbortSignal;

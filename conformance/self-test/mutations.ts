@@ -66,7 +66,7 @@ export function headersBecome(
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
 
-/** Changes answers. */
+/** Changes the answers to the requests that `picks` selects; `ask` sends further requests to the target. */
 export function answerBecomes(
   change: (
     answer: ProxiedAnswer,

@@ -71,7 +71,7 @@ export interface OutgoingAnswer {
   readonly received?: IncomingMessage;
 }
 
-/** Writes a whole answer. */
+/** Writes an answer with its body in one piece, without the body to HEAD, and ends the response. */
 export function writeAnswer(response: ServerResponse, outgoing: OutgoingAnswer): void {
   const { answer, before, received } = outgoing;
   const keepsStatus = received !== undefined && answer.status === received.statusCode;

@@ -87,7 +87,7 @@ describe('a proxy without a defect', () => {
     expect(await exchanged(proxy.baseUrl, asked)).toBe(direct);
   });
 
-  it('passes a request on with its headers as they are spelt, its Host and its body', async () => {
+  it('passes a request on with its header spelling, Host and body', async () => {
     const seen: { headers: string[]; body: string }[] = [];
     const proxy = await before(async (request, response) => {
       seen.push({ headers: request.rawHeaders, body: await text(request) });

@@ -33,7 +33,7 @@ interface RecordedMatrix {
   readonly defects: readonly RecordedRow[];
 }
 
-/** The committed result. */
+/** Reads the committed result of the last self-test. */
 export function readRecord(): RecordedMatrix {
   const [head = '{}', ...rows] = readFileSync(recordPath(), 'utf8').trimEnd().split('\n');
   return { ...JSON.parse(head), defects: rows.map((row): RecordedRow => JSON.parse(row)) };
@@ -85,7 +85,7 @@ export async function recordText({ cases, totals, rows }: KillMatrix): Promise<s
   return `${lines.join('\n')}\n`;
 }
 
-/** The committed file. */
+/** The path of the committed result, in NDJSON. */
 export function recordPath(): string {
   return join(packageFolder(), 'conformance', 'self-test', 'result.ndjson');
 }

@@ -18,7 +18,7 @@ export interface OwnRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as a Bearer token. */
   readonly token?: string;
-  /** Sent as JSON. */
+  /** The body, sent as JSON; without it the body is empty. */
   readonly json?: unknown;
 }
 

@@ -37,7 +37,6 @@ export interface JudgeRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Options of a self-test. */
 export interface SelfTestOptions {
   /** Opens a fresh target, or returns the same one where there is only one. */
   readonly openTarget: () => Promise<GoodTarget>;

@@ -9,7 +9,7 @@ import type { Mutation, ProxiedRequest } from './defect.ts';
 /** An authentication request as a server reads it. */
 export interface SignedRequest {
   readonly key: KeyObject;
-  /** `rsa`, `ec` or `ed25519`. */
+  /** The type of the key: `rsa`, `ec` or `ed25519`. */
   readonly keyType: string;
   readonly body: Buffer;
   /** The signature header as sent; empty when there is none. */

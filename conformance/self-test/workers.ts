@@ -19,7 +19,7 @@ export interface WorkerPool {
   close(): void;
 }
 
-/** Plays in this process. */
+/** Returns a pool of one worker, which runs defects in this process. */
 export function ownWorker(options: SelfTestOptions): WorkerPool {
   return {
     workers: [(defect, ids) => runDefect(defect, ids, options)],

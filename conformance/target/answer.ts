@@ -2,7 +2,6 @@
 import type { Duplex } from 'node:stream';
 import type { Headers } from './exchange.ts';
 
-/** One answer as received. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

@@ -8,7 +8,7 @@ import type { Session, WireRequest } from './target.ts';
 /** Contents of a call besides its path parameters. */
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** Sent as JSON. */
+  /** The body of the request, sent as JSON. */
   readonly body?: unknown;
   /** Sent unchanged, as JSON unless `headers` says otherwise; takes precedence over `body`. */
   readonly raw?: WireRequest['body'];

@@ -28,7 +28,7 @@ describe('readCsv', () => {
       ],
     ],
     ['a\n""\n', [['a'], ['']]],
-  ])('reads %j', (document, records) => {
+  ])('parses the document %j into records', (document, records) => {
     expect(readCsv(document)).toEqual(records);
   });
 });

@@ -22,7 +22,7 @@ export interface Exchange {
   /** Start time, since the start of the run. */
   readonly startMs: number;
   readonly request: {
-    /** Method and full URL. */
+    /** The method and the full URL, separated by a space. */
     readonly line: string;
     readonly headers: Headers;
     readonly body?: string;

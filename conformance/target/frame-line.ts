@@ -19,7 +19,7 @@ export interface FrameToSend extends Partial<Frame> {
 
 /** An open connection on which frames are written by hand. Its owner destroys the socket. */
 export class FrameLine {
-  /** Received frames, oldest first. */
+  /** The frames received so far, the oldest first. */
   readonly received: Frame[] = [];
   ended = false;
   #keptBytes = 0;

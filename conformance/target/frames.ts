@@ -3,14 +3,14 @@
 /** Longer payloads are not buffered: the bytes from there on are forwarded unchanged. */
 const PAYLOAD_MAX_BYTES = 4 * 1_048_576;
 
-/** One frame. */
+/** A frame of a websocket. RFC 6455, section 5.2 */
 export interface Frame {
   readonly fin: boolean;
   /** The three reserved bits, from 0 to 7. */
   readonly reserved: number;
   readonly opcode: number;
   readonly masked: boolean;
-  /** The payload, unmasked. */
+  /** The payload without its mask. */
   readonly payload: Buffer;
 }
 

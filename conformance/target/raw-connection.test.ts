@@ -19,7 +19,7 @@ describe('takenAnswer', () => {
       [200, 'abc', 'd'],
     ],
     ['HTTP/1.1 100 Continue\r\n\r\n', [100, '', '']],
-  ])('takes %j', (text, expected) => {
+  ])('returns the complete answer at the start of %j', (text, expected) => {
     expect(taken(text)).toEqual(expected);
   });
 
@@ -38,9 +38,12 @@ describe('takenAnswer', () => {
     expect(taken(text, true)).toEqual([200, 'abc', '']);
   });
 
-  it.each(['220 mail.example ESMTP\r\n', 'HTTP/1.1 OK\r\n\r\n'])('refuses %j', (text) => {
-    expect(() => taken(text)).toThrow('the answer is not HTTP');
-  });
+  it.each(['220 mail.example ESMTP\r\n', 'HTTP/1.1 OK\r\n\r\n'])(
+    'throws on %j, which is not HTTP',
+    (text) => {
+      expect(() => taken(text)).toThrow('the answer is not HTTP');
+    },
+  );
 });
 
 /** Opens a port whose connections are answered by `talk`; returns a connection to it. */

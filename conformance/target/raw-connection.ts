@@ -21,7 +21,7 @@ export interface RawForm {
 /** A request as it is written. */
 export interface RawRequest {
   readonly method: string;
-  /** Absolute. */
+  /** The absolute URL of the request. */
   readonly url: string;
   readonly headers: Headers;
   readonly body: string;

@@ -21,7 +21,7 @@ const REDIRECTS_MAX = 10;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface TargetOptions {
-  /** Without a trailing slash. */
+  /** The base URL of the target, without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
@@ -39,11 +39,11 @@ export interface WireRequest {
   readonly headers?: Headers;
   /** An array is sent piece by piece, without a Content-Length. */
   readonly body?: string | Buffer | readonly string[];
-  /** Sent instead of `body`. */
+  /** A multipart form, which is sent in place of `body`. */
   readonly form?: UploadForm;
 }
 
-/** A request, what came of it, and what is written down of both. */
+/** A request, its answer or failure, and the record of both. */
 export interface ObservedExchange {
   readonly request: WireRequest;
   /** Absolute, unless the request is none to a target. */
@@ -52,11 +52,11 @@ export interface ObservedExchange {
   readonly record: Exchange;
 }
 
-/** How a line to the target differs from others. */
+/** Options of a session with the target. */
 export interface SessionOptions {
   /** Ends every request on the line. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether an answer that asks for patience is what is judged, and so is not repeated. */
+  /** True to return an answer that limits the rate, such as 429, without waiting and repeating the request. */
   readonly noRateWait?: boolean;
   /** Called with each exchange as it ends. */
   readonly onExchange?: ((observed: ObservedExchange) => void) | undefined;
@@ -68,7 +68,7 @@ export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawAnswe
 /** The target of one run. Its owner closes it. */
 export class Target {
   readonly options: TargetOptions;
-  /** Counts of all sessions. */
+  /** Counts of the requests of all sessions. */
   readonly traffic = new Traffic();
   readonly #agent: Agent;
   readonly #pace: Pace;

@@ -16,7 +16,6 @@ export class Traffic {
   #requests = 0;
   #userChanges = 0;
 
-  /** Counts a request. */
   sent(): void {
     this.#requests += 1;
   }

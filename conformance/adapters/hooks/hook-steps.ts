@@ -12,7 +12,7 @@ import {
   monitorViews,
 } from '../../context/target-admin.ts';
 
-/** One step. */
+/** A step that hooks can perform: its documentation, and the shape of its answer. */
 interface StepRow {
   /** The request, as a verb phrase: `accept a device`. */
   readonly wish: string;
@@ -36,7 +36,6 @@ const ofDeviceDeployment = 'deploymentId, deviceId';
 const deviceAnswer =
   'device: {id, status, identity_data, auth_sets: [{id, pubkey, status}]} | null';
 
-/** Every step by name. */
 export const hookSteps = {
   login: {
     wish: 'log a user in',

@@ -1,4 +1,7 @@
-/** Invariants on artifacts: what is said of one is the same wherever it is said. Spec: Artifact */
+/**
+ * Invariants on artifacts: a field has the same value in every answer that shows the artifact.
+ * Spec: Artifact; DeploymentInstructions (v1)
+ */
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
 import { isObject } from '../../../fixtures/json.ts';
 import { shown } from '../../target/expectations.ts';
@@ -137,7 +140,6 @@ function isAnswered(ids: readonly string[]): PassiveRule['applies'] {
   return ({ row, status, hasBody }) => status === 200 && hasBody && ids.includes(row.id);
 }
 
-/** Spec: Artifact; DeploymentInstructions (v1) */
 export const artifactInvariants: readonly PassiveRule[] = [
   {
     id: 'artifact-stays-the-same',

@@ -56,7 +56,6 @@ function idViolation(exchange: JudgedExchange, must: string): Violation {
   });
 }
 
-/** Spec: Error; Errors */
 export const errorInvariants: readonly PassiveRule[] = [
   {
     id: 'error-body',

@@ -13,7 +13,6 @@ const forms: Readonly<Record<string, RegExp>> = {
   sunset: httpDate,
 };
 
-/** Spec: Audit logs; Versioning */
 export const headerInvariants: readonly PassiveRule[] = [
   {
     id: 'total-count',

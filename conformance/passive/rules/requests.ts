@@ -1,4 +1,7 @@
-/** Invariants on what an answer says about the request that it answers. Spec: Endpoints */
+/**
+ * Invariants on what an answer says about the request that it answers.
+ * Spec: Endpoints; Device deployments v1; Device deployments v2; Device connect
+ */
 import { createHash } from 'node:crypto';
 import { isArtifactFile } from '../../target/configuration-body.ts';
 import { shown, shownAnswer } from '../../target/expectations.ts';
@@ -10,7 +13,7 @@ import type { RunMemory } from '../run-memory.ts';
 const LIST_MAX = 100;
 const SWITCHED = 101;
 const TAR_BLOCK_BYTES = 512;
-/** RFC 6455, section 1.3 */
+/** The GUID that a server appends to the key of a websocket handshake. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 function isAnswered(exchange: JudgedExchange, ...ids: readonly string[]): boolean {
@@ -115,7 +118,6 @@ function isWholeTar(bytes: Buffer): boolean {
   return at <= bytes.length && bytes[at] !== undefined;
 }
 
-/** Spec: Device deployments v1; Device deployments v2; Device connect */
 export const requestInvariants: readonly PassiveRule[] = [
   {
     id: 'artifact-of-the-path',

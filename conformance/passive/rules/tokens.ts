@@ -1,4 +1,7 @@
-/** Rules on tokens: how they are granted, and that they open what they should. Spec: Authentication */
+/**
+ * Rules on tokens: how they are granted, and that requests with a valid one are accepted.
+ * Spec: Authentication; Device authentication
+ */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { shownAnswer } from '../../target/expectations.ts';
@@ -25,7 +28,7 @@ function isSigningIn({ row }: JudgedExchange): boolean {
 
 /**
  * The refusal of a token that was wrong, as this exchange shows: with the same key the device was
- * let in again right after, so that it has been accepted all the while.
+ * granted a token again right after, so that it was accepted all the time.
  */
 function wrongRefusal(
   { status, sent, request }: JudgedExchange,
@@ -69,7 +72,6 @@ function lifetimeSeconds({ answer }: JudgedExchange): number | undefined {
   return typeof exp === 'number' && typeof iat === 'number' ? exp - iat : undefined;
 }
 
-/** Spec: Authentication; Device authentication */
 export const tokenRules: readonly PassiveRule[] = [
   invariantOn('token-is-bare', ['post-auth-request']),
   {

@@ -31,7 +31,7 @@ interface MissedOfLevel {
   readonly missed: readonly Missed[];
 }
 
-/** The strictest first. */
+/** Levels of requirements, the strictest first. */
 const levels = ['must', 'should', 'may'];
 
 /** The verdict box at the top. */

@@ -1,10 +1,10 @@
-/** Which cases are shown. */
+/** The filters of the page of a run, which select the cases that are listed. */
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { changeWords, findingOf, toneOf, verdictOrder } from './words.ts';
 
-/** What the reader has asked for; empty means all. */
+/** The filters that the reader has set; an empty member selects every case. */
 export interface Filter {
   readonly words: string;
   readonly verdicts: readonly string[];
@@ -13,7 +13,7 @@ export interface Filter {
   readonly change: string;
 }
 
-/** Shows every case. */
+/** The empty filter, which every case passes. */
 export const noFilter: Filter = {
   words: '',
   verdicts: [],

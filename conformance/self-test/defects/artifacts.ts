@@ -36,7 +36,7 @@ interface FieldDefect {
   readonly title: string;
   readonly violates: RequirementId;
   readonly path: string;
-  /** Undefined removes the field. */
+  /** The changed value of the field; the field is removed where undefined is returned. */
   readonly becomes: (value: unknown) => unknown;
 }
 

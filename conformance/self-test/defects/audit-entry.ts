@@ -156,7 +156,6 @@ const unrecorded: Readonly<Record<string, Defect['violates']>> = {
   decommission: ['audit.device-decommissioned', 'audit.recorded-actions'],
 };
 
-/** All defects of entries. */
 export const auditEntryDefects: readonly Defect[] = [
   ...Object.entries(requiredFields).map(missing),
   ...oddFields.map(odd),

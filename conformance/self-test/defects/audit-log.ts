@@ -37,7 +37,7 @@ function linksBecome(change: (links: string) => string): () => Mutation {
   );
 }
 
-/** Removes a relation. */
+/** A defect that omits the link with this relation from the `Link` header. */
 function withoutRelation(name: string): () => Mutation {
   return linksBecome((links) =>
     links

@@ -1,4 +1,7 @@
-/** Defects in the authorisation matrix: each operation admits callers that it must refuse. */
+/**
+ * Defects in the authorisation matrix: each operation admits callers that it must refuse.
+ * Spec: Authentication, rule 5
+ */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import type { Defect } from '../defect.ts';
@@ -45,7 +48,6 @@ function areaRule(operation: OperationId): readonly RequirementId[] {
   return rule === undefined ? [] : [rule];
 }
 
-/** Spec: Authentication, rule 5 */
 export const authorizationDefects: readonly Defect[] = successes.flatMap(
   ([operation, status]) =>
     [

@@ -93,7 +93,6 @@ const letPass: readonly Defect[] = [
   ]),
 ];
 
-/** All defects of frames. */
 export const connectFrameDefects: readonly Defect[] = [
   ...letPass,
   row('pong-is-empty', 'A pong comes without the data of its ping.', [

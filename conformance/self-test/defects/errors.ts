@@ -1,4 +1,4 @@
-/** Defects in errors and request ids. */
+/** Defects in errors and request ids. Spec: Error; Errors */
 import { changedAt, changedJson, withHeaders } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes } from '../mutations.ts';
@@ -28,7 +28,6 @@ function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
   return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
 }
 
-/** Spec: Error; Errors */
 export const errorDefects: readonly Defect[] = [
   {
     id: 'error-is-an-object',

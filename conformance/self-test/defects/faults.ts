@@ -1,4 +1,4 @@
-/** Defects in server faults, and in rate limiting. */
+/** Defects in server faults, and in rate limiting. Spec: Errors, "Common statuses" */
 import { ownAnswer, tokenOf } from '../alter.ts';
 import type { Defect, Mutation } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
@@ -16,7 +16,6 @@ function grudge(): Mutation {
   };
 }
 
-/** Spec: Errors, "Common statuses" */
 export const faultDefects: readonly Defect[] = [
   {
     id: 'fault-inside-is-502',

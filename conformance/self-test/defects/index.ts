@@ -38,7 +38,6 @@ import { tokenDefects } from './tokens.ts';
 import { updateControlMapDefects } from './update-control-map.ts';
 import { versioningDefects } from './versioning.ts';
 
-/** All defects. */
 export const allDefects: readonly Defect[] = [
   ...serviceDefects,
   ...errorDefects,

@@ -215,7 +215,6 @@ const entryFields: readonly UncheckedField[] = [
   },
 ];
 
-/** All defects of both. */
 export const monitorFieldDefects: readonly Defect[] = [
   ...alertFields.map((field) => unchecked(field, alerts, 'alerts.malformed-is-400')),
   ...entryFields.map((field) => unchecked(field, configurations, 'monitor.malformed-is-400')),

@@ -54,7 +54,7 @@ const otherText = (value: unknown): unknown => `${String(value)}2`;
 const otherId = (value: unknown): unknown =>
   String(value).replace(/.$/, (last) => (last === '0' ? '1' : '0'));
 
-/** Spec: Artifact; Device deployments v1 */
+/** Defects in artifacts and their links. Spec: Artifact; Device deployments v1 */
 const artifacts: readonly Defect[] = [
   seldom('other-artifact', 'One artifact in three has another id than its path.', {
     violates: ['artifacts.fields', 'artifacts.id'],
@@ -88,7 +88,10 @@ const artifacts: readonly Defect[] = [
   }),
 ];
 
-/** Spec: DeploymentInstructions (v1), DeploymentInstructions (v2); UpdateControlMap */
+/**
+ * Defects in deployment instructions, update control maps and configurations.
+ * Spec: DeploymentInstructions (v1), DeploymentInstructions (v2); UpdateControlMap
+ */
 const deployments: readonly Defect[] = [
   seldom('more-instructed-types', 'One instruction in three adds a device type.', {
     violates: ['next.types-of-the-artifact'],
@@ -122,7 +125,7 @@ const deployments: readonly Defect[] = [
   }),
 ];
 
-/** Spec: Device connect */
+/** Defects in the upgrade of a device's connection. Spec: Device connect */
 const connections: readonly Defect[] = [
   seldom('wrong-accept', 'One upgrade in three answers another key.', {
     violates: ['connect.accept-answers-the-key'],
@@ -140,7 +143,7 @@ function ofLog(change: Change): { readonly on: 'list-audit-logs'; readonly chang
   return { on: 'list-audit-logs', change };
 }
 
-/** Spec: AuditLog entry; Audit logs */
+/** Defects in pages of the audit log. Spec: AuditLog entry; Audit logs */
 const log: readonly Defect[] = [
   seldom('other-object', 'One page in three has entries on another object.', {
     violates: ['audit.object-filters', 'audit.object-id'],
@@ -175,7 +178,6 @@ const log: readonly Defect[] = [
   }),
 ];
 
-/** All of them. */
 export const nowAndThenDefects: readonly Defect[] = [
   ...[...artifacts, ...deployments],
   ...[...connections, ...log],

@@ -1,10 +1,9 @@
-/** Defects in the permissions of roles. */
+/** Defects in the permissions of roles. Spec: Authentication, rule 5 */
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
 const auditLog = ['list-audit-logs', 'export-audit-logs'] as const;
 
-/** Spec: Authentication, rule 5 */
 export const roleDefects: readonly Defect[] = [
   {
     id: 'forbidden-by-role-is-401',

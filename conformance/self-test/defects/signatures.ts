@@ -1,4 +1,4 @@
-/** Defects in the signature of an authentication request. */
+/** Defects in the signature of an authentication request. Spec: Device authentication */
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 import {
@@ -199,7 +199,6 @@ const ed25519: readonly Defect[] = [
   },
 ];
 
-/** Spec: Device authentication */
 export const signatureDefects: readonly Defect[] = [...header, ...rsa, ...ecdsa, ...ed25519];
 
 /** Returns true when the header is a sequence of two P-256 integers, in standard Base64. */

@@ -1,4 +1,7 @@
-/** Defects in suspended tenants, and in the isolation between tenants. */
+/**
+ * Defects in suspended tenants, and in the isolation between tenants.
+ * Spec: Device authentication; Authentication
+ */
 import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
@@ -47,7 +50,6 @@ function tenantOf(token: string): string {
   return /"[\w./-]*tenant[\w]*":"([^"]+)"/.exec(claims)?.[1] ?? '';
 }
 
-/** Spec: Device authentication; Authentication */
 export const tenantDefects: readonly Defect[] = [
   {
     id: 'locked-out-device-is-401',

@@ -1,4 +1,4 @@
-/** Defects in tokens: which are accepted, for which device, and for how long. */
+/** Defects in tokens: which are accepted, for which device, and for how long. Spec: Authentication */
 import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import { requestBecomes, statusBecomes } from '../mutations.ts';
@@ -28,7 +28,6 @@ function claimsOf(token: string): string {
   return token.split('.')[1] ?? '';
 }
 
-/** Spec: Authentication */
 export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',

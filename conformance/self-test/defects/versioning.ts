@@ -1,4 +1,4 @@
-/** Defects in versioning. */
+/** Defects in the versions in paths. Spec: Versioning */
 import { objectOf } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
@@ -6,7 +6,6 @@ import { statusBecomes } from '../mutations.ts';
 /** The device type by which the case of versions marks its requests. */
 const own = 'conformance-versions';
 
-/** Spec: Versioning */
 export const versioningDefects: readonly Defect[] = [
   {
     id: 'version-2-is-not-there',

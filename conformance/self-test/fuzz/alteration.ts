@@ -17,9 +17,9 @@ const UNAUTHORIZED = 401;
  */
 export type Bond = 'must' | 'should' | 'nothing';
 
-/** One alteration. */
+/** A change of one place in the answers of an operation, which a suite should notice. */
 export interface Alteration {
-  /** Such as `member-missing`. */
+  /** The kind of alteration, such as `member-missing`. */
   readonly kind: string;
   /** What it does, to follow "The operation get-artifact answers". */
   readonly says: string;

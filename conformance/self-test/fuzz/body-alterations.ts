@@ -16,7 +16,6 @@ import {
 
 const STATUS = 200;
 
-/** All of an operation. */
 export function bodyAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   const success = row.success[STATUS];
   if (success === undefined) return [];

@@ -19,12 +19,12 @@ export interface FuzzRow {
   readonly kind: string;
   readonly bond: Bond;
   readonly outcome: FuzzOutcome;
-  /** Cases that failed. */
+  /** Ids of the cases that failed. */
   readonly by: readonly string[];
   /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];
   readonly casesRun: number;
-  /** Answers that were altered. */
+  /** Number of answers that were altered. */
   readonly changes: number;
 }
 
@@ -40,15 +40,15 @@ export interface FuzzResult {
   readonly interrupted: boolean;
 }
 
-/** Inputs of `playFuzz`. */
+/** Inputs of `runFuzz`. */
 export interface FuzzOptions {
   readonly defects: readonly FuzzDefect[];
-  /** Of which the defects are all, or some. */
+  /** Number of alterations in all, of which `defects` may be a part. */
   readonly count: number;
   readonly seed: string;
   readonly affectedCases: AffectedCases;
   readonly baselineFailures: readonly string[];
-  /** Each runs one defect at a time. */
+  /** The workers, each of which runs one defect at a time. */
   readonly workers: readonly RunDefect[];
   readonly onRow?: (row: FuzzRow) => void;
   readonly signal?: AbortSignal;

@@ -8,7 +8,6 @@ import { type Alteration, aboutPart, type Bond } from './alteration.ts';
 
 type Value = (old: string) => string | undefined;
 
-/** All of an operation. */
 export function headerAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   return [
     ...labels(row),

@@ -27,7 +27,6 @@ interface Member {
   readonly absence: Bond | undefined;
 }
 
-/** All of an operation. */
 export function memberAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   return membersOf(id, row).flatMap((member) => [
     ...absences(member),

@@ -12,7 +12,6 @@ const UNLISTED = 422;
 const FAULT = 500;
 const error = { error: 'fuzz', request_id: 'fuzz' };
 
-/** All of an operation. */
 export function statusAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   return [...successAlterations(id, row), ...refusalAlterations(id, row)];
 }
@@ -45,11 +44,12 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
   });
 }
 
-/** When the next deployment is 404 is an open point, as is what becomes of an empty list. */
+/** True for 404 in place of 204 at the next deployment, which is an open point of the contract. */
 function isOpen({ deploymentRole }: Operation, from: number, to: number): boolean {
   return deploymentRole === 'hands-out' && from === 204 && to === 404;
 }
 
+/** True for a list without elements; the status of such an answer is an open point. */
 function isEmptyList(answer: ProxiedAnswer): boolean {
   const value = jsonOf(answer);
   return Array.isArray(value) && value.length === 0;

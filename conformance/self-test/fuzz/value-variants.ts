@@ -40,7 +40,7 @@ export function otherTypes({ type, path }: Field): readonly OtherType[] {
   ].filter(({ isOwn }) => !isOwn);
 }
 
-/** Values that nobody is told: the contract calls them free, or names no source of them. */
+/** Fields whose values no case can know: the contract leaves them free, or names no source. */
 const free = [/description$/, /meta_?data$/, /files\.\*\.date$/, /change$/, /signed$/];
 
 /** Values of the same type. */
