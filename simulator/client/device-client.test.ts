@@ -225,7 +225,7 @@ describe('asking for the next deployment', () => {
     expect(queries).toEqual(Array(2).fill('artifact_name=r-1&device_type=board'));
   });
 
-  it('fails when there is no door at all, and begins at the first one the next time', async () => {
+  it('fails when every version is absent, and asks version 2 first again the next time', async () => {
     const { server, client, session } = await started({});
     const thrown = await errorOf(client.nextDeployment(session, provides));
     expect(thrown).toMatchObject({ status: 404, operation: 'get-next-deployment' });

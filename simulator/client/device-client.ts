@@ -37,7 +37,7 @@ import { type NextEndpoint, nextEndpoints, type Session, takePlannedMs, wayOf } 
 export interface DeviceClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For example `X-SVC`. */
+  /** Prefix of the names of the vendor's headers, such as `X-SVC`. */
   readonly headerPrefix: string;
   readonly tenantToken?: string | undefined;
 }
@@ -53,7 +53,7 @@ type ContractOperation = Pick<Operation, 'id' | 'method' | 'success'>;
 
 interface Sending {
   readonly operation: ContractOperation;
-  /** Path and query. */
+  /** Path and query of the request, below the base URL. */
   readonly path: string;
   readonly body?: unknown;
 }

@@ -16,7 +16,7 @@ export interface Download {
   readonly transport: Exchanger;
   readonly clock: Clock;
   readonly caller: string;
-  /** Absolute URL, opaque. */
+  /** Absolute URL of the file; its parts have no meaning. */
   readonly uri: string;
   /** Largest accepted file size in bytes. */
   readonly fileMaxBytes: number;

@@ -55,7 +55,7 @@ const PAGE_MAX_BYTES = 32 * 2 ** 20;
 
 interface Sending {
   readonly operation: Pick<Operation, 'id' | 'method' | 'success'>;
-  /** Path and query. */
+  /** Path and query of the request, below the base URL. */
   readonly path: string;
   readonly body?: unknown;
 }

@@ -99,7 +99,7 @@ describe('the coordinator of a run', () => {
     expect(messages).toEqual([{ say: 'deployment', target: kept }]);
   });
 
-  it('reports the progress of the whole fleet, and nothing while a shard of it is missing', () => {
+  it('reports the progress of the whole fleet, and none while a shard is missing', () => {
     const seen: FleetProgress[] = [];
     const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     coordinator.onMessage(0, 'a', progressOf());
@@ -139,7 +139,7 @@ describe('the coordinator of a run', () => {
     expect(whole.p50Ms).toBeLessThan(6);
   });
 
-  it('passes events on in one order, the last ones before its outcome, and what was lost', async () => {
+  it('passes events on in order and before its outcome, with the number lost', async () => {
     const seen: FleetEvent[] = [];
     const lost: number[] = [];
     const { coordinator } = headOf(2, {
@@ -341,7 +341,7 @@ describe('the thresholds of a run in shards', () => {
     return messages.slice(1);
   }
 
-  it('end it for all of them, once, when only all of them together miss one', () => {
+  it('end it once when all shards together miss one', () => {
     const end = { say: 'end', because: 'threshold' };
     expect(messagesFor('errors <= 10', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)])).toEqual([
       end,
@@ -351,7 +351,7 @@ describe('the thresholds of a run in shards', () => {
     );
   });
 
-  it('go by the percentiles of all together: a shard that is slow alone ends nothing', () => {
+  it('use the merged percentiles, so one slow shard ends nothing', () => {
     const parts = [shardFiguresOf(many(5)), shardFiguresOf([...many(5), ...many(900)])];
     expect(messagesFor('p50(post-alerts) < 100ms', parts)).toEqual([]);
     expect(messagesFor('p90(post-alerts) < 100ms', parts)).toHaveLength(1);
@@ -373,7 +373,7 @@ describe('the thresholds of a run in shards', () => {
     );
   });
 
-  it('are looked at as often as figures come: of many shards less than every second', () => {
+  it('are checked less than every second with 40 shards', () => {
     const shards = 40;
     const { coordinator, clock, messages } = headOf(shards, aborting('errors = 0'));
     for (let shard = 0; shard < shards; shard++) {
@@ -396,7 +396,7 @@ describe('the thresholds of a run in shards', () => {
 });
 
 describe('a run that cannot go on', () => {
-  it('ends with the sentence and the exit code of the worker that has found so', async () => {
+  it('ends with the message and the exit code of the worker that failed', async () => {
     const { coordinator, messages } = headOf(2);
     coordinator.onMessage(1, 'a', { say: 'failed', sentence: 'there is no server', exitCode: 3 });
     const thrown = await coordinator.outcome.catch((error: unknown) => error);

@@ -44,7 +44,6 @@ export class WorkerFailed extends Error {
   }
 }
 
-/** Options of a coordinator. */
 export interface CoordinatorOptions {
   readonly shards: number;
   readonly plan: Pick<FleetPlan, 'devices' | 'thresholds' | 'abortOnThreshold'>;

@@ -34,7 +34,7 @@ class WorkerPool {
   readonly #processes: number;
   readonly #sendsEvents: boolean;
   readonly #coordinator: Coordinator;
-  /** By shard. */
+  /** The running shard processes, by shard index. */
   readonly #workers = new Map<number, ShardProcess>();
   /** Messages that a process started later has to receive too. */
   readonly #sent: CoordinatorMessage[] = [];

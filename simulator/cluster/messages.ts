@@ -11,14 +11,14 @@ import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** What a worker is to run. */
 export interface ShardOrder {
-  /** Includes the shard. */
+  /** The plan of the run, with the shard that the worker runs. */
   readonly plan: FleetPlan;
   readonly isTakeover: boolean;
   /** True when the coordinator wants every event. */
   readonly sendsEvents: boolean;
 }
 
-/** Messages of the coordinator. */
+/** A message from the coordinator to a worker. */
 export type CoordinatorMessage =
   /** Milliseconds since the Unix epoch on the clock that coordinator and workers share. */
   | { readonly say: 'start'; readonly atMs: number }
@@ -30,7 +30,7 @@ export type CoordinatorMessage =
   /** Leave open deployments as they are; sent after `stop`. */
   | { readonly say: 'forceStop' };
 
-/** Messages of a worker. */
+/** A message from a worker to the coordinator. */
 export type WorkerMessage =
   /** With the digest of its plan, which includes the files that the plan names. */
   | { readonly say: 'ready'; readonly plan?: string | undefined }

@@ -14,7 +14,7 @@ export interface ShardProcessListener {
 export interface ShardProcess {
   readonly pid: number | undefined;
   send(message: CoordinatorMessage): void;
-  /** Kills it immediately. */
+  /** Kills the process immediately. */
   kill(): void;
 }
 

@@ -141,7 +141,7 @@ describe('a fleet in shards', () => {
     expect(results.map(({ reconciliation }) => reconciliation.ok)).toEqual([true, true, true]);
   });
 
-  it('takes over what a lost worker has brought to its end, and still agrees with the server', async () => {
+  it('adopts the finished updates of a lost worker and agrees with the server', async () => {
     const small = await serverOf();
     const run = new RunInShards(planFor(small.server.baseUrl), 2);
     run.onSaid = (shard, { say }) => {

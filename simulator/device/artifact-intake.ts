@@ -100,7 +100,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
     });
   }
 
-  /** The consumer is done. */
+  /** Ends the iteration when the consumer stops before the last piece. */
   async return(): Promise<IteratorResult<Buffer>> {
     this.close();
     return { done: true, value: undefined };
@@ -118,7 +118,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
     return asking !== undefined;
   }
 
-  /** There are no more pieces. */
+  /** Ends the iteration for the consumer after the last piece. */
   async end(): Promise<void> {
     const asking = await this.#asked();
     asking?.({ done: true, value: undefined });

@@ -100,7 +100,7 @@ describe('a control map that cannot be fetched anew', () => {
     expect(await holds()).toBe(true);
   });
 
-  it('is an error at once when the server refuses, and holds nobody when it is gone', async () => {
+  it('fails at once after a 400 and holds no device after a 404', async () => {
     const refused = await paused({}, () => ({ status: 400 }));
     await refused.holds();
     await expect(refused.holds()).rejects.toThrow('400');
@@ -111,7 +111,7 @@ describe('a control map that cannot be fetched anew', () => {
 });
 
 describe('a control map that nobody has seen since the restart', () => {
-  it('cannot run out: the device asks as often as it tries anything', async () => {
+  it('does not expire: the device retries up to its limit', async () => {
     const { subject, server } = await asking(() => gone);
     const part = beginDeployment(subject.device, 'deployment-1', 'release-2');
     const map = ControlMap.afterRestart(subject, part);

@@ -38,7 +38,7 @@ export interface DeviceEnvironment {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly metrics: RunMetrics;
-  /** Receives everything that happens. */
+  /** Receives every event of the run. */
   readonly events: EventSink;
   /**
    * Returns the device's key; throws FleetStopped when the run ends first.

@@ -64,7 +64,7 @@ interface BreachFact {
   readonly operation: string;
 }
 
-/** What happened, and when. */
+/** An event of a run, with its time and its sequence number. */
 export type FleetEvent = EventFact & {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
@@ -75,7 +75,6 @@ export type FleetEvent = EventFact & {
 /** Close cause of a socket that the run itself closes. */
 export const RUN_ENDED = 'run-ended';
 
-/** Receives events. */
 export interface EventSink {
   emit(fact: EventFact): void;
 }

@@ -18,7 +18,7 @@ import { inventoryOf } from './inventory.ts';
 import { inBackground } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
-/** Context between two polls. */
+/** The context of a device's hooks between two polls. */
 export class BetweenPolls extends DeviceHookContext implements CycleContext {
   readonly #subject: UpdateSubject;
 

@@ -95,7 +95,7 @@ describe('the life of a device', () => {
     expect(server.askedOf('put-attributes')).toHaveLength(2);
   });
 
-  it('waits for the operator by its back-off, asks at every poll at least, and counts no error', async () => {
+  it('waits to be accepted with back-off up to the poll interval, without counting errors', async () => {
     const refused = { status: 401, body: { error: 'unauthorized' } };
     const { server, device, environment, go } = await lived(
       { 'post-auth-request': () => refused },
@@ -186,7 +186,7 @@ describe('the life of a device', () => {
 });
 
 describe('a device that is offered a deployment', () => {
-  it('tells its new artifact in the inventory at once and in the next poll', async () => {
+  it('sends its new artifact name in the inventory and the next poll', async () => {
     const file = await softwareArtifact('release-2');
     const offers: Answer[] = [];
     const { server, device, go } = await lived(

@@ -80,7 +80,7 @@ function losingPower(hook: keyof BehaviourHooks): Behaviour {
 }
 
 describe('a device that loses its power while it downloads', () => {
-  it('asks for the rest of the file by range, and the whole of it is checked', async () => {
+  it('requests the rest of the file by range and installs it', async () => {
     const { device, live, statuses, ranges, server } = await offered(named('crash-and-resume'));
     await expect(live(device)).rejects.toThrow(PowerLoss);
     expect(device.deployments).toMatchObject([{ state: 'downloading', cutShort: 'power' }]);
@@ -106,7 +106,7 @@ describe('a device that loses its power while it downloads', () => {
     expect(device.provides.artifact_name).toBe('factory-image');
   });
 
-  it('begins anew when the file is another by now, and counts that', async () => {
+  it('starts again when the file has changed, and counts an error', async () => {
     const file = await softwareArtifact('release-2');
     let asks = 0;
     const { device, live, statuses, ranges, environment } = await offered(
@@ -177,7 +177,7 @@ describe('a simulator that goes on from its state', () => {
     return { ...life, thrown, again };
   }
 
-  it('knows how often a device has begun: it does not crash a second time', async () => {
+  it('remembers that a device has crashed and does not crash it again', async () => {
     const { thrown, again, live, ranges, statuses } = await untilPowerLoss('crash-and-resume');
     expect(thrown).toBeInstanceOf(PowerLoss);
     expect(again.deployments).toMatchObject([
@@ -189,7 +189,7 @@ describe('a simulator that goes on from its state', () => {
     expect(statuses.at(-1)).toBe('success');
   });
 
-  it('knows that a device has ignored a 409: its part stays aborted, whatever it does', async () => {
+  it('keeps a device deployment aborted after the device ignored a 409', async () => {
     const { again, environment, live } = await untilPowerLoss('ignores-409', {
       'put-deployment-status': (asked): Answer => {
         const { status } = asked.json() as { status: string };

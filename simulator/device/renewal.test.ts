@@ -24,13 +24,13 @@ describe('the renewal of a token', () => {
     expect(Math.max(...shares) - Math.min(...shares)).toBeGreaterThan(0.15);
   });
 
-  it('counts the life from when it came where the token does not say when it was issued', () => {
+  it('counts from the receipt of a token without an issue time', () => {
     const dueMs = renewalAtMs(tokenWith({ exp }), issuedMs + WEEK_MS / 2, chanceOf(0));
     expect(dueMs).toBeGreaterThanOrEqual(issuedMs + 0.85 * WEEK_MS);
     expect(dueMs).toBeLessThanOrEqual(issuedMs + 0.95 * WEEK_MS);
   });
 
-  it('is due at the end at the latest for a token that is over before it began', () => {
+  it('is due at the end for a token that ends before it begins', () => {
     const token = tokenWith({ iat: exp, exp: iat });
     expect(renewalAtMs(token, issuedMs, chanceOf(0))).toBe(issuedMs);
   });

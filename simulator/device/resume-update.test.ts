@@ -57,7 +57,7 @@ async function signedIn(answers: Answers = {}) {
 const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
 
 describe('a simulator that is killed in the midst of an update', () => {
-  it('goes on from every moment to the end that it would have come to', async () => {
+  it('resumes at every point and reaches the same outcome', async () => {
     const { server, environment, statuses, subject } = await signedIn();
     const device = deviceOf();
     const state = FleetState.open({ folder: join(folder, 'live'), plan, devices: [device] });
@@ -168,7 +168,7 @@ describe('a device that lost its power and restarted', () => {
   });
 
   it.each(['rebooting', 'success', 'installing'] as const)(
-    'goes back to what it had when the server has aborted the update that was %s',
+    'rolls back when the server has aborted the update that was %s',
     async (state) => {
       const { subject } = await signedIn({ 'put-deployment-status': () => ({ status: 409 }) });
       const device = restarted({ state, unanswered: state });

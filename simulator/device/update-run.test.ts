@@ -251,7 +251,7 @@ describe('a report that gets no answer', () => {
     expect(environment.restsMs[0]).toBe(37_000);
   });
 
-  it('is given up after a bounded number of tries and stays unfinished in the reconciliation', async () => {
+  it('is abandoned after a limited number of tries and stays unfinished', async () => {
     const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });

@@ -37,7 +37,7 @@ describe('taking over from a worker that was lost', () => {
   });
 
   it.each(['pending', 'downloading', 'installing', 'rebooting', 'noartifact'] as const)(
-    'leaves a device alone that the server lists as %s: it will ask',
+    'leaves a device alone that the server lists as %s',
     (status) => {
       const device = knownDevice();
       expect(adoptOutcomes([device], [listed(status)], target)).toEqual([]);

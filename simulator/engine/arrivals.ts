@@ -13,7 +13,6 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { ClientError, FleetStopped, PowerLoss } from '../network/errors.ts';
 import type { Arrival } from '../plan/load-fields.ts';
 
-/** Options of the arrivals. */
 export interface ArrivalsOptions {
   readonly arrivals: readonly Arrival[];
   readonly devices: readonly Device[];

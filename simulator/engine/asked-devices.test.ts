@@ -64,7 +64,7 @@ function command(websocket: WebSocket, typ: string) {
 }
 
 describe('a device of the fleet that is connected', () => {
-  it('asks for an update at once when it is told to, and sends no inventory', async () => {
+  it('checks for an update on request without sending its inventory', async () => {
     const { server, websocket } = await idleDevice();
     expect(await command(websocket, 'check-update')).toMatchObject({ props: { status: 1 } });
     await server.untilAsked('post-next-deployment-v2', 2);

@@ -5,7 +5,7 @@
 /** One choice and its share. */
 export interface Weighted<Choice> {
   readonly choice: Choice;
-  /** Zero or more. */
+  /** Share relative to the other weights; zero or more. */
   readonly weight: number;
 }
 

@@ -16,6 +16,6 @@ export interface DeviceControl {
   enterPhase(name: string): void;
   /** Aborts the deployment of the run for every device that has not finished it. */
   abortDeployment(): void;
-  /** Ends the run. */
+  /** Ends the run for the given reason. */
   end(because: Ended): void;
 }

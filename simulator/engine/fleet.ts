@@ -53,7 +53,6 @@ export interface FleetEnvironment {
   readonly roundMs?: number | undefined;
 }
 
-/** How a run ends. */
 interface RunOptions {
   /** Leaves open deployments as they are once the run has ended. */
   readonly forceStop?: AbortSignal | undefined;
@@ -235,7 +234,7 @@ export class Fleet {
     return { sockets: this.socketsOpen, ...this.#transport.load };
   }
 
-  /** Closes every connection. */
+  /** Closes every connection of the fleet to the server. */
   close(): Promise<void> {
     return this.#transport.close();
   }

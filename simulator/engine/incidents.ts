@@ -18,7 +18,6 @@ interface IncidentControl extends DeviceControl {
   allowDeployment(): void;
 }
 
-/** Options of the incidents. */
 export interface IncidentsOptions {
   readonly incidents: readonly Incident[];
   readonly devices: readonly Device[];

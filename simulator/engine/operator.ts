@@ -14,7 +14,6 @@ import { type BackOff, backOffMs } from '../network/retry-after.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import type { DeploymentSource } from './deployment.ts';
 
-/** Options of the operator. */
 export interface FleetOperatorOptions {
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
@@ -24,7 +23,7 @@ export interface FleetOperatorOptions {
   /** @param wakeable key with which `wake` ends the wait early */
   readonly rest: (waitMs: number, wakeable?: object) => Promise<void>;
   readonly wake?: (wakeable: object) => void;
-  /** Milliseconds between two rounds. */
+  /** Milliseconds between two rounds of the operator, where not the default. */
   readonly roundMs?: number | undefined;
   /** Called when the ID of one of the fleet's devices becomes known. */
   readonly onKnown?: (device: Device) => void;

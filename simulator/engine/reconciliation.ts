@@ -25,7 +25,7 @@ const DEPLOYMENTS_MAX = 100;
 /** Differences that are listed; more add no information. */
 const DIFFERENCES_MAX = 1000;
 
-/** What is compared. */
+/** The devices and the deployment whose states at the server are compared with the fleet's. */
 export interface ReconciliationSubject {
   readonly devices: readonly Device[];
   readonly target: Target | undefined;
@@ -135,7 +135,7 @@ function unfitCount(
 
 interface Compared {
   readonly deploymentId: string;
-  /** By device ID. */
+  /** Device deployments as the server lists them, by device ID. */
   readonly servers: ReadonlyMap<string, ListedDeployment>;
   readonly target: Target | undefined;
   readonly isAborted: boolean;

@@ -27,7 +27,7 @@ export interface RunFacts {
   /** The plan as it appears in the result. */
   readonly summary: PlanSummary;
   readonly ended: Ended;
-  /** ISO 8601, UTC. */
+  /** Start of the run, in ISO 8601 and UTC. */
   readonly startedAt: string;
   readonly watch: GeneratorWatch;
   readonly machine: MachineFacts;

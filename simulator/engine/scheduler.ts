@@ -24,7 +24,7 @@ interface Begun extends Placed {
 export class Scheduler {
   readonly #clock: Clock;
   readonly #begun = new InProgress<Begun>();
-  /** By sleeper and by worker. An entry stays without its wait, as `InProgress` says why. */
+  /** Waits by sleeper and by worker. Entries outlive their waits; `InProgress` explains why. */
   readonly #resting = new Map<object, Begun | undefined>();
   readonly #working = new Map<object, Begun | undefined>();
   /** Sleepers that were woken while not resting. */

@@ -47,13 +47,13 @@ interface Line {
   breaks: number;
   dueMs: number;
   openedMs: number;
-  /** Number of handshakes started. */
+  /** Number of handshakes that this device has started. */
   openings: number;
   /** The handshake has been sent and passes the device's network link until it is due. */
   isOnWay: boolean;
 }
 
-/** Holds the sockets; `close` ends them all. */
+/** The WebSockets of a fleet's devices; `close` ends them all. */
 export class FleetSockets {
   readonly #options: FleetSocketsOptions;
   readonly #devices: readonly Device[];

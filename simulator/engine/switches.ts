@@ -10,7 +10,6 @@ import type { ExchangeSubject } from '../network/transport.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Options of the switches. */
 export interface SwitchesOptions {
   /** Absent: every device is on from its first contact. */
   readonly timeline: Timeline | undefined;

@@ -15,17 +15,17 @@ export interface Check {
   readonly connectedDevicesMax?: number;
 }
 
-/** A row that passes. */
+/** Returns a check that has passed. */
 export function passed(name: string, found: string): Check {
   return { name, verdict: 'pass', found };
 }
 
-/** A row that warns, with the way out. */
+/** Returns a check that warns, with what to do about it. */
 export function warned(name: string, found: string, wayOut: string): Check {
   return { name, verdict: 'warn', found, wayOut };
 }
 
-/** A row that fails, with the way out. */
+/** Returns a check that has failed, with what to do about it. */
 export function failed(name: string, found: string, wayOut: string): Check {
   return { name, verdict: 'fail', found, wayOut };
 }

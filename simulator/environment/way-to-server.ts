@@ -76,7 +76,7 @@ export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): 
   return warned(name, found, 'Renew it before a run outlives it.');
 }
 
-/** Does what answers speak the API? Without a token its answer is a 401. */
+/** Checks that the server speaks the API: it answers 401 to a request without a token. */
 export async function answerCheck({
   url,
   caPem,
@@ -119,7 +119,7 @@ export async function answerCheck({
   }
 }
 
-/** Can the certificates be read that Node is told to trust beside its own? */
+/** Checks that the additional certificates that Node trusts can be read. */
 export async function trustCheck(
   environment: Readonly<Record<string, string | undefined>>,
   nowMs: number,

@@ -33,12 +33,12 @@ export interface Costs {
   readonly cpuPerSocket: number;
   readonly bytesPerProcess: number;
   readonly bytesPerDevice: number;
-  /** Of the websocket alone. */
+  /** Memory of one websocket, in addition to that of its device. */
   readonly bytesPerSocket: number;
   readonly redis: RedisCosts;
 }
 
-/** Measured on two cores of a virtual machine with Node 20; the part `estimate` of the benchmark tells how near they are. */
+/** Measured on a two-core VM with Node 20; part `estimate` of the benchmark shows their accuracy. */
 const measuredCosts: Costs = {
   cpuPerProcess: 0.012,
   cpuPerRequest: 120e-6,
@@ -53,12 +53,12 @@ const measuredCosts: Costs = {
 const CORE_SHARE = 0.7;
 /** The rest is for the system and the garbage of the young generation. */
 const MEMORY_SHARE = 0.8;
-/** How long a run has lasted of which Redis traffic is told; later it hardly grows. */
+/** Duration of the run whose Redis traffic is estimated; later it hardly grows. */
 const RUN_SECONDS = 3600;
 
 const noTraffic: RedisTraffic = { commands: 0, bytes: 0 };
 
-/** What a fleet needs. */
+/** Resources that the run of a fleet needs. */
 export interface FleetNeeds {
   readonly devices: number;
   readonly requestsPerSecond: number;

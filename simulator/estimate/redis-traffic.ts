@@ -4,7 +4,7 @@ import { figuresPeriodSeconds } from '../result/shard-figures.ts';
 /** A run as its coordinator and workers see it, one shard each. */
 export interface SharedRun {
   readonly workers: number;
-  /** Of all workers together. */
+  /** Devices of all workers together. */
   readonly devices: number;
   readonly requestsPerSecond: number;
   /** How long the run has lasted: its histograms grow with what they have counted. */
@@ -13,17 +13,17 @@ export interface SharedRun {
 
 /** Costs of Redis for each second; bytes are those in and those out together. */
 export interface RedisCosts {
-  /** Of a coordinator: it announces its run and keeps its keys. */
+  /** Commands of a coordinator, which announces its run and keeps its keys. */
   readonly commandsPerRun: number;
-  /** Of a worker: looks for runs, locks of its job, two messages and what reads them. */
+  /** Commands of a worker: it looks for runs, locks its job, and exchanges messages. */
   readonly commandsPerWorker: number;
-  /** Of a worker besides its progress. */
+  /** Bytes of a worker, in addition to its progress messages. */
   readonly bytesPerWorker: number;
-  /** Of a progress message in which there are no figures. */
+  /** Bytes of a progress message without figures. */
   readonly progressBytes: number;
-  /** Of one with figures, besides their histograms. */
+  /** Bytes of the figures in a progress message, in addition to their histograms. */
   readonly figuresBytes: number;
-  /** Of a histogram, for the cube of the decimal logarithm of what it has counted: 10^5 take 125 of it. */
+  /** Bytes of a histogram, times the cube of log10 of its count: 125 times for 10^5. */
   readonly histogramBytes: number;
 }
 
@@ -33,7 +33,7 @@ export interface RedisTraffic {
   readonly bytes: number;
 }
 
-/** Measured as those of machines are; the part `estimate` of the benchmark tells how near they are. */
+/** Measured like the costs of machines; part `estimate` of the benchmark shows their accuracy. */
 export const measuredRedisCosts: RedisCosts = {
   commandsPerRun: 9,
   commandsPerWorker: 17,

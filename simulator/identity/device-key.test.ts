@@ -25,7 +25,7 @@ describe('the key of a device', () => {
     expect(new Set(pems.map(({ publicKeyPem }) => publicKeyPem)).size).toBe(4);
   });
 
-  it('is another one after each change of keys, and each is the same in every run', () => {
+  it('differs after each change of keys and is the same in every run', () => {
     const pemOf = (seed: string, generation: number) =>
       deviceKey(seededRandom(seed), 0, 'ed25519', generation).publicKeyPem;
     const first = [0, 1, 2].map((each) => pemOf('x', each));

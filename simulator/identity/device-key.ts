@@ -10,7 +10,7 @@ import { type KeyTypeRow, keyTypeRows } from './key-types.ts';
 export interface DeviceKey {
   readonly keyType: KeyType;
   readonly privateKey: KeyObject;
-  /** SubjectPublicKeyInfo in PEM. */
+  /** The public key as SubjectPublicKeyInfo in PEM. */
   readonly publicKeyPem: string;
 }
 

@@ -25,7 +25,7 @@ interface FillIn extends IdDataFacts {
 
 const LENGTH_MAX = 64;
 
-/** Supported placeholders. */
+/** The supported placeholders, with the text that replaces each. */
 const places: Readonly<Record<string, (facts: FillIn) => string>> = {
   index: ({ index, length = 0 }) => String(index).padStart(length, '0'),
   number: ({ index, length = 0 }) => String(index + 1).padStart(length, '0'),

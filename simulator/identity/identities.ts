@@ -12,7 +12,7 @@ export interface IdentityPlan {
   readonly devices: number;
   /** Prefix of every serial number. */
   readonly idPrefix?: string | undefined;
-  /** Template of id_data. */
+  /** Template of each device's id_data, with placeholders such as `{index}`. */
   readonly idData?: string | undefined;
   /** CSV file with the id_data of each device. */
   readonly idDataFile?: string | undefined;
@@ -32,7 +32,7 @@ export interface IdentityPlan {
 export interface DeviceIdentity {
   /** Data reported in its inventory. */
   readonly identity: IdentityData;
-  /** Contents of its id_data. */
+  /** Members of the id_data that the device signs in with. */
   readonly idData: IdData;
 }
 

@@ -47,7 +47,7 @@ describe('finding a device by its identity', () => {
     expect(identityKey({ sku, mac, serial })).toBe(identityKey({ mac, serial, sku }));
   });
 
-  it('does not take one with a member more, less or of another kind for the same', () => {
+  it('does not match one with an extra, missing or differently typed member', () => {
     const mine = identityData(random, 0, 'FB');
     const { sku: _, ...less } = mine;
     expect(identityKey({ ...mine, extra: '1' })).not.toBe(identityKey(mine));

@@ -57,7 +57,7 @@ describe('a fleet with RSA keys', () => {
     expect(next.publicKeyPem).toBe((await ring.keyFor({ index: 1, keyType: 'rsa' })).publicKeyPem);
   });
 
-  it('reports the keys in use, the devices on each, and a hash that tells pools apart', async () => {
+  it('reports the keys in use, the devices per key and a hash of the pool', async () => {
     const ring = await keyring();
     const devices = [...fleet('rsa', 0, 2, 3), ...fleet('ed25519', 1, 2)];
     const shared = await ring.sharedKeys(devices);
@@ -95,7 +95,7 @@ describe('a fleet with RSA keys', () => {
 });
 
 describe('a fleet with keys of the user', () => {
-  it('gives device i the key i mod their number, in the order of the names', async () => {
+  it('gives device i the key i mod their number, by file name', async () => {
     const keys = ['a', 'b'].map((name) => {
       const { privateKey } = generateKeyPairSync('ed25519');
       writeFileSync(

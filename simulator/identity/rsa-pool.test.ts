@@ -37,7 +37,7 @@ function poolOf(options: Partial<RsaPoolOptions> = {}): RsaPool {
 }
 
 describe('the pool of RSA keys', () => {
-  it('makes a key when it is asked for and keeps it, PKCS#8 for its owner alone', async () => {
+  it('makes a key on request and stores it as PKCS#8, private to its owner', async () => {
     const { privateKey } = await poolOf().key(7);
     expect(readdirSync(folder)).toEqual(['rsa-2048-0007.pem']);
     const file = join(folder, 'rsa-2048-0007.pem');

@@ -20,7 +20,6 @@ export interface KeyProgress {
   readonly of: number;
 }
 
-/** Options of a pool. */
 export interface RsaPoolOptions {
   readonly size: number;
   readonly bits: RsaBits;

@@ -12,12 +12,12 @@ const SHOWN_MAX_BYTES = 256 * 1024;
 
 /** One observed request of a device and its outcome. */
 export interface WatchedExchange {
-  /** Index of the device. */
+  /** Index of the device in the fleet. */
   readonly device: number;
   /** ID of the contract's operation. */
   readonly operation: string;
   readonly method: string;
-  /** Absolute. */
+  /** Absolute URL of the request. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
@@ -32,7 +32,6 @@ export interface WatchedExchange {
   };
 }
 
-/** Options of a tap. */
 export interface ExchangeTapOptions {
   readonly device: number;
   /** The base URL of the server. */
@@ -41,7 +40,7 @@ export interface ExchangeTapOptions {
   readonly onExchange: (exchange: WatchedExchange) => void;
 }
 
-/** Observes one device. */
+/** Observes the exchanges of one device and passes them to `onExchange`. */
 export class ExchangeTap {
   readonly #options: ExchangeTapOptions;
 

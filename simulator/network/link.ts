@@ -16,7 +16,6 @@ export interface Exchanger {
   open(request: HttpRequest): Promise<OpenAnswer>;
 }
 
-/** Options of a link. */
 export interface LinkOptions {
   readonly clock: Clock;
   /** The device's own generator, drawn from in the order of its exchanges. */
@@ -47,7 +46,7 @@ interface Transmission {
   lose(): Promise<never>;
 }
 
-/** One device's network. */
+/** The simulated network of one device: latency, jitter, loss and bandwidth. */
 export class Link {
   readonly #shape: LinkShape;
   readonly #options: LinkOptions;

@@ -25,7 +25,7 @@ function dateOf(header: string): number {
 
 /** Back-off after consecutive errors; times in milliseconds. */
 export interface BackOff {
-  /** Defaults to `equal-jitter`. */
+  /** How each wait is drawn; defaults to `equal-jitter`. */
   readonly kind?: BackOffKind;
   readonly minMs: number;
   readonly maxMs: number;

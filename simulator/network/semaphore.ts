@@ -1,4 +1,4 @@
-/** Limits concurrent work. */
+/** A semaphore that limits how many tasks run at the same time. */
 
 /** Runs a limited number of tasks at a time; later ones wait for their turn. */
 export class Semaphore {

@@ -74,7 +74,7 @@ describe('a server that wants a certificate of its callers', () => {
     return { serverPort: (asks.address() as AddressInfo).port, metrics: new RunMetrics(clock) };
   }
 
-  it('serves who has one, and is a counted outcome for who has none', async () => {
+  it('serves a client that has one and counts an error otherwise', async () => {
     const at = await asking();
     const { body } = await hello('127.0.0.1', certificatePem, { ...at, ...own });
     expect(body.toString()).toBe('hello');

@@ -31,7 +31,7 @@ export interface ExchangeObserver {
   signatureRefused(operation: string): void;
 }
 
-/** One finished exchange. */
+/** A finished exchange: its status or the cause of its failure, and its duration. */
 export interface EndedExchange {
   readonly operation: string;
   readonly caller: string;
@@ -39,7 +39,7 @@ export interface EndedExchange {
   readonly status?: number;
   /** Why there was none, such as `transport/ECONNRESET`. */
   readonly cause?: string;
-  /** Since it was due. */
+  /** Milliseconds since the exchange was due. */
   readonly elapsedMs: number;
 }
 
@@ -63,7 +63,6 @@ export interface TransportOptions extends Wiring {
   readonly carrier?: Carrier | undefined;
 }
 
-/** One request. */
 export interface HttpRequest {
   /** ID of the contract's operation, under which the exchange is counted. */
   readonly operation: string;
@@ -80,7 +79,7 @@ export interface HttpRequest {
   readonly answerMaxBytes?: number;
 }
 
-/** A whole response. */
+/** A response with its whole body. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -94,7 +93,7 @@ export interface OpenAnswer {
   readonly headers: IncomingHttpHeaders;
   /** Reads the body to its end. Throws ClientError when it breaks off or stalls. */
   chunks(): AsyncGenerator<Buffer>;
-  /** Discards the body. */
+  /** Discards the body without reading the rest of it. */
   discard(): void;
   /** Returns the milliseconds since the request was sent. */
   elapsedMs(): number;

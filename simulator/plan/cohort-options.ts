@@ -16,7 +16,7 @@ const keys = v.pipe(
   ),
 );
 
-/** Behaviours with their weights. */
+/** Weights of behaviours by name; at least one is above 0. */
 const behaviours = v.pipe(
   v.record(v.string(), weight, 'must be an object of names and weights'),
   v.check(
@@ -153,5 +153,5 @@ export const policyOptions = inGroup('Devices', {
   },
 } as const satisfies UngroupedRows);
 
-/** All of them. */
+/** Every option that a cohort may override. */
 export const cohortOptions = { ...mixtureOptions, ...policyOptions };

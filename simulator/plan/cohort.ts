@@ -35,7 +35,7 @@ export interface CohortRow extends Partial<FieldsOf<typeof cohortOptions>> {
   weight: number;
 }
 
-/** One cohort. */
+/** A cohort of a plan: its name, its weight and the options that it overrides. */
 export const cohort = v.pipe(
   v.strictObject({
     ...overridesOf(cohortOptions),

@@ -12,7 +12,7 @@ const SOURCE_ADDRESSES_MAX = 256;
 
 /** Options shared between commands bring their own flag and help. */
 export const connectionOptions = inGroup('Connection', {
-  /** Without the API's path. */
+  /** Base URL of the server, without the path of the API. */
   url: {
     cli: { kind: 'own' },
     default: { value: defaultUrl },

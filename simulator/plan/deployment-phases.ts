@@ -4,7 +4,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { duration, given, wholeNumber } from './plan-values.ts';
 
-/** One phase. */
+/** A phase of a deployment: which percentage of the devices may start, and when. */
 export const deploymentPhase = v.pipe(
   v.strictObject({
     /** Percent of the devices; the last phase may leave it out, and gets the rest. */

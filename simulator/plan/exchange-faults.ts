@@ -28,7 +28,7 @@ const EXCHANGE_MAX = 1_000_000_000;
 const faultWords = v.pipe(
   v.strictObject({
     name: oneOf(exchangeFaultNames),
-    /** Index of the device. */
+    /** Index of the device in the fleet. */
     device: wholeNumber(0, DEVICE_MAX),
     /** The how-many-th exchange of the device, from 1; of the operation, where one is given. */
     exchange: wholeNumber(1, EXCHANGE_MAX),

@@ -25,7 +25,7 @@ const DEVICES_MAX = 1_000_000;
  */
 const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
 
-/** One stage. */
+/** A stage of the load: one of `stageKinds` with its duration. */
 export const stage = v.pipe(
   v.strictObject({
     ...v.entriesFromList(stageKinds, v.optional(duration(1))),
@@ -46,7 +46,7 @@ export const stage = v.pipe(
   }),
 );
 
-/** One incident. */
+/** An incident of a plan: what happens to which devices, and when. */
 export const incident = v.pipe(
   v.strictObject({
     name: oneOf(incidentNames),
@@ -58,7 +58,7 @@ export const incident = v.pipe(
     jitter: v.optional(yesOrNo),
     /** Duration of a power or network outage. */
     lasting: v.optional(duration(1)),
-    /** The only cohort affected. */
+    /** Name of the only cohort affected. */
     cohort: v.optional(filled),
     /** Index of the only device affected. */
     device: v.optional(wholeNumber(0, DEVICES_MAX)),

@@ -208,7 +208,7 @@ const deviceOptions = inGroup('Devices', {
     value: filled,
     owner: 'worker',
   },
-  /** Replaces all other keys. */
+  /** The keys in this folder replace all other device keys. */
   keyFolder: {
     flag: '--key-folder <folder>',
     help: 'folder of PEM files with your own device keys',

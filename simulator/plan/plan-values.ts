@@ -54,7 +54,7 @@ export const linkDuration = v.pipe(
 );
 
 const rateSaid = 'must be a rate per second, such as 20/s or 0.5';
-/** A rate per second. */
+/** A rate per second above 0 and at most `max`, such as `20/s` or `0.5`. */
 export function rate(max: number) {
   const said = `must be a number above 0, at most ${max}`;
   return v.pipe(
@@ -96,7 +96,6 @@ export const filled = v.pipe(v.string('must be a string'), v.nonEmpty('must not 
 
 export const yesOrNo = v.boolean('must be true or false');
 
-/** One of these words. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
 }

@@ -52,7 +52,7 @@ export function readPlanWords(text: string): PlanWords {
 
 /** Composite members of a plan, in command-line form. */
 const parts = { backOff, link, cohort, deploymentPhase, stage, incident } as const;
-/** Their names. */
+/** The name of a composite member of a plan. */
 export type PartName = keyof typeof parts;
 
 /**

@@ -32,7 +32,7 @@ export const link = v.pipe(
   v.strictObject({
     latency: v.optional(linkDuration),
     jitter: v.optional(linkDuration),
-    /** Share of the exchanges. */
+    /** Share of the exchanges that are lost, from 0 to 1. */
     loss: v.optional(share),
     bytesPerSecond: v.optional(wholeNumber(0, BYTES_PER_SECOND_MAX)),
   }),

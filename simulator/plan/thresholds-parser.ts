@@ -224,7 +224,7 @@ const thresholdShape = v.pipe(
   }),
 );
 
-/** A list of thresholds. */
+/** The thresholds of a plan: a list of at most `THRESHOLDS_MAX`. */
 export const thresholdsShape = v.pipe(
   v.array(thresholdShape, 'must be a list of thresholds'),
   v.maxLength(THRESHOLDS_MAX, `must hold at most ${THRESHOLDS_MAX}`),

@@ -1,4 +1,4 @@
-/** Aligned columns for terminals. */
+/** Formats rows of text as aligned columns for a terminal. */
 
 /** Aligns the cells of rows: text to the left, numbers to the right. */
 export function columns(rows: readonly (readonly string[])[]): string[] {

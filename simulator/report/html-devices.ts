@@ -10,7 +10,7 @@ const DEVICES_MAX_BYTES = 1_300_000;
 const ERRORS_MAX = 500;
 /** Behaviours and key types that are listed. */
 const GROUPS_MAX = 200;
-/** Failures come first. */
+/** Outcomes of a device in the order of the list, failures first. */
 const outcomes = [
   'failure',
   'silent',

@@ -59,7 +59,7 @@ export interface ShownMark {
   readonly to: number;
 }
 
-/** How the run went. */
+/** The course of the run over time: charts, and marks on their time axis. */
 export interface ShownCourse {
   /** ISO 8601, UTC: second 0. */
   readonly startsAt: string;

@@ -150,7 +150,7 @@ export class FleetMetrics {
     }
   };
 
-  /** Accepts a progress report. */
+  /** Updates the metrics from a progress report of the run. */
   see(progress: FleetProgress): void {
     const { funnel, socketsOpen, elapsedMs, phase } = progress;
     this.#enteredPhase(phase);

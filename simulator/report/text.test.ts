@@ -77,7 +77,7 @@ describe('the report of a run', () => {
     expect(text).not.toContain('agree');
   });
 
-  it('shows where the sums of the server differ from its list, and which report was lost', () => {
+  it("shows where the server's totals differ from its list, and lost reports", () => {
     const statistics = [{ deploymentId: 'd', status: 'success', listed: 3, stated: 4 }];
     const differences = [{ ...differenceOf(1), kind: 'lost' as const }];
     const reconciliation = { ...sampleResult.reconciliation, ok: false, differences, statistics };

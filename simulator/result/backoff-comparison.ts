@@ -24,7 +24,7 @@ const comparedCohortShape = v.object({
   ),
 });
 
-/** Cohorts side by side. */
+/** A back-off comparison: one row for each cohort. */
 export const backoffComparisonShape = v.array(comparedCohortShape);
 export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparisonShape>>;
 

@@ -11,14 +11,14 @@ import type {
   UpdateFigures,
 } from './result-figures.ts';
 
-/** Merges durations. @throws HistogramError */
+/** Returns the histogram of all durations, merged exactly. @throws HistogramError */
 export function mergedDurations(figures: readonly Figures[]): DurationHistogram {
   const whole = DurationHistogram.empty();
   for (const each of figures) whole.add(DurationHistogram.of(each));
   return whole;
 }
 
-/** Of rows of one kind; bucket by bucket. */
+/** Merges the durations of rows of one kind, bucket by bucket. */
 function durations<Row extends Figures>(parts: Parts<Row>): Row {
   return { ...parts[0], ...mergedDurations(parts).figures() };
 }
@@ -30,7 +30,7 @@ function inOrder(answers: OperationCount['answers']): OperationCount['answers'] 
   return Object.fromEntries(entries);
 }
 
-/** The figures of exchanges. */
+/** Rules that merge the figures of exchanges, by member of the result. */
 export const exchangeRules = {
   latencies: rows<OperationLatency>(byOperation, durations),
   operations: rows<OperationCount>(

@@ -70,5 +70,5 @@ export const planSummaryShape = v.object({
 /** A contiguous part of a fleet: `index` of `of`, counted from zero. */
 export const shardShape = v.object({ index: count, of: count });
 
-/** The summarized plan. */
+/** The plan as it appears in a result, without secrets and paths. */
 export type PlanSummary = Immutable<v.InferOutput<typeof planSummaryShape>>;

@@ -41,7 +41,7 @@ const eventsShape = v.object({
   error: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
 });
 
-/** Why a run ended. */
+/** Reasons for which a run ends. */
 const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
 /** Why a run ended; `threshold`: one can no longer be met. */
 export type Ended = (typeof ends)[number];
@@ -99,19 +99,18 @@ export interface FleetProgress {
   /** Requests and handshakes sent so far. */
   readonly exchanges: number;
   readonly errors: number;
-  /** Number of open WebSockets. */
   readonly socketsOpen: number;
   /** The run's own deployment, once it exists. */
   readonly deployment?: { readonly deploymentId: string; readonly artifactName: string };
   /** Name of the phase of the plan. */
   readonly phase: string;
-  /** Of the whole run so far. */
+  /** Latencies by operation, over the whole run so far. */
   readonly latencies: readonly LatencySoFar[];
   /** State of the generator's processes, each over the whole run so far. */
   readonly generators: readonly ProcessFacts[];
   /** 99th percentile of the lateness of scheduled cycles. */
   readonly latenessP99Ms: number;
-  /** The most frequent first. */
+  /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
   /** Requirements that the watched devices have seen broken; absent where none is watched. */
   readonly broken?: readonly string[];

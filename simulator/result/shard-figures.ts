@@ -47,7 +47,6 @@ export interface ShardFigures {
   readonly latencies: readonly OperationLatency[];
   readonly operations: readonly OperationCount[];
   readonly errors: readonly ErrorCount[];
-  /** Durations of updates. */
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
   readonly rollout: ShardUpdates;
@@ -75,7 +74,7 @@ export class MergedFigures {
     }
   }
 
-  /** By operation, merged exactly. */
+  /** Returns the latencies by operation, merged exactly from the histograms of all shards. */
   latencies(): readonly LatencySoFar[] {
     return [...this.#histograms].sort(([one], [other]) => (one < other ? -1 : 1)).map(latencySoFar);
   }

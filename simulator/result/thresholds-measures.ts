@@ -7,7 +7,7 @@ import { mergedDurations } from './merge-figures.ts';
 import type { FleetResult } from './result.ts';
 import type { OperationCount } from './result-figures.ts';
 
-/** State of the updates. */
+/** Progress of a run's updates, which thresholds are checked against. */
 export interface UpdateMeasures {
   readonly devices: number;
   /** Devices whose update succeeded. */
@@ -29,7 +29,7 @@ export interface Measures {
   durations(operations: readonly string[]): DurationHistogram;
   counts(operations: readonly string[]): { readonly exchanges: number; readonly errors: number };
   updates(): UpdateMeasures;
-  /** Undefined before the reconciliation. */
+  /** Number of reports that were lost or doubled; undefined before the reconciliation. */
   reports(fate: 'lost' | 'doubled'): number | undefined;
 }
 

@@ -7,11 +7,11 @@ interface UpdateMoment {
    * Milliseconds since the deployment was created, or since the first offer where that is unknown.
    */
   readonly afterMs: number;
-  /** Devices updated by then. */
+  /** Number of devices that were updated by then. */
   readonly updated: number;
 }
 
-/** The roll-out over time. */
+/** The roll-out over time: when each device was updated. */
 export interface UpdateTimes {
   /** Devices that could have been updated: the whole fleet of the result. */
   readonly devices: number;

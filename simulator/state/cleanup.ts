@@ -22,7 +22,6 @@ import {
 } from './made-ledger.ts';
 import { StateError } from './state-error.ts';
 
-/** Options of a clean-up. */
 export interface FleetCleanupOptions {
   /** Ledgers, or state folders that contain them. */
   readonly places: readonly string[];
@@ -41,7 +40,6 @@ export interface FleetCleanupOptions {
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** Outcome of a clean-up. */
 export interface FleetCleanupResult {
   readonly baseUrl: string;
   /** Devices that the ledgers still listed. */

@@ -204,7 +204,7 @@ describe('a state folder that is not for this run', () => {
     expect(() => stateOf(other, { shard: { index: 1, of: 2 } })).not.toThrow();
   });
 
-  it('is refused for a shard when the fleet was in one process', async () => {
+  it('is refused for a shard of a fleet in one process', async () => {
     await livedFleet();
     killed();
     expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 2 } })).toThrow(
@@ -217,7 +217,7 @@ describe('a state folder that is not for this run', () => {
     expect(() => stateOf(devicesOf(2))).toThrow(`process ${process.pid} is using the state folder`);
   });
 
-  it('is refused when it holds something else, and is left as it is', async () => {
+  it('is refused and unchanged when it holds a foreign file', async () => {
     const file = join(folder, 'fleet.ndjson');
     writeFileSync(file, 'hello\n');
     expect(() => stateOf(devicesOf(2))).toThrow('is damaged or foreign in line 1');

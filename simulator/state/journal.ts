@@ -45,7 +45,6 @@ export class Journal {
     return journal;
   }
 
-  /** Bytes in the file. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }

@@ -37,7 +37,7 @@ async function reopened({ device, deployment }: ReturnType<typeof underway>) {
 }
 
 describe('downloads that outlive their simulator', () => {
-  it('go on after the last byte that was written, also when a kill halved a write', async () => {
+  it('resume after the last byte written, even after a partial write', async () => {
     const subject = underway();
     kept(subject, 3000);
     expect(await reopened(subject)).toEqual({
@@ -58,7 +58,7 @@ describe('downloads that outlive their simulator', () => {
     },
   );
 
-  it('are not kept beyond the bound of all of them, nor by a device that is done', async () => {
+  it('are dropped beyond the total limit and when a device has finished', async () => {
     const [first, second] = [underway(0), underway(1)];
     const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
     for (const { device, deployment } of [first, second]) {

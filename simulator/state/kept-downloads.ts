@@ -42,7 +42,7 @@ const headTextShape = v.pipe(v.string(), v.parseJson(), headShape);
 /** The folder of all partial downloads. */
 export class DownloadFolder implements KeptDownloads {
   readonly #folder: string;
-  /** Stored bytes by device. */
+  /** Stored bytes of each device, by device index. */
   readonly #sizes = new Map<number, number>();
   #leftBytes: number;
 

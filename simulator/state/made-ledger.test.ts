@@ -41,7 +41,7 @@ async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 're
 }
 
 describe('the ledger of a fleet', () => {
-  it('announces a device before it makes itself known, and gives its id once there is one', async () => {
+  it('records a device before its first request, and its ID once assigned', async () => {
     const announced = (await noted('known'))?.devices.get(0);
     expect(announced).toMatchObject({ identity: deviceOf().idData, isSought: true });
     expect(announced?.key).toMatch(/^[0-9a-f]{64}$/);
@@ -60,7 +60,7 @@ describe('the ledger of a fleet', () => {
     expect((await noted('known'))?.devices.get(0)).toMatchObject({ isSought: true });
   });
 
-  it('holds no token, is for its owner only, and can be read by others as lines of JSON', async () => {
+  it('is lines of JSON, private to its owner and without tokens', async () => {
     await noted('known', 'accepted', 'deployed');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const lines = readFileSync(path, 'utf8')

@@ -60,7 +60,7 @@ export interface MadeDevice {
   isSought: boolean;
 }
 
-/** Contents of a ledger. */
+/** The devices and deployments that a ledger lists as made on its server. */
 export interface LedgerContent {
   readonly baseUrl: string;
   readonly devices: ReadonlyMap<number, MadeDevice>;

@@ -38,7 +38,7 @@ export interface MemoryPlan {
   readonly seed: string;
   readonly devices: number;
   readonly shard?: { readonly index: number; readonly of: number } | undefined;
-  /** Folder of the state. */
+  /** Path of the state folder, from which a later run continues. */
   readonly state?: string | undefined;
   /** File of the ledger; defaults to one in the state folder. */
   readonly ledger?: string | undefined;

@@ -67,7 +67,7 @@ export class RedisLink {
     }
   }
 
-  /** Closes all connections immediately. */
+  /** Closes all connections immediately, without waiting for pending replies. */
   close(): void {
     for (const client of [this.client, ...this.#others]) client.disconnect();
   }

@@ -39,7 +39,7 @@ export type Speaker = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
 export class CoordinatorLine {
   readonly #options: CoordinatorLineOptions;
   readonly #lines;
-  /** By token. */
+  /** Sequence number of the next message of each worker, by its token. */
   readonly #sequences = new Map<string, number>();
   readonly #asking = new Map<string, (answer: OwnerMessage) => void>();
   readonly #over = new AbortController();
@@ -98,7 +98,7 @@ export class CoordinatorLine {
     await this.#say({ worker, refuses });
   }
 
-  /** Stops waiting for replies. */
+  /** Aborts the wait for replies and closes the connection. */
   close(): void {
     this.#over.abort();
     this.#lines.disconnect();

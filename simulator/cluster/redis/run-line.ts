@@ -64,7 +64,7 @@ const READ_COUNT_MAX = 200;
 const READ_BLOCK_MS = 1000;
 /** Size in transit; the result of a hundred thousand devices is a few megabytes. */
 const SIGNED_MAX_CHARACTERS = 64 * 2 ** 20;
-/** Largest size after decompression. */
+/** Largest size of a message after decompression. */
 const MESSAGE_MAX_BYTES = 256 * 2 ** 20;
 /** Redis drops the oldest unread messages beyond this; a coordinator that misses one ends. */
 const WAITING_MAX = 20_000;

@@ -31,7 +31,7 @@ import {
 import { RunSigner } from './run-signer.ts';
 import { ShardAssignments } from './shard-assignments.ts';
 
-/** A run on workers. */
+/** A run whose shards are run by workers that share a Redis server. */
 export interface WorkersRun {
   /** Version of the program; workers must have the same. */
   readonly version: string;

@@ -8,7 +8,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export type Purpose = readonly ['info' | 'up' | 'down'] | readonly ['job', shard: number];
 
 const PROTOCOL = 'fleetbed-worker/1';
-/** HMAC-SHA256 in hex. */
+/** Length of an HMAC-SHA256 in hex. */
 const SIGNATURE_CHARACTERS = 64;
 
 /** Signs and verifies messages of one run. */

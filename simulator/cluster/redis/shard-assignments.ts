@@ -9,7 +9,6 @@ import { ClusterError } from '../cluster-error.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { FromWorker, OwnerMessage } from './run-line.ts';
 
-/** Options of the assignments. */
 export interface ShardAssignmentsOptions {
   readonly coordinator: Coordinator;
   readonly clock: Clock;

@@ -51,7 +51,7 @@ export class WorkerRun {
   readonly #options: WorkerRunOptions;
   /** Each takes one shard at a time. */
   readonly #seats: Worker<unknown>[] = [];
-  /** By job ID. */
+  /** The workers that run a shard now, by job ID. */
   readonly #workers = new Map<string, Seated>();
   /** By shard: the worker that the coordinator has assigned. */
   readonly #granted = new Map<number, string | undefined>();
@@ -80,7 +80,7 @@ export class WorkerRun {
     await this.close();
   }
 
-  /** Stops every worker immediately. */
+  /** Kills every shard process and closes the connections without waiting for running jobs. */
   async close(): Promise<void> {
     for (const { process } of this.#workers.values()) process.kill();
     await Promise.all(this.#seats.map((seat) => seat.close(true)));

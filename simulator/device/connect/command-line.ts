@@ -14,7 +14,7 @@ export interface Redirection {
   readonly appends: boolean;
 }
 
-/** A parsed line. */
+/** A parsed command line: one command and where its output goes. */
 export interface CommandLine {
   /** The command's name and its arguments; empty for an empty line. */
   readonly words: readonly string[];

@@ -16,12 +16,11 @@ export interface ShellContext {
   workingFolder: string;
 }
 
-/** Result of a command. */
 export interface Outcome {
   readonly output: Buffer;
   /** Error lines for the terminal, wherever the output goes. */
   readonly errors: readonly string[];
-  /** 0 on success. */
+  /** Exit status of the command; 0 on success. */
   readonly status: number;
   /** True when the shell has to exit. */
   readonly exits: boolean;

@@ -7,9 +7,9 @@ import type { Clock } from '../../../fixtures/clock.ts';
 /** Limits on one device's files. */
 export const fileLimits = {
   fileMaxBytes: 8 * 2 ** 20,
-  /** All files together. */
+  /** Total size of all files. */
   allMaxBytes: 16 * 2 ** 20,
-  /** Files and folders. */
+  /** Number of files and folders together. */
   entriesMax: 1000,
   nameMaxBytes: 255,
   pathMaxBytes: 4096,
@@ -23,7 +23,7 @@ export class FileError extends Error {
 /** Attributes of a file or folder. */
 export interface FileStat {
   readonly isFolder: boolean;
-  /** 0 for a folder. */
+  /** Size of the content; 0 for a folder. */
   readonly sizeBytes: number;
   /** The nine permission bits of chmod. */
   readonly mode: number;
@@ -32,7 +32,7 @@ export interface FileStat {
   readonly modifiedMs: number;
 }
 
-/** Owner and permissions. */
+/** Owner and permissions of a file or folder. */
 type Ownership = Partial<Pick<FileStat, 'mode' | 'uid' | 'gid'>>;
 
 /** Fixed content, or content generated on each read. */

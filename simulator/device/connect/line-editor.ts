@@ -8,9 +8,9 @@ import { StringDecoder } from 'node:string_decoder';
 export type Typed =
   | { readonly kind: 'echo'; readonly text: string }
   | { readonly kind: 'line'; readonly text: string }
-  /** Ctrl-C. */
+  /** Typed as Ctrl-C. */
   | { readonly kind: 'interrupt' }
-  /** Ctrl-D on an empty line. */
+  /** Typed as Ctrl-D on an empty line. */
   | { readonly kind: 'end' };
 
 const LINE_MAX_CHARACTERS = 4096;

@@ -13,7 +13,7 @@ import type { DeviceFacts, ProtocolHandler, Reply } from './connect-environment.
 import { openPort, type PortConnection } from './port-services.ts';
 import { pieces, protocolError, textProp } from './replies.ts';
 
-/** Limits on one session. */
+/** Limits on the port forwarding of one session. */
 const portForwardLimits = {
   connectionsMax: 32,
   /** Bytes queued for a user who does not acknowledge them. */

@@ -44,7 +44,7 @@ type Routes = ReadonlyMap<number, () => ProtocolHandler>;
 interface SessionsOptions {
   readonly clock: Clock;
   readonly routes: Routes;
-  /** Accepted protocols. */
+  /** Numbers of the protocols that a session accepts. */
   readonly protocols: readonly number[];
   /** Called when the other side ends a session with a message. */
   readonly onClose: (sid: string) => void;

@@ -151,7 +151,7 @@ describe('the shells of a device', () => {
 });
 
 describe('a shell that is left alone', () => {
-  it('asks once a minute whether its user is there, and goes on when he is', () => {
+  it('pings its user once a minute and goes on after a pong', () => {
     const { bench } = started();
     expect(bench.pass(59)).toEqual([]);
     expect(bench.pass(1)).toEqual([

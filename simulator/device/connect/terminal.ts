@@ -20,7 +20,7 @@ const SYNTAX_STATUS = 2;
 const INTERRUPTED_STATUS = 130;
 const LINE_END = '\r\n';
 
-/** A running shell. */
+/** A running shell of a device: accepts typed bytes and returns its output. */
 export class Terminal {
   readonly #context: ShellContext;
   readonly #editor = new LineEditor();

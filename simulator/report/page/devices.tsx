@@ -19,7 +19,7 @@ const tones: Readonly<Record<string, Tone>> = {
   'already-installed': 'good',
 };
 
-/** A device in words. */
+/** A row of the list of devices. */
 interface Device {
   readonly index: number;
   readonly serial: string;
@@ -56,13 +56,13 @@ interface Filter {
   readonly words: string;
   readonly outcome: string;
   readonly cohort: string;
-  /** The first is 0. */
+  /** Number of the page; the first is 0. */
   readonly page: number;
 }
 
 const noFilter: Filter = { words: '', outcome: '', cohort: '', page: 0 };
 
-/** The list of devices. */
+/** The list of devices in pages, filtered by text, outcome and cohort. */
 export function Devices({ devices }: { devices: ShownDevices }) {
   const all = useMemo(() => devicesOf(devices), [devices]);
   const [filter, setFilter] = useState(noFilter);
