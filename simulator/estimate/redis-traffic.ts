@@ -21,7 +21,7 @@ export interface RedisCosts {
   readonly bytesPerWorker: number;
   /** Bytes of a progress message without figures. */
   readonly progressBytes: number;
-  /** Bytes of the figures in a progress message, in addition to their histograms. */
+  /** Bytes of a progress message with figures, in addition to their histograms. */
   readonly figuresBytes: number;
   /** Bytes of a histogram, times the cube of log10 of its count: 125 times for 10^5. */
   readonly histogramBytes: number;
