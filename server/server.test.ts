@@ -84,7 +84,7 @@ describe('a server that has started', () => {
     expect(other.controlToken).not.toBe(one.controlToken);
   });
 
-  it('goes by the clock of the machine and by real chance when it is given none', async () => {
+  it('uses the clock of the machine and real randomness when given none', async () => {
     const options = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
     const [one, other] = [await startServer(options), await startServer(options)];
     closers.push(one.close, other.close);

@@ -41,7 +41,7 @@ export interface RunningServer {
   readonly baseUrl: string;
   /** Where artifact files are served under the dialect storage-host. */
   readonly storageUrl?: string;
-  /** Absent without TLS. */
+  /** The TLS of the listeners; absent when they are plain. */
   readonly tls?: RunningTls;
   readonly controlUrl: string;
   readonly adminEmail: string;

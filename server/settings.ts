@@ -177,7 +177,6 @@ const bounds = inGroup('Limits', {
 } as const satisfies UngroupedRows);
 
 const records = inGroup('Journal and log', {
-  /** Of each tenant. */
   journalEntriesMax: {
     flag: '--journal-entries <count>',
     help: 'entries that the journal of a tenant keeps; 0: no journal',
@@ -294,7 +293,7 @@ const defaultConnectionLimits: ConnectionLimits = {
   unreadMaxBytes: 134_217_728,
 };
 
-/** Fills in defaults. */
+/** The given limits, with the default in place of each absent one. */
 export function completeConnectionLimits(
   given: Partial<ConnectionLimits> | undefined,
 ): ConnectionLimits {

@@ -18,13 +18,13 @@ export const tlsRows = inGroup('TLS', {
     help: 'host name or address for the certificate; repeatable',
     cli: { kind: 'texts' },
   },
-  /** The server's certificate first. */
+  /** PEM file with the certificate chain, the server's certificate first. */
   certFile: {
     flag: '--tls-cert <file>',
     help: 'PEM file with your own certificate; needs --tls-key',
     cli: { kind: 'text' },
   },
-  /** Without a passphrase. */
+  /** PEM file with the private key, without a passphrase. */
   keyFile: {
     flag: '--tls-key <file>',
     help: 'PEM file with the key of that certificate',

@@ -25,7 +25,7 @@ export function linkHeader({ url, page, perPage, total }: PagedList): { Link: st
   };
 }
 
-/** `Link` together with `X-Total-Count`. */
+/** The `Link` and `X-Total-Count` headers of a paged list. */
 export function pagingHeaders(list: PagedList): { Link: string[]; 'X-Total-Count': string } {
   return { ...linkHeader(list), 'X-Total-Count': String(list.total) };
 }

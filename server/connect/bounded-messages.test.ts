@@ -31,7 +31,7 @@ describe('a message with more values than are read', () => {
     expect(await endOf(peer.socket)).toEqual({ code: 1011, reason });
   });
 
-  it('ends the socket of the user who sent it, and leaves the device its own', async () => {
+  it('ends the socket of its user and leaves the device connected', async () => {
     const peer = await connectPeer(server, device);
     const user = await connectUser(server, device);
     user.socket.send(smallValues());

@@ -10,7 +10,7 @@ export interface DeviceAccess {
   readonly tenant: Tenant;
 }
 
-/** Runs sessions with devices. */
+/** Runs sessions with connected devices for the server itself. */
 export interface DeviceSessions {
   /**
    * Opens a session run by the server. Ends it if it fails; a successful one ends itself. Errors

@@ -305,7 +305,7 @@ describe('the end of the server', () => {
 });
 
 describe('a device that comes back at once while the server ends', () => {
-  it('is turned away and does not keep the server from ending', async () => {
+  it('is refused and does not delay the end', async () => {
     const eager = await acceptedDevice(server, 'eager');
     const silent = await bareConnection();
     const first = await openSocket(server, eager);

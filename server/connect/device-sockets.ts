@@ -34,7 +34,7 @@ interface ConnectingDevice {
 /** Commands that a device's client executes at once. */
 type DeviceCommand = 'check-update' | 'send-inventory';
 
-/** Holds the sockets. */
+/** The open websockets of connected devices, and the sessions over them. */
 export class DeviceSockets implements DeviceSessions {
   /** Files of the devices, for users. */
   readonly files = new DeviceFiles(this);

@@ -193,7 +193,7 @@ describe('the end of the server', () => {
 });
 
 describe('a side that does not read', () => {
-  it('as a user is closed with 1008; the device and its other users go on', async () => {
+  it('as a user is closed with 1008; device and other users stay connected', async () => {
     const slow = await userSaying(ping);
     const other = await userSaying(ping);
     const ended = endOf(slow.user.socket);
@@ -212,7 +212,7 @@ describe('a side that does not read', () => {
     expect((await other.user.next()).typ).toBe('pong');
   });
 
-  it('as a device is waited for: its users are read no further, and nothing is lost', async () => {
+  it('as a device pauses its users, who lose nothing', async () => {
     const { user } = await userSaying(ping);
     device.socket.pause();
     const body = Buffer.alloc(8000);

@@ -1,4 +1,4 @@
-/** Observers of opened websockets. */
+/** The interface of observers that are called with each opened websocket. */
 import type { WebSocket } from 'ws';
 import type { Tenant } from '../tenants/tenants.ts';
 
@@ -7,7 +7,7 @@ export interface SocketOrigin {
   readonly socket: 'device' | 'user';
   readonly requestId: string;
   readonly deviceId: string;
-  /** Of a user's socket. */
+  /** Id of the user, for a user's socket. */
   readonly userId?: string;
 }
 

@@ -173,8 +173,8 @@ describe.each(Object.entries(signers()))(
   },
 );
 
-describe('padding', () => {
-  it('must be there', () => {
+describe('the Base64 padding of a signature', () => {
+  it('is required', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const good = sign(null, message, privateKey).toString('base64');
     expect(good.endsWith('==')).toBe(true);

@@ -111,7 +111,7 @@ describe('a P-256 key that is written in another way', () => {
     expect(read(compressed).pem).toBe(pem);
   });
 
-  it('is stored under the name of its curve when it spells the curve out', () => {
+  it('is stored by curve name when it spells the curve out', () => {
     const { publicKey } = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
       paramEncoding: 'explicit',
@@ -236,7 +236,7 @@ describe('a text that is no key', () => {
   it.each([
     ['a block that never ends', `-----BEGIN PUBLIC KEY-----${' '.repeat(16_000)}`],
     ['blocks in blocks', '-----BEGIN A-----'.repeat(900)],
-  ])('is refused in a time that does not grow with the square of it: %s', (_, text) => {
+  ])('is refused in less than quadratic time: %s', (_, text) => {
     expect(refusal(text)).toBe('is not a single PEM block');
   });
 });

@@ -5,11 +5,11 @@ import type { ExchangeRecord } from '../http/exchange-record.ts';
 /** A request as it was received. */
 export interface Asked {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
-  /** Without the question mark. */
+  /** The query without the question mark. */
   readonly search: string;
-  /** By name in lower case; the first of each name. */
+  /** Header values by name in lower case; the first of each name. */
   readonly headers: ReadonlyMap<string, string>;
   /** Absent when there was none, when it was not read, or when only its beginning was kept. */
   readonly body: Buffer | undefined;
@@ -79,11 +79,11 @@ function levelsOf(text: string): number {
   return deepest;
 }
 
-/** Whom a token names. */
+/** The user or device that a token names, read without checking its signature. */
 interface TokenOwner {
   readonly subject: string;
   readonly isDevice: boolean;
-  /** That of the authentication set, of a device. */
+  /** The `jti` claim; for a device, the id of its authentication set. */
   readonly tokenId: unknown;
 }
 

@@ -132,7 +132,7 @@ describe('the command of a request of the wrong form', () => {
     await expectAfter(reply, { refused: 415, answered: 204 });
   });
 
-  it('sends a file where the body was not kept, as it was too much', async () => {
+  it('sends a file where the body was too large to keep', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(1_048_576) });
     const headers = { 'Content-Type': 'application/json' };
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
@@ -209,7 +209,7 @@ describe('the command of a request without a token in force', () => {
     await expectAfter(reply, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
   });
 
-  it('puts the identity that the reader sets into the body with its quotes', async () => {
+  it('puts the identity set by the reader into the body, quoted', async () => {
     const body = JSON.stringify({ id_data: 'mac=1', pubkey: device.publicKeyPem });
     const reply = await authenticate(server, device, { body });
     const KEY = await keyFile(device);
@@ -229,7 +229,7 @@ describe('the command of a request without a token in force', () => {
     },
   );
 
-  it.each(keyTypes)('gets one in the place of a revoked one, with a key of %s', async (type) => {
+  it.each(keyTypes)('replaces a revoked token with a key of %s', async (type) => {
     const own = await acceptedDevice(server, `revoked '${type}"\\`, type);
     const parameters = { jti: own.authSetId };
     await server.call('revoke-token', { token: server.adminToken, parameters });
@@ -259,7 +259,7 @@ describe('the command of a request without a token in force', () => {
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
 
-  it('logs in as somebody who may when the user may not', async () => {
+  it('logs in as a permitted user when the user may not', async () => {
     const roles = ['RBAC_ROLE_CI'];
     const user = await signedInUser(server, 'ci@first.example', { roles });
     const reply = await server.call('list-devices', { token: user.token });
@@ -336,7 +336,7 @@ describe('the command of what the state forbids', () => {
     await expectAfter(reply, { refused: 400, answered: 201, ...chosen });
   });
 
-  it('deploys to the one device that is named without a list, never to all', async () => {
+  it('deploys to one device that is named without a list', async () => {
     const own = await acceptedDevice(server, 'alone');
     const { adminToken: token } = server;
     const body = (devices: unknown) => ({ name: 'to one', artifact_name: 'release-1', devices });
@@ -362,7 +362,7 @@ describe('the command of what the state forbids', () => {
     expect(correctedRequest.body).toBe('@$BODY_FILE');
   });
 
-  it('takes the password out of a variable, so that it may be a better one', async () => {
+  it('reads a better password from a variable', async () => {
     const json = { email: 'new@first.example', password: 'short' };
     const reply = await server.call('create-user-v1', { token: server.adminToken, json });
     const chosen = { TOKEN: server.adminToken, USER_PASSWORD: 'a long password of a user' };
@@ -419,7 +419,7 @@ describe('the command of a link', () => {
 });
 
 describe('the command of what time has ended', () => {
-  it("gets one in the place of one that has expired, and of a user's", async () => {
+  it("replaces an expired token, also a user's", async () => {
     const own = await acceptedDevice(server, 'expired', 'rsa');
     const users = await server.call('get-configuration', { token: server.adminToken });
     const rest = { KEY: await keyFile(own), ID_DATA: own.idData };

@@ -46,7 +46,7 @@ export interface Advice {
 export interface Refused extends RefusedRequest {
   /** Where it was wrong, such as `body.status`. */
   readonly place: string;
-  /** What is expected there. */
+  /** What is expected at that place. */
   readonly expected?: string | undefined;
   readonly store: KnownStore;
   readonly mounts: Mounts;

@@ -92,7 +92,7 @@ describe('what the dialect open-source lacks', () => {
     expect([ran.status, ran.stderr]).toEqual([204, '']);
   });
 
-  it('is not proposed for a link that has expired: the next poll brings a new one', async () => {
+  it('is not proposed for an expired link; the next poll brings another', async () => {
     const server = await startAs('open-source');
     const { correctedRequest } = await refusedWith(server, 400, ['GET', '/storage/artifacts/some']);
     expect(correctedRequest?.path).toContain(operations['get-next-deployment'].path);

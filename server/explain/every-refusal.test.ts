@@ -108,7 +108,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     );
   });
 
-  it('is explained when the method is none of the path, or the path is only nearly right', async () => {
+  it('is explained for an unknown method and for a nearly right path', async () => {
     const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
     const { wrong, correctedRequest } = await explanationOf(server, method);
     expect([wrong.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);

@@ -27,7 +27,7 @@ import {
 export type Explanation = ReadOnly<v.InferOutput<typeof refusedAnswer>>;
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
-/** Facts beside the record. */
+/** What an explanation needs beside the record in the journal. */
 export interface ExplainFacts {
   /** Whose journal holds the record. */
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;

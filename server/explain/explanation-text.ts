@@ -1,4 +1,4 @@
-/** Explanations as text. */
+/** Renders explanations of refusals and of missing updates as text. */
 import { requestLabel, wrongRows } from '../../fixtures/refusal-rows.ts';
 import type { Explanation } from './explain.ts';
 import type { NoUpdateExplanation } from './no-update.ts';

@@ -39,8 +39,8 @@ async function idOf({ idData }: TestDevice): Promise<string> {
   return devices.find(({ identity_data }) => JSON.stringify(identity_data) === idData)?.id ?? '';
 }
 
-describe('the explanation of an auth request that waits for a user', () => {
-  it('says of a first contact that nothing is wrong, and which command accepts it', async () => {
+describe('the explanation of a pending auth request', () => {
+  it('says that a first contact is not wrong, and which command accepts it', async () => {
     const device = newDevice('first');
     const { wrong, first, isUnchanged } = await explained(await authenticate(server, device));
     expect(wrong).toEqual({
@@ -62,14 +62,14 @@ describe('the explanation of an auth request that waits for a user', () => {
     expect(first).toContain('npx fleetbed accept');
   });
 
-  it('says of a new key of a known device that it is the key that is new', async () => {
+  it('says that the key is new when the device is known', async () => {
     await acceptedDevice(server, 'known');
     const { wrong, first } = await explained(await authenticate(server, newDevice('known')));
     expect(wrong.actual).toBe('a new key of a known device, which this request has recorded');
     expect(first).toContain('npx fleetbed accept');
   });
 
-  it('says of a rejected key who has rejected it, and does not accept it', async () => {
+  it('says who rejected the key, and does not accept it', async () => {
     const device: AcceptedDevice = await acceptedDevice(server, 'rejected');
     await decide(server, device, 'rejected');
     const { wrong, first, command } = await explained(await authenticate(server, device));

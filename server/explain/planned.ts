@@ -22,7 +22,7 @@ export interface FormPart {
 /** A request that can be written as a command. */
 export interface Planned {
   readonly operation: Operation;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly target: Text;
   readonly headers: readonly (readonly [string, Text])[];
   readonly body?: Text;
@@ -43,7 +43,7 @@ interface Faulty {
   readonly status: number;
   /** Where it was wrong, such as `body.status`. */
   readonly place: string;
-  /** What is expected there. */
+  /** What is expected at that place. */
   readonly expected?: string | undefined;
 }
 

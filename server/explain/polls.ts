@@ -14,7 +14,7 @@ type Provides = Readonly<Record<string, unknown>>;
 
 const inQuery: Operation = operations['get-next-deployment'];
 const inBody: Operation = operations['post-next-deployment'];
-/** What every device says. */
+/** Names of the query parameters of a poll, which every device sends. */
 const required = Object.keys(inQuery.query ?? {});
 
 /** Whether devices ask by the operation for what to install. */

@@ -130,7 +130,7 @@ describe('of a link that is good', () => {
 });
 
 describe('of a second key of a device', () => {
-  it('what it would take from the first one is told, and the command does not accept it', async () => {
+  it('its effect on the first is stated and it is not accepted', async () => {
     const own = await acceptedDevice(server, 'two keys');
     const second = { ...newDevice('two keys'), idData: own.idData };
     const explained = await explanationOf(server, await authenticate(server, second));
@@ -315,7 +315,7 @@ describe('of what was meant for another operation', () => {
     expect((await explanationAt('POST', path, call)).first).toContain('deployments/group/{name}');
   });
 
-  it('credentials in the body of a login are not asked for a second time', async () => {
+  it('credentials in a login body are not asked for again', async () => {
     const { path } = managementOperations.login;
     const body = '{"email":"a@b.example","password":"a-long-password"}';
     const { needs, correctedRequest } = await explanationAt('POST', path, {
@@ -336,7 +336,7 @@ describe('of a write that would take away more than was sent', () => {
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 
-  it('after another one has written, it is not repeated without its condition', async () => {
+  it('after another write, no command is proposed, only reading it again', async () => {
     const path = pathOf(managementOperations['replace-tags'], { id: device.id });
     const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
     const body = '[{"name":"site","value":"b"}]';
@@ -349,7 +349,7 @@ describe('of a write that would take away more than was sent', () => {
     expect(first).toMatch(/^read it again/);
   });
 
-  it('with a member that is unknown, what it held is not left out', async () => {
+  it('with an unknown member, its content is kept', async () => {
     const { path } = managementOperations['create-deployment'];
     const map = { ArtifactInstall_Enter: { action: 'pause' } };
     const json = { name: 'n', artifact_name: 'a', all_devices: true, update_control_map: map };

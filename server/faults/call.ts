@@ -26,7 +26,7 @@ interface CallFacts {
 
 /** A device as it is seen in its requests. */
 interface SeenDevice {
-  /** Canonical JSON text. */
+  /** Identity data as canonical JSON text. */
   readonly identity: string;
   readonly keyType?: KeyType;
 }

@@ -208,7 +208,7 @@ describe('a deployment is aborted', () => {
     expect((await report(server, device, { id, status: 'rebooting' })).status).toBe(409);
   });
 
-  it('when the device asks for it: before, it is not served; after, it is served in vain', async () => {
+  it('when the device asks: before it is not served, after it is served in vain', async () => {
     const first = await deploy(server, [device]);
     await plan(server, { act: { kind: 'abort-deployment', at: 'pending' } });
     expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(204);

@@ -21,7 +21,7 @@ interface InjectionOptions {
   readonly settled: (status: number) => void;
 }
 
-/** Executes one fault. */
+/** Executes the action of one planned fault on one request. */
 export class Injection implements Interception {
   readonly #options: InjectionOptions;
   readonly #context: ActionContext;

@@ -129,7 +129,7 @@ describe('an answer in place of the own one', () => {
     expect(() => reply.json()).toThrow(SyntaxError);
   });
 
-  it('with a body and headers of its own, which go before the usual ones', async () => {
+  it('with its own body and headers, which override the default ones', async () => {
     const body = { text: '[1]', mediaType: 'application/x-odd' };
     const headers = { 'content-type': 'application/odder', 'X-Odd': 'yes' };
     await plan(server, { act: { kind: 'answer', status: 299, body, headers } });

@@ -3,7 +3,7 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
 import { documentedPlanShape, planShape, type Rule } from './rule.ts';
 
-/** Characters of a plan. */
+/** Maximum length of a fault plan in characters. */
 const PLAN_MAX_CHARACTERS = 262_144;
 
 /** The rules of a plan, or what is wrong in it. */

@@ -28,7 +28,7 @@ function longestRow(fired: readonly boolean[]): number {
   return Math.max(...rows.map(({ length }) => length));
 }
 
-describe('a schedule', () => {
+describe('the schedule of a fault rule', () => {
   it.each<[string, Times | undefined, boolean[]]>([
     ['once, unless it is said otherwise', undefined, [true, false, false, false]],
     ['once', 'once', [true, false, false, false]],

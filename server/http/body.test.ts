@@ -98,7 +98,7 @@ describe('a body of a known length', () => {
   });
 
   it.each([String(most + 1), '99999999999'])(
-    'is 413 as soon as its length is told, before a byte of it: %s',
+    'is 413 once its length is known, before any byte: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`));
       const reply = await sendRaw(server, text);

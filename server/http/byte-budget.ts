@@ -21,7 +21,6 @@ export class ByteBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes currently held. */
   get heldBytes(): number {
     return this.#heldBytes;
   }

@@ -48,7 +48,7 @@ async function received(response: IncomingMessage): Promise<Buffer> {
 }
 
 describe('a file on its way into a response', () => {
-  it('arrives as it is in a few buffers, however slowly it is read', async () => {
+  it('arrives intact in a few buffers, however slowly it is read', async () => {
     const buffers = new Set<ArrayBufferLike>();
     const response = await asked((to) => {
       const file = new FileStream(path, whole, to);

@@ -11,7 +11,7 @@ const DEPTH_MAX = 64;
 /** For a name without quotes; of a longer one the end counts. */
 const NAME_MAX = 60;
 
-/** Replaces a secret. */
+/** The text that takes the place of a secret. */
 export const masked = '[masked]';
 
 const secretHeaders = new Set([

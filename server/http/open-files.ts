@@ -27,7 +27,7 @@ function limitsOfProcess(): string {
   }
 }
 
-/** Maximum numbers by purpose. */
+/** Maximum numbers of open connections and files, by purpose. */
 interface OpenFilesShares {
   /** API connections, and files sent or received over them. */
   readonly api: number;

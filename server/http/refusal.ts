@@ -65,7 +65,7 @@ export function ofRoles(expected: string, path = 'state'): RefusalDetail {
 /** Time after which a server without capacity may have some again. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Spec: Errors */
+/** Makes refusals, one function for each kind of error. Spec: Errors */
 export const refuse = {
   malformed: (error: string, detail?: Detail) => new Refusal(400, error, { detail }),
   unauthorized: (error: string, detail?: Detail) =>

@@ -23,7 +23,7 @@ export interface Upgrading {
   readonly upgrade: (request: UpgradeRequest) => void;
 }
 
-/** Any successful answer. */
+/** A successful answer of any operation. */
 export interface Success {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;

@@ -15,7 +15,7 @@ export interface BodyView {
 /** A kept body, with its size and media type. */
 interface KeptBody {
   readonly kept: Buffer | string;
-  /** Of the whole. */
+  /** Length of the whole body in bytes, also where only its beginning is kept. */
   readonly bytes: number;
   /** Value of Content-Type; empty without one. */
   readonly mediaType: string;
@@ -41,7 +41,6 @@ export function headerOf(flat: readonly (string | readonly string[])[], name: st
 
 const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Shows a body. */
 function bodyView({ kept, bytes, mediaType }: KeptBody): BodyView {
   const buffer = Buffer.from(kept);
   const isCut = bytes > buffer.length;

@@ -15,7 +15,7 @@ import {
 /** Criteria of an entry; all given ones must hold. */
 export interface EntryFilter {
   readonly kind?: JournalEntry['kind'] | undefined;
-  /** Id of an operation. */
+  /** The id of the requested operation. */
   readonly operation?: string | undefined;
   readonly method?: string | undefined;
   /** A device's id, the text of its identity, or a value of a member of that. */
@@ -32,7 +32,7 @@ export interface EntryFilter {
   readonly text?: string | undefined;
 }
 
-/** A test of entries. */
+/** Decides whether an entry matches a filter. */
 export type Matches = (entry: JournalEntry) => boolean;
 
 /** The test of a filter. */

@@ -9,7 +9,7 @@ const NAMESAKES_MAX = 5;
 
 interface KnownDevice {
   readonly id: string;
-  /** Canonical JSON text. */
+  /** Identity data as canonical JSON text. */
   readonly identity: string;
 }
 

@@ -6,7 +6,7 @@ const SLAB_BYTES = 65_536;
 /** A piece of memory that entries share. */
 export class Slab {
   readonly bytes: Buffer;
-  /** Bytes that are written. */
+  /** Number of bytes written so far. */
   used = 0;
   /** Entries in it that are still kept. */
   kept = 0;

@@ -14,11 +14,11 @@ export class UnreadableRecord implements EntryFields {
   readonly requestId: string;
   /** Node's name of the fault, such as HPE_INVALID_METHOD. */
   readonly code: string;
-  /** What it was answered. */
+  /** HTTP status of the answer. */
   readonly status: number;
   /** Absent when the bytes do not begin with one. */
   readonly line: string | undefined;
-  /** Of the last piece that was read. */
+  /** Length of the last piece that was read, in bytes. */
   readonly bytes: number;
 
   constructor(facts: {

@@ -135,7 +135,7 @@ describe('a connection beyond the limit', () => {
     await server.close();
   });
 
-  it('gets in as soon as another one has gone; a file that is sent counts as one', async () => {
+  it('is accepted once another has closed; a file being sent counts as one', async () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 3 } });
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));

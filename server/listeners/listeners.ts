@@ -37,12 +37,12 @@ export interface RunningTls {
   readonly gallery: Readonly<Record<string, string>>;
 }
 
-/** Open listeners. */
+/** The open listeners with their URLs. */
 export interface OpenListeners {
   readonly baseUrl: string;
   /** URL of artifact files, if it differs from `baseUrl`. */
   readonly storageUrl?: string;
-  /** Absent without TLS. */
+  /** The TLS of the listeners; absent when they are plain. */
   readonly tls?: RunningTls;
   /**
    * Opens the API once more, plain and on loopback, for the server's own calls; returns its URL and

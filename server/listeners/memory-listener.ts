@@ -3,11 +3,11 @@
 /** A request as a whole. */
 export interface MemoryRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly target: string;
   /** As the Host header would have it, such as `127.0.0.1:8080`. */
   readonly host: string;
-  /** One value each. */
+  /** Headers by name, each with one value. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | null | undefined;
 }

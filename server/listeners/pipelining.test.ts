@@ -25,7 +25,7 @@ function count(answers: string): number {
 }
 
 describe('requests that do not wait for their answers', () => {
-  it('are all answered as long as they are not too many at once', async () => {
+  it('are all answered if not too many at once', async () => {
     expect(await answersTo(request.repeat(400) + rawRequest('GET /nothing'))).toBe(401);
   });
 

@@ -66,7 +66,7 @@ describe('what cannot be read as HTTP', () => {
 });
 
 describe('a readable but unusual request', () => {
-  it('is 400 in HTTP/1.1 without a Host header, on a path with parameters and on none too', async () => {
+  it('is 400 in HTTP/1.1 without a Host header, whatever its path', async () => {
     for (const target of [path, '/api/management/v1/deployments/artifacts/x', '/nothing']) {
       const bare = await sendRaw(server, `GET ${target} HTTP/1.1\r\nConnection: close\r\n\r\n`);
       expect([bare.status, JSON.parse(bare.body)]).toEqual([
@@ -92,7 +92,7 @@ describe('a readable but unusual request', () => {
   );
 
   it.each(['CONNECT fleet.example:443', 'OPTIONS *', 'GET *', 'TRACE /'])(
-    'is 404 with the Error body when its target is no path of the API: %s',
+    'is 404 with an Error body for a target outside the API: %s',
     async (line) => {
       const reply = await sendRaw(server, rawRequest(line));
       expect(reply.status).toBe(404);

@@ -41,7 +41,7 @@ interface ListenerOptions {
   readonly connections: Connections;
   /** Called for requests that cannot be parsed. */
   readonly onUnreadable?: (request: UnreadableRequest) => void;
-  /** Encrypted when given. */
+  /** Key and certificate for TLS; connections are plain when absent. */
   readonly tls?: TlsIdentity | undefined;
   /** Time after which an unfinished TLS handshake is cut. */
   readonly handshakeMaxMs?: number;

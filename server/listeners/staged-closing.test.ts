@@ -81,7 +81,7 @@ async function untilCut(socket: Socket): Promise<void> {
   }
 }
 
-describe('an answer that does not wait for its body reaches a client that sends first', () => {
+describe('an early answer reaches a client that sends its body first', () => {
   const often = (request: () => Buffer) =>
     writeFirstOften(TRIES, () => writeFirst(server.baseUrl, request(), pace));
 
@@ -107,7 +107,7 @@ describe('an answer that does not wait for its body reaches a client that sends 
     expect(await often(put)).toEqual({ 503: TRIES });
   });
 
-  it('when a planned fault answers in place of an upload', async () => {
+  it('when a planned fault answers an upload', async () => {
     await start();
     const act = '{ kind: answer, status: 502 }';
     const plan = `rules: [{ id: a, match: { operation: upload-artifact }, times: until-cleared, act: ${act} }]`;

@@ -46,7 +46,7 @@ async function answers(url: string, ...parts: readonly (string | Buffer)[]): Pro
 describe.each([
   ['plain', startTestServer],
   ['encrypted', startTlsServer],
-])('a request for a protocol that the server does not speak, %s,', (_, start) => {
+])('a request for an unsupported protocol, %s,', (_, start) => {
   let server: TestServer;
   let device: AcceptedDevice;
   let file: string;
@@ -90,7 +90,7 @@ describe.each([
     expect(await answers(server.baseUrl, last())).toContain('{"at":"two"}');
   });
 
-  it('is told to continue before its body, as others are', async () => {
+  it('gets 100 Continue before its body, as others do', async () => {
     const socket = await reach(server.baseUrl);
     const headers = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'];
     socket.write(textOf(put, authorization(), asking('h2c', 'Upgrade, close'), ...headers));
@@ -100,7 +100,7 @@ describe.each([
     expect(readReply(await untilClosed(socket)).status).toBe(204);
   });
 
-  it('is one of several in one packet, and all of them are answered in order', async () => {
+  it('is answered in order among several in one packet', async () => {
     const ask = asking('h2c');
     const body = ['Content-Length: 2', 'Content-Type: application/json', authorization()];
     const requests = [
@@ -116,7 +116,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([404, 200, 204, 404, 200, 404, 200]);
   });
 
-  it('does not make a request of what is the body of one behind it', async () => {
+  it('does not turn the body of a later request into a request', async () => {
     const inner = textOf('GET /inner', authorization());
     const outer = textOf(put, authorization(), `Content-Length: ${inner.length + 50_000}`);
     const head = textOf(get, asking('h2c'), authorization()) + outer;
@@ -138,7 +138,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([...requests.map(() => 401), 404, 200]);
   });
 
-  it('waits for long answers before it, and those behind it in other packets wait too', async () => {
+  it('waits for long answers before it, as do later packets behind it', async () => {
     const socket = await reach(server.baseUrl);
     const ask = textOf('GET /behind', asking('h2c'));
     const early = textOf(`GET ${file}`).repeat(3);

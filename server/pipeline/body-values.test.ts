@@ -19,7 +19,7 @@ const most = limits.bodyValuesMax;
 const sentence = `body: holds more than ${most} values; send fewer in one request`;
 
 describe('a JSON body with more values than are read', () => {
-  it('of a device is 413 with the limit, on a connection that goes on', async () => {
+  it('from a device is 413 with the limit, and keeps the connection', async () => {
     const body = `{${members(most + 1)}}`;
     const call = { token: device.token, headers, body };
     const reply = await server.call('put-configuration', call);
@@ -33,7 +33,7 @@ describe('a JSON body with more values than are read', () => {
     expect([reply.status, reply.json().error]).toEqual([413, sentence]);
   });
 
-  it('is found by counting: strings with brackets and commas hold one value each', async () => {
+  it('is counted by values: a string with brackets counts once', async () => {
     const body = JSON.stringify({ key: '[{,'.repeat(most) });
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
     expect(reply.status).toBe(400);

@@ -146,7 +146,7 @@ describe('a token whose device has lost its acceptance', () => {
     expect(reply.json().error).toBe('the device of this token is no longer accepted');
   });
 
-  it('stays 401 when the device is accepted again, which gets a new one', async () => {
+  it('stays 401 after a new acceptance, which brings a new token', async () => {
     const back = await acceptedDevice(server, 'back');
     await decide(server, back, 'rejected');
     await decide(server, back, 'accepted');

@@ -52,7 +52,6 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
 export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskOf {
   /** The caller's tenant; the first one where the caller has no token. */
   readonly tenant: Tenant;
-  /** The tenant's store. */
   readonly store: Store;
   readonly requestId: string;
   /** Switches to another tenant than the one in the caller's token; returns the same request. */

@@ -99,7 +99,7 @@ describe('the sentence about a wrong body', () => {
     for (const { sentence } of refused) expect(sentence).toMatch(/^body: /);
   });
 
-  it.each(bodies)('says of an array in the place of an object that it is one: %s', (_, schema) => {
+  it.each(bodies)('names an array that is sent for an object: %s', (_, schema) => {
     const answer = readJson(schema, Buffer.from('[]'));
     if (Array.isArray(exampleOf(schema)) || !(answer instanceof Refusal)) return;
     expect(answer.error).toMatch(/^body: must be an object/);

@@ -150,7 +150,7 @@ describe('a handler that refuses', () => {
 });
 
 describe('a caller that goes away in the middle of a body', () => {
-  it('is no fault of the server: nothing is handled, nothing is an error', async () => {
+  it('causes neither a handler call nor an error', async () => {
     let handled = 0;
     const url = new URL(
       await serve(

@@ -5,7 +5,7 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Addresses } from '../http/addresses.ts';
 
-/** Where operations are mounted. */
+/** The listener that an operation is mounted on; `storage` serves artifact files. */
 export type ListenerName = 'api' | 'storage';
 
 /** The dialect that lacks an operation. */
@@ -43,7 +43,7 @@ export interface Mounts {
 
 /** Kept with the refusal of a path that a listener does not have: which listener it was. */
 export class UnknownPath {
-  /** What that listener serves. */
+  /** The operations that this listener serves. */
   readonly operations: readonly Operation[];
   /** What the whole server has. */
   readonly mounts: Mounts;

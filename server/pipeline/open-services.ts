@@ -25,7 +25,6 @@ import type { Services } from './services.ts';
 import { StorageErrors } from './storage-errors.ts';
 import { Turns } from './turns.ts';
 
-/** Inputs of the services. */
 interface Inputs {
   readonly settings: Settings;
   readonly clock: Clock;
@@ -35,7 +34,7 @@ interface Inputs {
   readonly data?: DataFolder | undefined;
   /** Called with each tenant when it is created. */
   readonly onTenantCreated?: (tenant: Tenant) => void;
-  /** Observers of websockets. */
+  /** Called with each opened websocket; nobody when absent. */
   readonly observers?: readonly SocketObserver[];
   /** Shared by everything that opens files or connections; unlimited when absent. */
   readonly openFiles?: Semaphore;

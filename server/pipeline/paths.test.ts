@@ -160,7 +160,7 @@ describe('a percent escape in a path', () => {
   );
 
   it.each(['/%', '/%zz/x', '/api/devices/v1/deviceconfig/%ff'])(
-    'is 404 in a path that is none of the API, decodable or not: %s',
+    'is 404 outside the API, decodable or not: %s',
     async (path) => {
       expect((await sendRaw(server, rawRequest(`GET ${path}`))).status).toBe(404);
     },

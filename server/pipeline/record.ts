@@ -13,7 +13,6 @@ interface RecorderOptions {
   readonly observers: readonly ExchangeObserver[];
 }
 
-/** Notifies the observers. */
 export class Recorder {
   readonly #options: RecorderOptions;
 

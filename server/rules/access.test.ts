@@ -104,7 +104,7 @@ describe('grants by path', () => {
   });
 });
 
-describe('an admin', () => {
+describe('an admin of the tenant', () => {
   it.each<[string, readonly Role[], boolean]>([
     ['has no roles', [], true],
     [

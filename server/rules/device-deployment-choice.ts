@@ -11,7 +11,7 @@ export interface DeviceDeploymentFacts
   /** Devices of the deployment that were offered it; counted only where something limits them. */
   readonly offeredDevices: number;
   readonly deployment: {
-    /** Order of creation. */
+    /** The deployment's position in the order of creation. */
     readonly seq: number;
     readonly createdMs: number;
     readonly finishedMs?: number;

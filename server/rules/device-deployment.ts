@@ -17,9 +17,9 @@ export interface DeviceDeployment {
   /** How often the device was offered the deployment: once, and once for each retry. */
   readonly attempts: number;
   readonly retriesLeft: number;
-  /** The first offer. */
+  /** Time of the first offer, in milliseconds since the Unix epoch. */
   readonly offeredMs?: number | undefined;
-  /** The first report of the attempt. */
+  /** Time of the attempt's first report, in milliseconds since the Unix epoch. */
   readonly startedMs?: number | undefined;
   readonly finishedMs?: number | undefined;
 }
@@ -70,7 +70,7 @@ export function mayTryAgain({ status, retriesLeft }: Standing): boolean {
   return status === retriedStatus && retriesLeft > 0;
 }
 
-/** Before anything has happened. */
+/** The state of a device deployment before its first offer. */
 export function notBegun(retries: number): DeviceDeployment {
   return { status: initialStatus, attempts: 0, retriesLeft: retries };
 }

@@ -17,7 +17,7 @@ describe('one more device', () => {
   });
 });
 
-describe('one more key of a limit of 3 pending ones', () => {
+describe('one more key with a limit of 3', () => {
   const place = limits.bytesPerPendingDevice;
 
   it.each([

@@ -31,7 +31,7 @@ export interface Turn<Of> {
   readonly newest: () => Of | undefined;
 }
 
-/** A device that asks. */
+/** A device that asks for its next deployment. */
 export interface Asking<Of> extends Turn<Of> {
   readonly request: NextRequest;
   /** The artifacts that exist now under the name of its release; asked of one at most. */

@@ -30,7 +30,7 @@ export function labelOf({ name, id, artifactName }: NamedDeployment): string {
   return `deployment ${name} (${id}) of ${artifactName}`;
 }
 
-/** A moment in sentences. */
+/** The time in ISO 8601, as it appears in sentences. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -31,7 +31,7 @@ describe('phases that add up', () => {
   });
 });
 
-describe('phases are refused', () => {
+describe('phases of a deployment are refused', () => {
   it.each<[string, readonly GivenPhase[], string]>([
     ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size: is required'],
     ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts: is required'],

@@ -2,7 +2,7 @@
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 
-/** One phase, worked out. */
+/** A phase of a deployment with computed start and device count. */
 export interface Phase {
   /** Percent of the devices. */
   readonly batchSize: number;

@@ -38,9 +38,9 @@ export function candidate({ artifact }: StoredArtifact): Candidate {
 }
 
 export interface ArtifactFilter {
-  /** Exact. */
+  /** The exact name of the release. */
   readonly release?: string | undefined;
-  /** Any of them. */
+  /** Matches artifacts whose name fits at least one of these. */
   readonly name?: readonly TextSearch[] | undefined;
   readonly description?: TextSearch | undefined;
   readonly deviceType?: TextSearch | undefined;
@@ -58,7 +58,7 @@ const orders: Record<ArtifactOrder, string> = {
 /** Every device that is served a deployment asks for the release of it. */
 const RELEASES_KEPT = 100;
 
-/** The verbs for artifacts. */
+/** Reads and writes the artifacts of a tenant. */
 export class ArtifactStore {
   readonly #sql: Sql;
   readonly #releases: KeptReads<readonly StoredArtifact[]>;
@@ -127,7 +127,7 @@ export class ArtifactStore {
     return rows.map((row) => text(row, 'type'));
   }
 
-  /** Replaces the description. */
+  /** Replaces the description of an artifact. */
   describe(id: string, description: string, modifiedMs: number): void {
     this.#sql.run(
       `UPDATE artifacts SET description = ?, modified_ms = ?,

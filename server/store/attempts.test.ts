@@ -69,14 +69,14 @@ function report(id: string, status: ReportableStatus, nowMs = 30): StoredDeviceD
   return recordReport(deviceDeployments, deviceDeploymentOf(id), { status, nowMs });
 }
 
-describe('a part in which the device failed', () => {
+describe('a failed device deployment', () => {
   beforeEach(() => {
     createWith({ retries: 2 });
     offered('one');
     report('one', 'failure');
   });
 
-  it('may be tried again as often as the deployment says, and counts each time', () => {
+  it('may be retried as often as the deployment says, and counts each attempt', () => {
     const attempts = [deviceDeploymentOf('one').attempts];
     for (let retry = 1; retry <= 2; retry += 1) {
       expect(choiceFor(deviceDeployments, 'a')).toEqual(['retry', 'one']);
@@ -153,7 +153,7 @@ describe('the device deployments that the store looks for', () => {
   });
 });
 
-describe('a deployment that is for a part of its devices', () => {
+describe('a deployment with a maximum of devices', () => {
   const three = ['a', 'b', 'c'];
   const decided = (deviceId: string, nowMs = 99) =>
     choiceFor(deviceDeployments, deviceId, nowMs)[0];
@@ -166,7 +166,7 @@ describe('a deployment that is for a part of its devices', () => {
     expect(decided('b')).toBe('wait');
   });
 
-  it('is over once so many are through, whatever the others are', () => {
+  it('is over once that many have finished, whatever the others are', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
     recordStatus(deviceDeployments, offered('one', 'a'), { status: 'success', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');

@@ -15,9 +15,9 @@ export interface EntryPosition {
 /** Few enough that the engine steps over them in less time than it takes to answer. */
 const ENTRIES_APART = 1000;
 
-/** Before every entry. */
+/** The position before every entry. */
 export const startOfLog: EntryPosition = { timeMs: Number.MIN_SAFE_INTEGER, seq: 0 };
-/** After every entry. */
+/** The position after every entry. */
 export const endOfLog: EntryPosition = {
   timeMs: Number.MAX_SAFE_INTEGER,
   seq: Number.MAX_SAFE_INTEGER,
@@ -49,7 +49,7 @@ export class AuditPlaces {
     this.#count = this.#sql.first('SELECT 1 FROM audit_logs LIMIT 1') ? undefined : 0;
   }
 
-  /** The number of entries. */
+  /** The number of entries in the log. */
   count(): number {
     this.#count ??= numberIn(this.#sql, 'SELECT count(*) AS n FROM audit_logs');
     return this.#count;

@@ -13,7 +13,7 @@ export interface StoredConfiguration {
   readonly reportedMs?: number;
 }
 
-/** The verbs for configurations. */
+/** Reads and writes the device configurations of a tenant. */
 export class ConfigurationStore {
   readonly #sql: Sql;
 

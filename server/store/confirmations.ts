@@ -14,7 +14,7 @@ export interface Confirmation {
   readonly expiresMs: number;
 }
 
-/** The verbs for confirmations. */
+/** Reads and writes the confirmations of a tenant. */
 export class ConfirmationStore {
   readonly #sql: Sql;
 

@@ -59,7 +59,7 @@ export class DeltaJobStore {
     return row && deltaJob(row);
   }
 
-  /** Jobs, the newest first. */
+  /** A page of the jobs, the newest first. */
   list(page: Page): StoredDeltaJob[] {
     const query = `${jobQuery} ORDER BY j.seq DESC LIMIT ? OFFSET ?`;
     return this.#sql.all(query, bounds(page)).map(deltaJob);

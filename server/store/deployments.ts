@@ -29,7 +29,7 @@ interface DeploymentPlan {
 }
 
 export interface StoredDeployment extends DeploymentPlan {
-  /** Order of creation. */
+  /** The deployment's position in the order of creation. */
   readonly seq: number;
   readonly deviceCount: number;
   readonly createdMs: number;
@@ -50,7 +50,7 @@ export interface DeploymentFilter {
   readonly name: readonly string[];
   readonly status?: DeploymentStatusOverall | undefined;
   readonly type?: StoredDeployment['type'] | undefined;
-  /** Both bounds are included. */
+  /** Bounds of the creation time, both inclusive, in milliseconds since the Unix epoch. */
   readonly createdBeforeMs?: number | undefined;
   readonly createdAfterMs?: number | undefined;
   /** A part of the name or of the artifact's name, or the id. */
@@ -83,7 +83,7 @@ export function deploymentColumns(table: string): string {
   return columns.map((name) => `${table}.${name}`).join(', ');
 }
 
-/** The verbs for deployments. */
+/** Reads and writes the deployments of a tenant. */
 export class DeploymentStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;
@@ -179,7 +179,7 @@ export class DeploymentStore {
     return rows.map((row) => text(row, 'id'));
   }
 
-  /** Replaces the control map. */
+  /** Replaces the update control map of a deployment. */
   setControlMap({ seq }: StoredDeployment, map: GivenControlMap): void {
     this.#sql.run('UPDATE deployments SET control_map = ? WHERE seq = ?', [
       JSON.stringify(map),

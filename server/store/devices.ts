@@ -45,7 +45,7 @@ export interface DeviceFacts {
   checkInMs: number;
   /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
   tokensFromSeconds: number;
-  /** Since the server started. */
+  /** The last poll since the server started. */
   lastPoll: LastPoll | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface NewAuthSet {
 /** Read at a time where all are. */
 const PORTION_DEVICES = 500;
 
-/** The verbs for devices. */
+/** Reads and writes the devices of a tenant. */
 export class DeviceStore {
   readonly #sql: Sql;
   readonly #accepted = new Map<string, DeviceFacts>();

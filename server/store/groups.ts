@@ -3,7 +3,7 @@ import { bounds, type Page } from './engine/page.ts';
 import { numberIn, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** The verbs for groups. */
+/** Reads and writes the groups of a tenant. */
 export class GroupStore {
   readonly #sql: Sql;
 

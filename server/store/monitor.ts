@@ -25,7 +25,7 @@ type StoredAlert = Alert & { readonly id: string };
 /** Older alerts of a device are forgotten beyond this number, and so are subjects. */
 const ALERTS_KEPT_PER_DEVICE = 1000;
 
-/** The verbs for monitoring. */
+/** Reads and writes the alerts and monitoring records of a tenant. */
 export class MonitorStore {
   readonly #sql: Sql;
 

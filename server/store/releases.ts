@@ -16,7 +16,7 @@ export interface StoredRelease {
 }
 
 export interface ReleaseFilter extends ArtifactFilter {
-  /** Any of them. */
+  /** Matches releases with at least one of these tags. */
   readonly tags?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const orders: Record<ReleaseOrder, string> = {
   'tags:desc': 'tags DESC, name',
 };
 
-/** The verbs for releases. */
+/** Reads and writes the releases of a tenant. */
 export class ReleaseStore {
   readonly #sql: Sql;
 

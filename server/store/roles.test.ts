@@ -26,7 +26,7 @@ describe('roles', () => {
     expect(store.roles.find('Testers')).toBeUndefined();
   });
 
-  it('are there once', () => {
+  it('cannot be created twice under one name', () => {
     store.roles.create(role);
     expect(() => store.roles.create(role)).toThrow('UNIQUE');
     expect(store.roles.count()).toBe(1);

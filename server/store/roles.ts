@@ -4,7 +4,7 @@ import { bounds, type Page } from './engine/page.ts';
 import { document, numberIn, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** The verbs for roles. */
+/** Reads and writes the roles of a tenant. */
 export class RoleStore {
   readonly #sql: Sql;
 
@@ -22,7 +22,7 @@ export class RoleStore {
     return row && role(row);
   }
 
-  /** In order of creation. */
+  /** A page of the roles, in order of creation. */
   list(page: Page): Role[] {
     const query = 'SELECT * FROM roles ORDER BY seq LIMIT ? OFFSET ?';
     return this.#sql.all(query, bounds(page)).map(role);

@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 const NOW_MS = 100;
 const wide = { page: 1, perPage: 500 };
 
-describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
+describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
   let folder: TestFolder;
   let store: Store;
 
@@ -126,7 +126,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect(store.devices.find('a')?.checkInMs).toBe(5);
     });
 
-    it('keeps the last poll of a device that is still there, and of no other', async () => {
+    it('keeps the last poll of devices that are still there', async () => {
       meet('a');
       const lastPoll = {
         ...{ operation: 'get-next-deployment', said: '/?a=b', atMs: 9, status: 204 },
@@ -155,7 +155,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       }
     });
 
-    it('goes on counting where it was: a new row follows the last one of the snapshot', async () => {
+    it('continues the numbering of rows where it ended', async () => {
       meet('a');
       const snapshot = await store.snapshot();
       meet('b');
@@ -239,7 +239,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect([isKept(before), isKept(after)]).toEqual([true, false]);
     });
 
-    it('is no reason to remove a file of a transaction that was undone', async () => {
+    it('does not remove a file of a transaction that was undone', async () => {
       const sha256 = await upload('art');
       const undone = (): never => {
         removeArtifact('art', sha256);
@@ -250,7 +250,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
     });
   });
 
-  describe('from which one device is reset', () => {
+  describe('with one device reset', () => {
     it('makes the device as it was, and no other', async () => {
       meet('a');
       meet('b');
@@ -263,7 +263,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect([mac('a'), mac('b')]).toEqual(['a', 'changed']);
     });
 
-    it('makes it gone when it was not there, and its device deployments with it', async () => {
+    it('removes it when it was not there, with its device deployments', async () => {
       meet('b');
       const snapshot = await store.snapshot();
       meet('a');

@@ -20,7 +20,7 @@ export interface StoredUser {
   readonly roles: readonly string[];
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** His last sign-in. */
+  /** Time of the user's last sign-in, in milliseconds since the Unix epoch. */
   readonly loginMs?: number;
 }
 
@@ -41,7 +41,7 @@ export interface UserFilter {
   readonly updatedBeforeMs?: number | undefined;
 }
 
-/** The verbs for users. */
+/** Reads and writes the users of a tenant. */
 export class UserStore {
   readonly #sql: Sql;
 
@@ -70,7 +70,7 @@ export class UserStore {
     return row && user(row);
   }
 
-  /** In order of creation. */
+  /** A page of the matching users, in order of creation. */
   list(filter: UserFilter, page: Page): StoredUser[] {
     const { where, values } = conditions(filter);
     const query = `SELECT * FROM users ${where} ORDER BY created_ms, rowid LIMIT ? OFFSET ?`;

@@ -8,7 +8,7 @@ import type { DataFolder } from '../store/folder/data-folder.ts';
 import { createAdmin, preparedAdmin, type Tenants } from './tenants.ts';
 import { issueUserToken } from './user-tokens.ts';
 
-/** The admin, signed in. */
+/** The credentials of the admin, with a token for the management API. */
 export interface SignedInAdmin {
   readonly adminEmail: string;
   /** Empty when it was changed since it was made here: only its hash is known. */

@@ -8,17 +8,17 @@ import type { Store } from '../store/store.ts';
 type Actor = AuditLog['actor'];
 type AuditedObject = AuditLog['object'];
 
-/** A user as actor. */
+/** The user as the actor of an audit entry. */
 export function userActor(user: { id: string; email: string }): Actor {
   return { id: user.id, type: 'user', email: user.email };
 }
 
-/** A device as actor. */
+/** The device as the actor of an audit entry. */
 export function deviceActor(device: { id: string; identity: string }): Actor {
   return { id: device.id, type: 'device', identity_data: device.identity };
 }
 
-/** A device as object. */
+/** The device as the object of an audit entry. */
 export function deviceObject(device: { id: string; identity: string }): AuditedObject {
   return {
     id: device.id,
@@ -27,7 +27,7 @@ export function deviceObject(device: { id: string; identity: string }): AuditedO
   };
 }
 
-/** A user as object. */
+/** The user as the object of an audit entry. */
 export function userObject(user: { id: string; email: string }): AuditedObject {
   return { id: user.id, type: 'user', user: { email: user.email } };
 }
@@ -37,7 +37,7 @@ export function tenantObject({ id, name }: { id: string; name: string }): Audite
   return { id, type: 'tenant', tenant: { id, name } };
 }
 
-/** A deployment as object. */
+/** The deployment as the object of an audit entry. */
 export function deploymentObject(deployment: {
   id: string;
   name: string;
@@ -50,12 +50,12 @@ export function deploymentObject(deployment: {
   };
 }
 
-/** What happened. */
+/** An act that the audit log records. */
 export interface AuditedAct {
   readonly actor: Actor;
-  /** In the contract's vocabulary. */
+  /** The action in the contract's vocabulary. */
   readonly action: AuditAction;
-  /** In the field's wider one, where that has a word of its own for it. */
+  /** The action in the field's wider vocabulary, where that has a word of its own for it. */
   readonly wideAction?: WideAuditAction;
   readonly object: AuditedObject;
   /** What became different, for people. */

@@ -58,12 +58,12 @@ export class Outbox {
     this.#makeRoom(this.#alerts);
   }
 
-  /** Oldest first. */
+  /** All messages, the oldest first. */
   list(): readonly Message[] {
     return this.#messages;
   }
 
-  /** Oldest first. */
+  /** All alert mails, the oldest first. */
   alerts(): readonly AlertMail[] {
     return this.#alerts;
   }

@@ -4,7 +4,7 @@ import type { TokenIssuer } from '../crypto/tokens.ts';
 import type { UserTokenKind } from '../store/user-tokens.ts';
 import type { Tenant } from './tenants.ts';
 
-/** The token to be. */
+/** A user token that is to be issued. */
 interface WantedToken {
   readonly userId: string;
   readonly kind: UserTokenKind;

@@ -135,7 +135,7 @@ describe('a server with a seed', () => {
   });
 
   it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
-    'of "%s" takes the id of a deployment as it gave it, and as users know it',
+    'of "%s" accepts a deployment id as it gave it and as users know it',
     async (seed) => {
       const server = await start(seed);
       await publish(server);

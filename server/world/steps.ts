@@ -33,7 +33,7 @@ export type Ask = (
   call: { readonly token: string; readonly json?: unknown; readonly form?: FormData },
 ) => Promise<Answer>;
 
-/** A loaded device. */
+/** A loaded device, as `POST /world` answers it. */
 type LoadedDevice = AnswerOf<'POST /world'>['devices'][number];
 
 /** The context of the steps, and the resources created so far, by their names in the file. */

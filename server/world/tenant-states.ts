@@ -46,12 +46,12 @@ export class StartNotKept extends Error {
   }
 }
 
-/** Restores tenants. */
+/** Keeps snapshots of tenants and restores tenants to them. */
 export class TenantStates {
   readonly #services: Services;
   readonly #openInside: () => Promise<Inside>;
   readonly #named = new WeakMap<Tenant, Map<string, Kept>>();
-  /** Before anything was loaded. */
+  /** Snapshots of the tenants before anything was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
   readonly #starts = new WeakMap<Tenant, Snapshot>();
   /** All are changed one after the other: a load moves the clock of its tenant too. */

@@ -102,7 +102,7 @@ const userShape = entries({
   roles: v.optional(v.array(text, 'must be a list of role names'), []),
 });
 
-/** The whole file. */
+/** The shape of a world file. */
 export const worldShape = entries({
   /** The world's time; the server's time when absent. */
   now: v.optional(

@@ -123,7 +123,7 @@ describe('pages', () => {
   });
 });
 
-describe('bounds of time', () => {
+describe('time bounds of the audit log', () => {
   let server: TestServer;
 
   /** One entry at each of these milliseconds after the start. */
@@ -152,7 +152,7 @@ describe('bounds of time', () => {
     ['one second', 1, 1, [1000]],
     ['a span', 1, 2, [1000, 1999, 2000]],
     ['a span that ends before it begins', 2, 1, []],
-  ])('%s', async (_, after, before, expected) => {
+  ])('list the entries %s', async (_, after, before, expected) => {
     const query = {
       sort: 'asc',
       ...(after !== undefined && { created_after: String(startSeconds + after) }),
@@ -175,7 +175,7 @@ describe('bounds of time', () => {
   });
 });
 
-describe('filters', () => {
+describe('the audit log filtered', () => {
   let server: TestServer;
   let device: AcceptedDevice;
   let deployment: string;
@@ -237,7 +237,7 @@ describe('filters', () => {
     ['two that exclude one another', () => ({ actor_type: 'device', object_type: 'artifact' }), []],
     ['an attempt at SQL', () => ({ actor_id: "' OR '1'='1" }), []],
     ['a parameter that nobody knows', () => ({ action: 'abort' }), all],
-  ])('by %s', async (_, query, expected) => {
+  ])('by %s lists the matching entries', async (_, query, expected) => {
     const reply = await listLogs(server, { sort: 'asc', ...query() });
     const logs = reply.json<AuditLog[]>();
     expect(logs.map(({ action, object }) => `${action} ${object.type}`)).toEqual(expected);
@@ -245,9 +245,9 @@ describe('filters', () => {
   });
 });
 
-describe('who may read the audit log', () => {
+describe('reading the audit log', () => {
   it.each(['list-audit-logs', 'export-audit-logs'] as const)(
-    '%s is 401 without a token, with a wrong one and with that of a device',
+    'by %s is 401 without a valid token of a user',
     async (operation) => {
       const server = await startTestServer();
       const { token } = await acceptedDevice(server, 'reader');

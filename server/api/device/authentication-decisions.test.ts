@@ -240,7 +240,7 @@ describe('a known device with a new key', () => {
 });
 
 describe('an identity that comes with ever new keys', () => {
-  it('is refused beyond its hundredth key, which is not recorded, and keeps its first', async () => {
+  it('is refused beyond 100 keys, unrecorded, and keeps its first key', async () => {
     const device = await acceptedDevice(server, 'many-keys');
     for (let count = 1; count < 100; count += 1) await authenticate(server, withNewKey(device));
     const beyond = await authenticate(server, withNewKey(device));

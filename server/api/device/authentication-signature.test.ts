@@ -90,7 +90,7 @@ describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
     }
   });
 
-  it('may end its body in a line break, which is then signed too', async () => {
+  it('may end its body in a line break that it signed', async () => {
     const device = await acceptedDevice(server, `break-${keyType}`, keyType);
     const plain = bodyOf(device);
     const ended = `${plain}\n`;
@@ -101,7 +101,7 @@ describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
     expect([await ask(ended, ofPlain), await ask(plain, ofEnded)]).toEqual([401, 401]);
   });
 
-  it('is understood by the bytes of its body, and not by their meaning', async () => {
+  it('is verified over the bytes of its body, not their meaning', async () => {
     const device = await acceptedDevice(server, `bytes-${keyType}`, keyType);
     const { idData, publicKeyPem } = device;
     const body = ` {\r\n "more" : "\u00e9\u4e2d",\t"pubkey":${JSON.stringify(publicKeyPem)} ,

@@ -60,7 +60,7 @@ describe('the answer to an accepted device', () => {
     }
   });
 
-  it('is refused to a device that is not accepted, as an Error and not as a token', async () => {
+  it('is an Error, not a token, while the device is not accepted', async () => {
     const reply = await authenticate(server, newDevice('nobody'));
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(reply.text).not.toContain('eyJ');

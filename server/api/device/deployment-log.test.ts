@@ -103,7 +103,7 @@ describe('a log', () => {
   });
 });
 
-describe('a log for a deployment that the device was not offered is 404', () => {
+describe('a log for a deployment that was not offered is 404:', () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%2e%2e'])('%s', async (id) => {
     expect((await upload({ messages: [entry] }, device, id)).status).toBe(404);
   });
@@ -170,7 +170,7 @@ describe('one bad message is 400 for all, and the earlier log is kept', () => {
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
   });
 
-  it('a log over the limit of a body is 413', async () => {
+  it('a log over the limit is 413', async () => {
     await upload({ messages: [entry] });
     const reply = await upload({ messages: [{ ...entry, message: 'x'.repeat(1_048_576) }] });
     expect(reply.status).toBe(413);

@@ -163,7 +163,7 @@ describe('once the deployment is aborted', () => {
   });
 });
 
-describe('a report for a deployment that the device was not offered is 404', () => {
+describe('a report for a deployment that was not offered is 404:', () => {
   it.each([unknownId, 'no-uuid', '%', 'ü', '../next', "'; DROP TABLE deployments; --"])(
     '%s',
     async (id) => {
@@ -174,7 +174,7 @@ describe('a report for a deployment that the device was not offered is 404', () 
     },
   );
 
-  it('a deployment of another device, which stays as it was', async () => {
+  it('a deployment of another device, which stays unchanged', async () => {
     const { device, id } = await offeredDevice();
     const otherDevice = await offeredDevice();
     const reply = await report(server, otherDevice.device, { id, status: 'failure' });
@@ -189,7 +189,7 @@ describe('a report for a deployment that the device was not offered is 404', () 
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('its own deployment that was aborted before it had asked for it', async () => {
+  it('its own deployment that was aborted before it asked', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await abort(server, id);
@@ -227,7 +227,7 @@ describe('a malformed report is 400 and changes nothing', () => {
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('is 400 for an unknown id too: what was sent is checked before it is looked for', async () => {
+  it('also for an unknown deployment, as the body is checked first', async () => {
     const { device } = await offeredDevice();
     expect((await report(server, device, { id: unknownId, status: 'done' })).status).toBe(400);
   });

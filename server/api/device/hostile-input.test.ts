@@ -202,7 +202,7 @@ describe('whatever a caller with a good token sends', () => {
   });
 
   it.each(Object.keys(goodBodies) as (keyof typeof goodBodies)[])(
-    '%s answers in order to a good body of which one part is another',
+    '%s answers in order to a body with one altered part',
     async (operation) => {
       const { authorization } = rows[operation] as Operation;
       const good = goodBodies[operation];
@@ -230,7 +230,7 @@ describe('half a surrogate pair', () => {
   const half = { device_type: 'board\ud83d', artifact_name: 'release-0' };
 
   it.each(['POST v1', 'POST v2'] as const)(
-    'as a device type is 400 where settings are deployed, since no link could carry it: %s',
+    'as a device type is 400 where settings are deployed: %s',
     async (door) => {
       const asking = await acceptedDevice(server, `half-${door}`);
       const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };

@@ -49,7 +49,7 @@ describe('an artifact that the device cannot take', () => {
     ['a device type in other letters', 'POST v1', { device_type: 'Board' }],
     ['a device type with a blank', 'POST v2', { device_type: 'board ' }],
   ] as const)(
-    'is not offered for %s: %s answers 204 and the device deployment is noartifact',
+    'is not offered for %s: %s answers 204, the status is noartifact',
     async (_, door, provides) => {
       const name = `types-${door}`;
       await publish(server, { name });

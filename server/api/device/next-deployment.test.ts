@@ -279,7 +279,7 @@ describe('the update control map in the instructions', () => {
     expect(instructionsIn(older).artifact).not.toHaveProperty('update_control_map');
   });
 
-  it('gets the id of the deployment in place of the one that the user gave', async () => {
+  it('gets the id of the deployment in place of the given one', async () => {
     const device = await someDevice();
     const given = { id: '11111111-2222-4333-8444-555555555555', ...update_control_map };
     const id = await deploy(server, [device], { update_control_map: given });

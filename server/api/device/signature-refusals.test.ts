@@ -113,7 +113,7 @@ describe('the refusal of a request without a signature', () => {
       names.flatMap((name) => [name, 'AAAA']),
     ).error;
 
-  it('names the header of another vendor that came, and the option that takes it', () => {
+  it('names the header of another vendor and the option that accepts it', () => {
     expect(error('Host', 'X-MEN-Signature')).toBe(
       `the ${header} header is missing or empty, but X-MEN-Signature was sent; send ${header}, or start the server with --header-prefix X-MEN`,
     );

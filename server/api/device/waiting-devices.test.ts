@@ -37,7 +37,7 @@ async function known(mac: string) {
 }
 
 describe('devices that wait to be accepted', () => {
-  it('have as many places as was told; the next one is 429, says when to come again, and leaves nothing', async () => {
+  it('get 429 with Retry-After beyond the limit, and nothing is recorded', async () => {
     server = await startTestServer({ pendingDevicesMax: 3 });
     expect(await contacts(3)).toEqual([401, 401, 401]);
     const refused = await authenticate(server, newDevice('late'));
@@ -51,7 +51,7 @@ describe('devices that wait to be accepted', () => {
     expect(logs.json<AuditLog[]>()).toHaveLength(3);
   });
 
-  it('that are known are answered as before, and those of another tenant have places of their own', async () => {
+  it('beyond the limit are answered if known, and each tenant has its own limit', async () => {
     server = await startTestServer({ pendingDevicesMax: 1 });
     const first = newDevice('first');
     expect((await authenticate(server, first)).status).toBe(401);
@@ -81,7 +81,7 @@ describe('devices that wait to be accepted', () => {
     expect(await contacts(2, 'e')).toEqual([401, 429]);
   });
 
-  it('have a place for each key, but a key that was accepted once needs none', async () => {
+  it('count once for each key, except keys that were accepted before', async () => {
     server = await startTestServer({ pendingDevicesMax: 1 });
     const keys = [newDevice('one'), newDevice('one'), newDevice('one')] as const;
     for (const device of keys) {
@@ -94,7 +94,7 @@ describe('devices that wait to be accepted', () => {
     expect((await authenticate(server, newDevice('one'))).status).toBe(429);
   });
 
-  it('need no place where the server accepts them by itself, or a user did before', async () => {
+  it('do not count if accepted by the server itself or by a user before', async () => {
     server = await startTestServer({ pendingDevicesMax: 1, autoAccept: true, deviceLimit: 4 });
     const preauthorized = newDevice('preauthorized');
     const json = { identity_data: { mac: 'preauthorized' }, pubkey: preauthorized.publicKeyPem };

@@ -170,7 +170,7 @@ describe('a role that is limited to a group', () => {
     expect((await ask('nothing')).status).toBe(404);
   });
 
-  it('changes a device of the group, and is 403 for any other, which stays as it is', async () => {
+  it('changes devices of the group; any other is 403 and stays unchanged', async () => {
     const set = ({ id, authSetId }: AcceptedDevice) =>
       server.call('set-auth-set-status', {
         token: limited.token,

@@ -120,7 +120,7 @@ describe('the status of an authentication set', () => {
     });
   });
 
-  it('is 404 for an unknown device or set, and 400 for the set of another device', async () => {
+  it('is 404 for unknown devices and sets, 400 for sets of other devices', async () => {
     const [one, other] = [
       await acceptedDevice(server, 'one'),
       await acceptedDevice(server, 'other'),
@@ -165,7 +165,7 @@ describe('reading the status of an authentication set', () => {
   });
 
   it.each(['get-auth-set-status', 'delete-auth-set'] as const)(
-    '%s is 404 for an unknown device, an unknown set, and the set of another device',
+    '%s is 404 for unknown devices, unknown sets, and sets of other devices',
     async (operation) => {
       const one = await acceptedDevice(server, `one of ${operation}`);
       const other = await acceptedDevice(server, `other of ${operation}`);
@@ -287,7 +287,7 @@ describe('revoking a token', () => {
     expect(await statusWith(other.token)).toBe(200);
   });
 
-  it('is 404 for an unknown id, for that of a device, and for a set that is not accepted', async () => {
+  it('is 404 for an unknown id, a device id, and a set not accepted', async () => {
     const { first, second } = await withSecondKey('no token');
     for (const jti of [unknownId, 'x', first.id, second.authSetId]) {
       expect((await revoke(jti)).status).toBe(404);

@@ -40,7 +40,7 @@ export const updateOwnUser = defineEndpointWithOwnTransactions(
 interface Proved {
   /** The hash that `current_password` was found to fit. */
   readonly currentHash?: string | undefined;
-  /** Of the new password. */
+  /** The hash of the new password. */
   readonly passwordHash?: string | undefined;
 }
 

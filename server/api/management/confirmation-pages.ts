@@ -26,7 +26,7 @@ form.addEventListener('submit', async (event) => {
 interface FormParts {
   readonly title: string;
   readonly done: string;
-  /** HTML. */
+  /** The fields of the form as HTML. */
   readonly fields: string;
 }
 

@@ -92,7 +92,7 @@ describe('a device that does not transfer files is 502:', () => {
   });
 });
 
-describe('an error of the device is 400, or the code that it tells:', () => {
+describe('an error of the device is 400, or the code it sends:', () => {
   it.each([
     [{ err: 'no such file' }, 400],
     [{ err: 'no such file', code: 404 }, 404],
@@ -108,7 +108,7 @@ describe('an error of the device is 400, or the code that it tells:', () => {
     expect(await errorOf(reply)).toEqual([status, 'the device says: no such file']);
   });
 
-  it('after it has told of the file, too, and before the first byte', async () => {
+  it('after the file information, before the first byte', async () => {
     const reply = download();
     sayError(device, await beginDownload(device), { err: 'permission denied' });
     expect(await errorOf(reply)).toEqual([400, 'the device says: permission denied']);

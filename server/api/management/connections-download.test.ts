@@ -202,7 +202,7 @@ describe('HEAD of a file', () => {
   });
 });
 
-describe('a path is refused with 400, and the device hears nothing of it:', () => {
+describe('a path is 400 without a message to the device:', () => {
   it.each([
     ['none', ''],
     ['a relative one', 'etc/motd'],
@@ -217,7 +217,7 @@ describe('a path is refused with 400, and the device hears nothing of it:', () =
     expect(device.waiting).toEqual([]);
   });
 
-  it('one that is not given, and one that is given twice', async () => {
+  it('one that is missing, and one that is given twice', async () => {
     const parameters = { id: identity.id };
     const call = { token: server.adminToken, parameters };
     expect((await server.call('download-device-file', call)).status).toBe(400);

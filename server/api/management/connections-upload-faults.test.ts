@@ -168,7 +168,7 @@ describe('a device that does not take the file', () => {
 });
 
 describe('a device that acknowledges without an end', () => {
-  it('while the caller sends nothing is cut off, and the caller hears of it', async () => {
+  it('while the caller sends nothing is disconnected, and the caller is notified', async () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning));
     const answered = untilClosed(socket);

@@ -38,8 +38,8 @@ async function mapOf({ token }: AcceptedDevice, id: string): Promise<unknown> {
   return (await server.call('get-update-control-map', { token, parameters: { id } })).json();
 }
 
-describe('a control map that is changed while a device pauses', () => {
-  it("is what the device sees when it asks next, whole and under the deployment's id", async () => {
+describe('a control map changed while a device pauses', () => {
+  it("is served whole at the next poll, with the deployment's id", async () => {
     const { device, id } = await pausedDevice();
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...pausing } });
     const reply = await change(id, { update_control_map: goingOn });

@@ -56,7 +56,7 @@ async function deviceAt(status?: string): Promise<{ device: AcceptedDevice; id: 
 }
 
 describe('a device in the list of a deployment', () => {
-  it('shows the artifact that it was given, and how often it was offered', async () => {
+  it('shows its artifact and the number of its offers', async () => {
     const { device, id } = await deviceAt('installing');
     const artifact = await shownArtifact(server, artifactId);
     expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
@@ -116,7 +116,7 @@ describe("the ids of a deployment's devices", () => {
 });
 
 describe('the deployments of a device', () => {
-  it('are all with its state in them, the newest first, in pages of 20 at most', async () => {
+  it('are listed with its state, the newest first, at most 20 a page', async () => {
     const device = await someDevice();
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.unshift(await deploy(server, [device], { name }));
@@ -167,7 +167,7 @@ describe('the deployments of a device', () => {
 });
 
 describe('deleting the history of a device', () => {
-  it('makes what is over unknown to the device, and leaves the deployment as it was', async () => {
+  it('makes its finished deployments unknown to it, and leaves the deployments unchanged', async () => {
     const { device, id } = await deviceAt('success');
     expect((await call('reset-device-deployments', { id: device.id })).status).toBe(204);
     const listed = await call('list-device-deployments', { id: device.id });

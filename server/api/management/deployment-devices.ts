@@ -1,4 +1,4 @@
-/** Device deployments, for users. */
+/** Management endpoints of device deployments. */
 import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';

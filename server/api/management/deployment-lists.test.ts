@@ -72,14 +72,14 @@ const sharedFaults = [
   'per_page=501',
 ];
 
-describe.each(['list-deployments', 'list-deployments-v1'] as const)('%s', (id) => {
-  it.each(shared)('shows %s', async (_, query, expected) => {
+describe.each(['list-deployments', 'list-deployments-v1'] as const)('the operation %s', (id) => {
+  it.each(shared)('returns %s', async (_, query, expected) => {
     const reply = await list(id, query);
     expect(namesIn(reply)).toEqual(expected);
     expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
-  it('comes in pages', async () => {
+  it('returns pages with links and a total count', async () => {
     const reply = await list(id, 'page=2&per_page=3');
     expect([namesIn(reply), reply.headers.get('x-total-count')]).toEqual([['spring'], '4']);
     expect(reply.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);

@@ -189,7 +189,7 @@ describe('aborting a deployment', () => {
 });
 
 describe('a deployment that has ended', () => {
-  it('keeps the time of its end when a device repeats itself, and loses it when one goes on', async () => {
+  it('keeps its end time when a device repeats its report, until one goes on', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v1'](server, device.token, board);

@@ -65,7 +65,7 @@ describe('a form with more parts than are read', () => {
     expect(await sendWith({ before: 39, after: 0 })).toBe('400');
   });
 
-  it('behind its file is not read to its end, and the file is', async () => {
+  it('behind its file is cut there, while the file is read', async () => {
     expect(await sendWith({ before: 0, after: 20_000 })).toBe('4 bytes');
   });
 });

@@ -38,7 +38,7 @@ interface DeviceFileUpload {
   readonly fields: v.InferOutput<typeof fieldsShape>;
   /** The file's name at the user's, without its folders. */
   readonly name: string;
-  /** Throws `UploadRefused` or `RequestCutOff`. */
+  /** The content of the file. Reading it throws `UploadRefused` or `RequestCutOff`. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 

@@ -125,7 +125,7 @@ describe('a server that may accept one device', () => {
     expect((await decide(server, first, 'accepted')).status).toBe(204);
   });
 
-  it('lets a preauthorized device in as long as there is room, and says 401 beyond', async () => {
+  it('accepts a preauthorized device below the limit, and answers 401 beyond', async () => {
     await start(1);
     const [one, other] = [newDevice('one'), newDevice('other')];
     await preauthorize(one);
@@ -176,7 +176,7 @@ describe('the limit of a tenant of its own', () => {
     return (JSON.parse(text) as { id: string }[])[0]?.id ?? '';
   }
 
-  it('is set on the control listener, and holds in place of the server for this tenant', async () => {
+  it('is set on the control listener and replaces that of the server', async () => {
     await start(1);
     const second = await secondTenant(server);
     const reply = await setLimit(second.id, { limit: 0 });

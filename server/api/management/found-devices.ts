@@ -23,7 +23,7 @@ export interface Wanted {
 
 export interface FoundDevices {
   readonly total: number;
-  /** Those of the page. */
+  /** Ids of the devices on the requested page. */
   readonly ids: readonly string[];
 }
 

@@ -89,7 +89,7 @@ describe('an artifact that is generated from a plain file', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('can be deployed, and what the device fetches is a whole artifact', async () => {
+  it('can be deployed and is fetched as a whole artifact', async () => {
     await generated();
     const device = await acceptedDevice(server, 'reader');
     const id = await deploy(server, [device]);
@@ -102,7 +102,7 @@ describe('an artifact that is generated from a plain file', () => {
     expect(contents.payloads[0]?.files[0]?.date).toBe(Date.parse(modified));
   });
 
-  it('carries where the file goes, for the module that asks for it', async () => {
+  it('carries the destination of the file for the update module', async () => {
     const args = { filename: 'settings.conf', dest_dir: '/etc/app', further: [1] };
     const artifact = await generated({ args: JSON.stringify(args) });
     expect(namesOfFiles(artifact)).toEqual(['dest_dir', 'filename', 'settings.conf']);
@@ -199,7 +199,7 @@ describe('a form that is refused with 400 leaves nothing behind', () => {
 });
 
 describe('an artifact that cannot be generated', () => {
-  it('stands beside another of its name for the same devices: 409, and no file is left', async () => {
+  it('is 409 when its name exists for the same devices; no file is left', async () => {
     const id = await publish(server);
     const reply = await generate();
     expect([reply.status, reply.json()]).toEqual([

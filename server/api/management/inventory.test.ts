@@ -95,7 +95,7 @@ describe('the list of the inventory', () => {
 });
 
 describe('the attributes that can be filtered by', () => {
-  it('are told with their scopes and how many devices have them, the most common first', async () => {
+  it('are listed with scope and number of devices, the most common first', async () => {
     const call = { token: server.adminToken };
     const reply = await server.call('list-filterable-attributes', call);
     const count = (scope: string, name: string, devices: number) => ({

@@ -188,7 +188,7 @@ function start(user: TestUser, json: unknown) {
 }
 
 describe('a change of the e-mail', () => {
-  it('waits for the link that is sent to the new address; until then the old one stays', async () => {
+  it('waits for the link sent to the new address; until then the old stays', async () => {
     const user = await signedInUser(server, address());
     const email = `new-${user.email}`;
     const reply = await start(user, { email, current_password: testPassword });

@@ -60,7 +60,7 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
 
 /** What is said of an artifact beside its file. */
 interface Naming {
-  /** Random when absent. */
+  /** The id of the artifact; a random UUID when absent. */
   readonly id?: string | undefined;
   readonly description: string | undefined;
 }

@@ -94,7 +94,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
 });
 
 describe('under asynchronous-provisioning the settings of a device', () => {
-  it('are 404 to the device too, until either side writes them or the record appears', async () => {
+  it('are also 404 for the device until written or the record appears', async () => {
     await start();
     const one = await acceptedDevice(server, 'one');
     const read = (token: string) => server.call('get-configuration', { token });

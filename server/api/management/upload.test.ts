@@ -273,7 +273,7 @@ describe('an artifact that stands in the way', () => {
     expect((await uploadArtifact(server, await artifactBytes(spec))).status).toBe(201);
   });
 
-  it('does not as the delta of a release, which goes to the devices that it fits', async () => {
+  it('does not as a delta; each device gets the artifact that it fits', async () => {
     const whole = await publish(server, { files: [{ name: 'w', content: Buffer.alloc(9000) }] });
     const delta = await publish(server, { depends: { checksum: ['old'] } });
     expect((await uploadArtifact(server, await artifactBytes())).status).toBe(409);
@@ -288,7 +288,7 @@ describe('an artifact that stands in the way', () => {
     expect(await given(far, { checksum: 'else' })).toBe(whole);
   });
 
-  it('does not with a dependency that no device can meet together with the other', async () => {
+  it('does not with a dependency that excludes the other', async () => {
     await publish(server, { depends: { slot: ['a', 'b'] } });
     const apart = await artifactBytes({ depends: { slot: ['c'] } });
     const overlapping = await artifactBytes({ depends: { slot: ['b', 'd'] } });
@@ -354,7 +354,7 @@ describe('a connection that is cut', () => {
 });
 
 describe('a disk that takes nothing', () => {
-  it('is 507 without a word of the path when its folder is gone, and the server goes on', async () => {
+  it('is 507 without the path when its folder is gone; the server continues', async () => {
     const store = storeFolder();
     await rm(store, { recursive: true });
     const refused = await uploadArtifact(server, await artifactBytes());

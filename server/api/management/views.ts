@@ -59,7 +59,7 @@ export function statisticsView(counts: ReadonlyMap<string, number>): Record<stri
 
 /** What a deployment's view needs beside the deployment. */
 interface DeploymentFacts {
-  /** Parts by status. */
+  /** Number of device deployments by status. */
   readonly counts: ReadonlyMap<string, number>;
   /** Devices that were offered the deployment; needed when it has phases. */
   readonly offered: number;

@@ -11,7 +11,6 @@ import { Notices } from './parts/action.tsx';
 import { groups, rooms } from './rooms.tsx';
 import { SignIn } from './sign-in.tsx';
 
-/** The whole page. */
 export function App() {
   return (
     <Router hook={useAddress}>

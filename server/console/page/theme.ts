@@ -8,7 +8,6 @@ const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
 const known = themes.find((each) => each === localStorage.getItem(THEME_KEY));
-/** The chosen theme. */
 export const theme = signal<Theme>(known ?? 'system');
 
 /** Shows the page in the chosen theme. */

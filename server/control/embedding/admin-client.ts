@@ -24,7 +24,7 @@ type AdminCall<Id extends AdminOperation> = {
   /** A list repeats its parameter. */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of an upload. */
+  /** The multipart form of an upload. */
   readonly form?: FormData;
 } & (Rows[Id] extends { readonly body: infer Shape extends v.GenericSchema }
   ? { readonly json?: v.InferInput<Shape> }

@@ -117,7 +117,7 @@ async function asserted(body: unknown): Promise<{ status: number; verdict: Verdi
 
 const after = [{ report: 'rebooting' }, { report: 'success' }];
 
-describe('an assertion', () => {
+describe('an assertion about the journal', () => {
   it('holds when the steps happened in order', async () => {
     const { status, verdict } = await asserted({ device: 'aa:01', happened: after });
     expect(status).toBe(200);

@@ -42,7 +42,7 @@ const mistakes: readonly (readonly [name: string, sent: string, signed: string])
   ['signed with CR LF', compact, `${compact}\r\n`],
 ];
 
-describe('the signature doctor over a refused request in the journal', () => {
+describe('the signature doctor over a journal entry', () => {
   it.each(mistakes)('finds what its explanation says: %s', async (_, sent, signed) => {
     const { sequence, requestId } = await refused(sent, signed);
     const found = await examined({ sequence });
@@ -64,7 +64,7 @@ describe('the signature doctor over a refused request in the journal', () => {
     await expect(examined({ sequence })).rejects.toThrow(/^409.*send them all as body/);
   });
 
-  it('is 404 for an entry that is no auth request, or is not kept', async () => {
+  it('is 404 for an entry that is missing or no auth request', async () => {
     await server.call('get-configuration', {});
     const { text } = await control(server, 'GET', '/journal');
     const { entries } = JSON.parse(text) as { entries: { sequence: number }[] };
@@ -84,7 +84,7 @@ describe('the signature doctor over bytes', () => {
     expect((await examined({ body: base64(signed), signature })).fits).toBe(true);
   });
 
-  it('takes another key than that of the body, and a body of any size that is sent', async () => {
+  it('accepts another key than that in the body, and bodies of any size', async () => {
     const other = newDevice('other');
     const long = compact + ' '.repeat(200_000);
     const signature = signatureOf(long, other.privateKey);

@@ -16,7 +16,7 @@ import { refuse } from './refusals.ts';
 /** Loaded with the first question, as the curves take long to load. */
 const doctor = () => import('../../explain/doctor/finding.ts');
 
-/** What the doctor examines. */
+/** Handler of the endpoint of the signature doctor. */
 export function doctorHandlers(names: VendorNames) {
   return {
     'POST /doctor/signature': ({ tenant, body: { sequence, body = '', signature = '', key } }) => {

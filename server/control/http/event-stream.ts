@@ -59,7 +59,6 @@ export class EventStreams {
     return reader.on('close', () => this.#forget(reader));
   }
 
-  /** Ends every stream. */
   close(): void {
     for (const reader of [...this.#readers.keys()]) {
       this.#forget(reader);

@@ -25,7 +25,7 @@ export function listing<Members extends object, const Name extends string, Item>
   return new Listing(members, lists);
 }
 
-/** Answers with it. */
+/** Answers with the listing as JSON, sent in pieces. */
 export function sendListing(
   response: Response,
   { members, lists }: Listing<unknown>,
@@ -43,7 +43,7 @@ export async function sendPieces(response: Response, pieces: Iterable<string>): 
   response.end();
 }
 
-/** Maps items lazily. */
+/** Maps the items lazily, each one when it is read. */
 export function* mapped<Item, Made>(
   items: Iterable<Item>,
   make: (item: Item) => Made,

@@ -119,7 +119,7 @@ export function passRequests(
 interface SocketGate extends Admission {
   readonly tenants: Tenants;
   readonly internalApi: InternalApi;
-  /** Throws a refusal. */
+  /** Throws a refusal for a request of another host or origin. */
   readonly requireOwn: (request: IncomingMessage) => void;
 }
 
@@ -177,7 +177,7 @@ function actAs({ headers }: IncomingMessage, token: string): void {
 /** Admissions for one websocket each, given to who has shown the control token. */
 class Tickets {
   readonly #management: Management;
-  /** When each ends. */
+  /** The end of each ticket, in milliseconds since the Unix epoch. */
   readonly #open = new Map<string, number>();
 
   constructor(management: Management) {

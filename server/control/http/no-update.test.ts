@@ -261,7 +261,7 @@ async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
   return (JSON.parse(text) as { entries: Entry[] }).entries;
 }
 
-describe('how a device stands to its next update', () => {
+describe('the update status of a device', () => {
   it.each(situations)(
     'is what its next poll is answered: %s',
     async (_, _rule, _outcome, _because, arrange, provides = board) => {
@@ -288,7 +288,7 @@ describe('how a device stands to its next update', () => {
     }
   });
 
-  it('is by the last poll, also where that says something else than the one before', async () => {
+  it('follows from the last poll, also where that differs from the one before', async () => {
     const device = await pollingDevice();
     for (const artifact of ['a', 'b', 'b']) {
       server.clock.advance(1000);
@@ -299,7 +299,7 @@ describe('how a device stands to its next update', () => {
     }
   });
 
-  it('of a value that several devices have is asked for by an id', async () => {
+  it('named by a value that several devices share asks for an id', async () => {
     for (const mac of ['a', 'b']) {
       const idData = JSON.stringify({ mac, rack: 'shared-rack' });
       await authenticate(server, { ...newDevice(mac), idData });
@@ -311,7 +311,7 @@ describe('how a device stands to its next update', () => {
     ]);
   });
 
-  it('is up to date as soon as the device has finished, whatever it reported before', async () => {
+  it('is up to date once the device has finished, whatever it reported before', async () => {
     const device = await pollingDevice();
     await finished(device);
     expect((await explained(`?device=${device.id}`)).outcome).toBe('up to date');
@@ -328,7 +328,7 @@ describe('how a device stands to its next update', () => {
     expect(because).toMatch(/is waiting for the device; its last poll is not kept, as it has more/);
   });
 
-  it('is an update where one waits, and after a failure that may be tried again', async () => {
+  it('is an update where one waits or a failure may be retried', async () => {
     const device = await pollingDevice();
     const id = await deploy(server, [device], { retries: 1 });
     for (const failing of [true, false]) {
@@ -340,7 +340,7 @@ describe('how a device stands to its next update', () => {
     }
   });
 
-  it('tells of a poll that will conflict with what the device said before', async () => {
+  it('warns of a poll that conflicts with an earlier one', async () => {
     const device = await pollingDevice();
     await deploy(server, [device]);
     await nextRequests['GET v1'](server, device.token, board);
@@ -404,7 +404,7 @@ describe('how a device stands to its next update', () => {
   });
 });
 
-describe('the answer of a server that was started again, or is another dialect', () => {
+describe('the answer of a restarted server or another dialect', () => {
   const updated = { ...board, artifact_name: 'release-1' };
 
   /** Answers of a device that has finished with success: as journal, poll and device have them. */
@@ -432,7 +432,7 @@ describe('the answer of a server that was started again, or is another dialect',
     because: expect.stringMatching(/^the device finished deployment spring .* with success at /),
   };
 
-  it('is the same, and honest about a device that has not polled since', async () => {
+  it('is the same and shows that a device has not polled', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-no-update-'));
     try {
       const first = await startTestServer({ dataFolder });

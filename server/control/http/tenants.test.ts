@@ -46,7 +46,7 @@ describe('tenants on the control listener', () => {
     expect(other).not.toHaveProperty('adminPassword');
   });
 
-  it('are made with an admin who can sign in, with a password made up where none is given', async () => {
+  it('are created with an admin and, where none is given, a generated password', async () => {
     expect(second.adminPassword.length).toBeGreaterThanOrEqual(16);
     const reply = await server.call('count-devices', { token: second.token });
     expect([reply.status, reply.json()]).toEqual([200, { count: 0 }]);

@@ -4,7 +4,7 @@ import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subs
 import type { RequestContext } from '../../pipeline/context.ts';
 import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';
 
-/** One answered request. */
+/** An answered request, as subscribers receive it. */
 export interface Activity {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
@@ -20,7 +20,7 @@ export interface Activity {
 export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
   readonly #subscribers = new Subscribers<Activity>();
 
-  /** False without subscribers. */
+  /** Whether there is at least one subscriber. */
   get watched(): boolean {
     return !this.#subscribers.isEmpty;
   }

@@ -6,7 +6,6 @@ import type { Clock } from '../../../fixtures/clock.ts';
 import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
 import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
 
-/** What is wanted. */
 export type RunRequest = BodyOf<'POST /runs'>;
 
 /** A run that has begun. */
@@ -24,7 +23,7 @@ export type RunStarter = (
 
 type RunView = AnswerOf<'POST /runs'>;
 
-/** Runs that are remembered. */
+/** Number of runs that are remembered. */
 const RUNS_MAX = 10;
 /** Lines of a run that are kept, and characters of a line; the suite says one for each case. */
 const LINES_MAX = 5000;
@@ -78,7 +77,7 @@ export class Runs {
     return viewOf(run);
   }
 
-  /** The newest first. */
+  /** The remembered runs, the newest first. */
   list(): RunView[] {
     return this.#runs.map(viewOf).toReversed();
   }
@@ -104,7 +103,7 @@ export class Runs {
     return this.#runs.some((each) => each.id === id);
   }
 
-  /** Ends whatever is underway. */
+  /** Stops all runs that are still running. */
   close(): void {
     for (const run of this.#runs.filter(isRunning)) run.started?.stop();
   }

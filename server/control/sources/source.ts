@@ -22,7 +22,7 @@ export type ActivityEvent = ReadOnly<v.InferOutput<typeof activityAnswer>>;
 
 /** The server as the control listener sees it. */
 export interface ControlSource {
-  /** `devicesMax` at most `overviewMax.devices`. */
+  /** The overview of the tenant, with `devicesMax` devices or `overviewMax.devices`, whichever is fewer. */
   overview(tenant: Tenant, devicesMax: number): Promise<Overview>;
   /** Every device of the tenant, in order of first contact. */
   devices(tenant: Tenant): Iterable<DeviceOverview>;

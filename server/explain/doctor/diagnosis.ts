@@ -4,13 +4,13 @@
 export interface MistakeWords {
   /** Stable name, such as `newline-not-sent`. */
   readonly id: string;
-  /** What the client did. */
+  /** A sentence that says what the client did. */
   readonly sentence: string;
-  /** What to do instead. */
+  /** A sentence that says what to do instead. */
   readonly remedy: string;
 }
 
-/** The mistake that fits. */
+/** The known mistake that explains why a signature or key was refused. */
 export interface Diagnosis {
   /** The id of the mistake's row. */
   readonly mistake: string;

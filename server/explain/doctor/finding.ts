@@ -7,7 +7,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
 
-/** What the doctor found. */
+/** The result of examining a signature, with a diagnosis where a known mistake explains it. */
 export interface Finding extends Partial<Diagnosis> {
   readonly fits: boolean;
   /** What the finding is about. */

@@ -6,9 +6,9 @@ import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypt
 
 /** The two digests of a PSS signature, by the names of node:crypto. */
 export interface PssDigests {
-  /** Of the message. */
+  /** The digest of the message. */
   readonly digest: string;
-  /** Of the mask (MGF1). */
+  /** The digest of the mask generation function (MGF1). */
   readonly mask: string;
 }
 

@@ -21,7 +21,7 @@ export interface WritingMistake extends MistakeWords {
 
 const all: readonly KeyType[] = ['rsa', 'ecdsa', 'ed25519'];
 
-/** Every mistake of encoding. */
+/** Every known mistake in how a signature is encoded. */
 export const writingMistakes = {
   hex: {
     id: 'hex',

@@ -14,9 +14,9 @@ export interface OpenSignature {
   signs(message: Buffer, digest?: DigestName): boolean;
   /** Is it made from these bytes with no digest in between? */
   signsPlainly(bytes: Buffer): boolean;
-  /** RSA: is it made by PSS? */
+  /** Whether an RSA signature is one of PSS. */
   signsByPss(message: Buffer, digests: PssDigests): boolean;
-  /** Ed25519: is it Ed25519ph? */
+  /** Whether an Ed25519 signature is one of Ed25519ph, over the digest of the message. */
   signsPrehashed(message: Buffer): boolean;
 }
 

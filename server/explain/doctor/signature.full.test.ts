@@ -54,14 +54,14 @@ describe('a signature that another implementation made with a mistake', () => {
     expect(isRight).toBe(vector.mistake === null && vector.title.startsWith('right'));
   });
 
-  it('is there for every mistake and every key type that can make it', () => {
+  it('exists for every mistake and key type that can make it', () => {
     const made = new Set(vectors.map(({ mistake, keyType }) => `${mistake} ${keyType}`));
     const wanted = rows.flatMap(({ id, keyTypes }) => keyTypes.map((type) => `${id} ${type}`));
     expect(wanted.filter((pair) => !made.has(pair))).toEqual([]);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   });
 
-  it('was made by four implementations, none of which decides what the server accepts', () => {
+  it('comes from four implementations, all independent of the server', () => {
     const makers = new Set(vectors.map(({ madeBy }) => madeBy));
     expect(makers).toEqual(new Set(['openssl', 'cryptography', 'node-forge', '@noble/curves']));
   });

@@ -12,7 +12,7 @@ import { type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
 
 /** All that a row looks at. */
 export interface SigningEvidence {
-  /** The body as sent. */
+  /** The body of the request as it was sent. */
   readonly body: Buffer;
   /** The signature, opened under the key that it should fit. */
   readonly signature: OpenSignature;
@@ -20,14 +20,14 @@ export interface SigningEvidence {
   readonly otherKeys: Iterable<DeviceKey>;
 }
 
-/** One mistake of signing. */
+/** A known mistake of signing, with the test that recognizes it. */
 export interface SigningMistake extends MistakeWords {
   readonly keyTypes: readonly KeyType[];
   /** Whether it was made; a text says in which of its forms. */
   readonly fits: (evidence: SigningEvidence) => boolean | string;
 }
 
-/** Of a SHA-256 digest. */
+/** Length of a SHA-256 digest in bytes. */
 const DIGEST_BYTES = 32;
 
 const all: readonly KeyType[] = ['rsa', 'ecdsa', 'ed25519'];

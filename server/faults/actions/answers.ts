@@ -64,7 +64,7 @@ const ownBody = v.strictObject({
   mediaType: v.optional(v.pipe(textUpTo(256), headerValue()), 'text/plain'),
 });
 
-/** A valid header value. */
+/** A check that a text is valid as the value of a header. */
 function headerValue() {
   return v.check<string, string>(
     (value) => !throws(() => validateHeaderValue('X', value)),

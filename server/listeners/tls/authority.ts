@@ -50,7 +50,7 @@ export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validi
     : { fromMs: toMs, toMs: toMs + YEAR_MS };
 }
 
-/** Creates an RSA key. */
+/** Creates a new RSA key with `KEY_BITS` bits. */
 export async function freshSigningKey(): Promise<SigningKey> {
   return signingKey(await freshRsaKey(KEY_BITS));
 }

@@ -17,10 +17,10 @@ export interface Validity {
   readonly toMs: number;
 }
 
-/** Purpose of a certificate. */
+/** What a certificate may be used for. */
 export type Purpose = 'authority' | 'server' | 'client';
 
-/** Contents of a certificate. */
+/** The contents of a certificate that is to be issued. */
 export interface CertificatePlan {
   readonly purpose: Purpose;
   readonly commonName: string;

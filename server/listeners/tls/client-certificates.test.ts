@@ -96,7 +96,7 @@ describe('a server that wants certificates of its clients', () => {
     expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
   });
 
-  it('asks for none in the gallery, where one thing is wrong at a time', async () => {
+  it('asks for none in the gallery of TLS mistakes', async () => {
     const url = `${server.tls?.gallery.expired}`;
     const careless = { rejectUnauthorized: false };
     expect((await sendSecurely(url, { tls: careless })).status).toBe(404);

@@ -212,7 +212,7 @@ describe('a server behind TLS', () => {
 });
 
 describe('the names that a server is reached by', () => {
-  it('are the chosen ones first, then the loopback and the address listened on, each once', () => {
+  it('are the chosen ones, then loopback and the listening address, each once', () => {
     expect(servedNames(['A.test', '127.0.0.1', 'a.test'], '192.168.1.10')).toEqual([
       'a.test',
       '127.0.0.1',

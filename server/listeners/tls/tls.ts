@@ -7,7 +7,7 @@ import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';
 import { type GalleryMember, makeGallery } from './gallery.ts';
 import type { TlsIdentity } from './identity.ts';
 
-/** What the listeners present. */
+/** The keys and certificates that listeners present in TLS handshakes. */
 export interface PreparedTls {
   /** For the API, and for artifact files. */
   readonly own: TlsIdentity;

@@ -29,7 +29,7 @@ export function compared(
   return value === undefined ? undefined : [`${column} ${sign} ?`, value];
 }
 
-/** The same for equality. */
+/** The condition that the column equals the value; undefined without a value. */
 export function equal(column: string, value: SqlValue | undefined): Condition | undefined {
   return compared(column, '=', value);
 }

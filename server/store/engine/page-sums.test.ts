@@ -65,7 +65,7 @@ describe('the sums of a database', () => {
     expect(readdirSync(folder.path)).not.toContain('database.sqlite-wal');
   });
 
-  it('vouch for it when it was killed as its log began anew, before the first frame', () => {
+  it('are valid when it was killed between a new log and its first frame', () => {
     write(5);
     const log = readFileSync(`${killed}-wal`);
     nextHead(log).copy(log);
@@ -89,7 +89,7 @@ describe('the sums of a database', () => {
     checkDatabase(database);
   });
 
-  it('tell of a byte that was changed in a killed one, in what the log does not replace', () => {
+  it('detect a changed byte in a killed one outside what the log replaces', () => {
     write(420);
     changeByte(killed, 4096 * 300 + 77);
     expect(() => checkDatabase(killed)).toThrow('page 301 was changed');

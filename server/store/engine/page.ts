@@ -1,6 +1,6 @@
 /** A page of a list: which one, and how long. */
 export interface Page {
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
   readonly perPage: number;
 }

@@ -1,14 +1,14 @@
 /** Reading typed values out of rows; a row that is not as the schema says is our own fault. */
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
-/** A text column. */
+/** The value of a text column. @throws TypeError */
 export function text(row: SqlRow, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`);
   return value;
 }
 
-/** A number column. */
+/** The value of a number column. @throws TypeError */
 export function number(row: SqlRow, column: string): number {
   const value = row[column];
   if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`);

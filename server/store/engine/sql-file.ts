@@ -359,7 +359,7 @@ function noteNoLog(location: string): void {
   }
 }
 
-/** 0 where nothing is. */
+/** The inode number of the file; 0 when there is no file. */
 function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }

@@ -147,7 +147,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
-    it('has what waits for it done after its end only, and not at all when it throws', () => {
+    it('runs waiting work only after its end, and never when it throws', () => {
       const done: string[] = [];
       sql.atomically(() => {
         sql.atomically(() => sql.afterCommit(() => done.push(`committed ${ids()}`)));

@@ -28,7 +28,7 @@ export interface StateShape {
 
 /** Number of reported findings of a check. */
 const FINDINGS_MAX = 3;
-/** At a time. */
+/** Number of bytes that are copied at a time. */
 const COPIED_BYTES = 2 ** 20;
 
 /**

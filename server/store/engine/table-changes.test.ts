@@ -45,7 +45,7 @@ describe('what is kept of reads', () => {
     expect([read('a'), read('b')]).toEqual([3, 2]);
   });
 
-  it('does not come back when one key is written after a change that was not seen', () => {
+  it('does not return when a key is written after an unseen change', () => {
     const { changes, reads, read } = kept();
     expect([read('a'), read('b')]).toEqual([1, 2]);
     changes.note(update);

@@ -109,7 +109,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('keeps a key for each algorithm, so that a start with the other one ends no token for good', async () => {
+  it('keeps a key for each algorithm, so that switching ends no token', async () => {
     const token = await during(async (server) => server.adminToken);
     await during(
       async (server) => {
@@ -140,7 +140,7 @@ describe('a server with a data folder', () => {
     expect(readdirSync(join(data, 'tenants'))).toHaveLength(2);
   });
 
-  it('keeps the admin and his password, and takes a new one when it is told', async () => {
+  it('keeps the admin and password, and accepts a new password when given', async () => {
     await during(async () => undefined);
     await during(async (server) => {
       expect((await signIn(server, server.adminEmail, adminPassword)).status).toBe(200);
@@ -154,7 +154,7 @@ describe('a server with a data folder', () => {
     );
   });
 
-  it('can be told from a password that it made itself, as long as nobody changes it', async () => {
+  it('reports a password that it generated until somebody changes it', async () => {
     const made = await during(async (server) => server.adminPassword, unchosen);
     await during(async (server) => {
       expect(server.adminPassword).toBe(made);
@@ -186,7 +186,7 @@ describe('a server with a data folder', () => {
     expect(readdirSync(tenantFolder()).toSorted()).toEqual(inTenant);
   });
 
-  it('takes away what was received and never kept, and a tenant that was never completed', async () => {
+  it('removes files that were received but never kept, and incomplete tenants', async () => {
     await during(async () => undefined);
     const artifacts = join(tenantFolder(), 'artifacts');
     writeFileSync(join(artifacts, 'incoming-7'), 'half');

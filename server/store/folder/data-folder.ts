@@ -74,12 +74,12 @@ export class DataFolder {
     return made;
   }
 
-  /** Sets a secret anew. */
+  /** Stores a secret, in place of an earlier one of the same name. */
   keepSecret(name: string, value: Buffer): void {
     this.#sql.run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', [name, value]);
   }
 
-  /** In order of creation. */
+  /** All tenants whose creation was completed, in order of creation. */
   tenants(): StoredTenant[] {
     return this.#sql.all('SELECT * FROM tenants WHERE is_complete ORDER BY seq').map(storedTenant);
   }

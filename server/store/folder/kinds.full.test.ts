@@ -88,7 +88,7 @@ async function refusal(work: () => Promise<unknown>): Promise<string> {
 }
 
 describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
-  it('in place of any file is refused by its name, and nothing in the folder is changed', async () => {
+  it('in place of a file is refused by name; the folder stays unchanged', async () => {
     const files = filesOf(killed);
     expect(files.map((name) => name.replace(/^.*\//, ''))).toEqual(
       expect.arrayContaining(['server.lock', 'server.sqlite', 'server.sqlite-wal']),
@@ -138,7 +138,7 @@ describe('a refused data folder', () => {
   });
 });
 
-describe('a file of the data folder that has 200 GiB, nearly all of it holes', () => {
+describe('a sparse file of 200 GiB in the data folder', () => {
   const bytes = 200 * 2 ** 30;
   const artifactName = () => filesOf(killed).find((one) => one.includes('artifacts')) ?? '';
 
@@ -157,7 +157,7 @@ describe('a file of the data folder that has 200 GiB, nearly all of it holes', (
     return { path, told, rows, lost: lost.join('\n') };
   }
 
-  it('is refused by its name and size, or read as far as it has content', async () => {
+  it('is refused by name and size, or read in part', async () => {
     const opened = ['server.sqlite-wal', 'tenant.sqlite-wal', 'tenant.sqlite.copy-1'];
     const isOpened = (name: string) => opened.includes(basename(name));
     const names = filesOf(killed).filter((name) => name !== 'server.lock');
@@ -169,20 +169,20 @@ describe('a file of the data folder that has 200 GiB, nearly all of it holes', (
     expect((await withHoles('server.lock')).told).toContain('server.lock is not a database');
   });
 
-  it('does not keep an export from saving every row that is there', async () => {
+  it('does not keep an export from saving every row', async () => {
     const { rows } = await withHoles('server.sqlite.copy-1');
     for (const name of filesOf(killed).filter((one) => !one.includes('artifacts'))) {
       expect({ name, rows: (await withHoles(name)).rows }).toEqual({ name, rows });
     }
   });
 
-  it('that is an artifact is left out of an export, by its name and size', async () => {
+  it('is left out of an export, by name, if an artifact', async () => {
     const { path, lost } = await withHoles(artifactName());
     expect(lost).toContain(`${path} has ${bytes} of `);
   });
 
   it.each(['server.sqlite', 'tenant.sqlite', 'server.sqlite-sums'])(
-    'is no %s any more when it has no content at all',
+    'is no %s any more when it has no content',
     async (base) => {
       const name = filesOf(killed).find((one) => basename(one) === base) ?? '';
       const { path, told, lost } = await withHoles(name, (one) => truncateSync(one));
@@ -191,7 +191,7 @@ describe('a file of the data folder that has 200 GiB, nearly all of it holes', (
     },
   );
 
-  it('is not read when an artifact became so large while its server runs', async () => {
+  it('is not read when an artifact grew so at runtime', async () => {
     execFileSync('cp', ['-a', killed, data]);
     const random = seededRandom('while it runs');
     const server = await startTestServer({ dataFolder: data, random });

@@ -15,12 +15,10 @@ export function useRuns(): Loaded<RunList> {
   return useLoaded(() => askJson('GET /runs'), 'runs', { isLive: true });
 }
 
-/** Starts a run. */
 export function startRun(body: BodyInputOf<'POST /runs'>): Promise<unknown> {
   return ask('POST /runs', { body });
 }
 
-/** Ends a run. */
 export function stopRun(id: number): Promise<unknown> {
   return ask('DELETE /runs/{id}', { parameters: { id: String(id) } });
 }
@@ -33,7 +31,7 @@ interface RunExit {
   readonly leftOut?: number;
 }
 
-/** The same in words. */
+/** The end of a run as a sentence for people. */
 export function exitText({ exitCode, leftOut = 0 }: RunExit): string {
   const end = exitCode === null ? 'Stopped.' : `Ended with exit code ${exitCode}.`;
   return leftOut === 0 ? end : `${end} ${leftOut} lines were too long or too many to be kept.`;
@@ -42,7 +40,7 @@ export function exitText({ exitCode, leftOut = 0 }: RunExit): string {
 /** What a run has said. */
 export interface RunLog {
   readonly lines: readonly string[];
-  /** Once it has ended. */
+  /** Present once the run has ended. */
   readonly exit?: RunExit;
 }
 

@@ -14,7 +14,7 @@ export const signInError = signal('');
 /** Id of the tenant that is looked at; empty for the first one. */
 export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
 
-/** Whether events arrive. */
+/** State of the event stream; events arrive while it is `live`. */
 export const link = signal<'connecting' | 'live' | 'lost'>('connecting');
 
 /** Keeps the token for the lifetime of this tab. */

@@ -5,7 +5,7 @@ import { ApiError, send } from './client.ts';
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
-/** Where events go. */
+/** Callbacks for the events of a stream and for changes of its state. */
 export interface StreamReader {
   readonly onEvent: (kind: string, data: unknown, id: string) => void;
   readonly onState?: (state: 'connecting' | 'live' | 'lost') => void;

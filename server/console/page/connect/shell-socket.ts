@@ -57,7 +57,7 @@ export class ShellSocket {
     }
   }
 
-  /** Sends what was typed. */
+  /** Sends typed text to the shell on the device. */
   type(text: string): void {
     this.#say('shell', { body: new TextEncoder().encode(text) });
   }

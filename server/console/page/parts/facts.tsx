@@ -1,7 +1,6 @@
 /** Names with their values, one below the other. */
 import type { ComponentChildren } from 'preact';
 
-/** The list. */
 export function Facts({
   facts,
 }: {

@@ -13,7 +13,6 @@ import { View } from '../parts/view.tsx';
 
 const PAGE_ARTIFACTS = 200;
 
-/** The room. */
 export default function ArtifactsRoom() {
   const loaded = useLoaded(
     () =>

@@ -20,7 +20,6 @@ import { View } from '../parts/view.tsx';
 
 const PAGE_ENTRIES = 200;
 
-/** The room. */
 export default function AuditRoom() {
   const [object, setObject] = useQuery('object_type');
   const [actor, setActor] = useQuery('actor_type');

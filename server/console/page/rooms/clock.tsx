@@ -23,7 +23,6 @@ const steps = [
   [7 * 86_400, '1 week'],
 ] as const;
 
-/** The room. */
 export default function ClockRoom() {
   const loaded = useLoaded(() => askJson('GET /clock'), 'clock', { isLive: true });
   return (

@@ -28,7 +28,6 @@ const tones: Readonly<Record<string, Tone>> = {
   skip: 'plain',
 };
 
-/** The room. */
 export default function ConformanceRoom() {
   const [cases, setCases] = useState('');
   const loaded = useRuns();

@@ -24,7 +24,6 @@ import { Funnel } from './funnel.tsx';
 
 const PAGE_DEVICES = 500;
 
-/** The room. */
 export default function DeploymentRoom() {
   const { id = '' } = useParams<{ id: string }>();
   const parameters = { id };

@@ -17,7 +17,6 @@ import { NewDeployment } from './new-deployment.tsx';
 
 const PAGE_DEPLOYMENTS = 100;
 
-/** The room. */
 export default function DeploymentsRoom() {
   const [status, setStatus] = useQuery('status');
   const loaded = useLoaded(

@@ -10,7 +10,6 @@ import { manage, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { View } from '../parts/view.tsx';
 
-/** The tab. */
 export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
   const loaded = useLoaded(

@@ -21,7 +21,6 @@ interface DeviceDeployment {
   readonly device: DeploymentDevice;
 }
 
-/** The tab. */
 export function DeviceDeployments({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
   const loaded = useLoaded(

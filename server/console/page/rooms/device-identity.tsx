@@ -11,7 +11,6 @@ import { dayAndTime, valueText } from '../parts/texts.ts';
 import { toneOf } from '../parts/tones.ts';
 import { decideSet } from './decisions.ts';
 
-/** The tab. */
 export function DeviceIdentity({ device, reload }: { device: Device; reload: () => void }) {
   const { id, identity_data: identity, created_ts, updated_ts, check_in_time, auth_sets } = device;
   return (

@@ -26,7 +26,6 @@ async function load(id: string): Promise<Connection> {
   }
 }
 
-/** The tab. */
 export default function DeviceSocket({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
   const loaded = useLoaded(() => load(deviceId), `socket ${deviceId}`, { isLive: true });

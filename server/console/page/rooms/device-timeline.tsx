@@ -22,7 +22,6 @@ async function load(deviceId: string): Promise<readonly Entry[]> {
   }
 }
 
-/** The tab. */
 export function DeviceTimeline({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(() => load(deviceId), `timeline ${deviceId}`, { isLive: true });
   return (

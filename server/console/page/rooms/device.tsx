@@ -32,7 +32,6 @@ const tabs = [
   { id: 'socket', title: 'Socket' },
 ] as const;
 
-/** The room. */
 export function DeviceRoom() {
   const { id = '' } = useParams<{ id: string }>();
   const loaded = useLoaded(

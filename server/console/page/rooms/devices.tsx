@@ -33,7 +33,6 @@ async function loadRows(): Promise<readonly Row[]> {
   });
 }
 
-/** The room. */
 export function DevicesRoom() {
   const loaded = useLoaded(loadRows, 'devices', { isLive: true, pauseTicks: PAUSE_TICKS });
   return (

@@ -25,7 +25,6 @@ type Question = BodyInputOf<'POST /doctor/signature'>;
 /** The answer to the newest question; nothing before the first. */
 type Answer = SignatureFinding | { readonly error: string } | undefined;
 
-/** The room. */
 export default function DoctorRoom() {
   const [answer, setAnswer] = useState<Answer>(undefined);
   const ask = async (question: () => Promise<Question>): Promise<void> => {

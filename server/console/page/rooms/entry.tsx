@@ -15,7 +15,6 @@ import { View } from '../parts/view.tsx';
 import { titleOf } from './device-timeline.tsx';
 import { Explanation } from './explanation.tsx';
 
-/** The room. */
 export function EntryRoom() {
   const { sequence = '' } = useParams<{ sequence: string }>();
   const loaded = useLoaded(

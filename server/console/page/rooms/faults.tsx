@@ -14,7 +14,6 @@ import { View } from '../parts/view.tsx';
 
 type PlannedRule = AnswerOf<'GET /faults'>['rules'][number];
 
-/** The room. */
 export default function FaultsRoom() {
   const loaded = useLoaded(() => askJson('GET /faults'), 'faults', {
     isLive: true,

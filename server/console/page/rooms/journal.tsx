@@ -26,7 +26,6 @@ const statuses = [['', 'all statuses'], '2xx', '4xx', '5xx', '401', '404', '409'
 
 type Filter = Readonly<Record<string, string>>;
 
-/** The room. */
 export function JournalRoom() {
   const [device, setDevice] = useQuery('device');
   const [status, setStatus] = useQuery('status');

@@ -18,7 +18,6 @@ const RateChart = lazy(() => import('./rate-chart.tsx'));
 const ERRORS_SHOWN = 12;
 const DEPLOYMENTS_SHOWN = 8;
 
-/** The room. */
 export function OverviewRoom() {
   const loaded = useLoaded(() => askJson('GET /overview', { query: { devices: 0 } }), 'overview', {
     isLive: true,

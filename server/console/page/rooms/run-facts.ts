@@ -20,7 +20,7 @@ interface RunEnd {
   };
 }
 
-/** A run so far. */
+/** What a conformance run has reported so far. */
 export interface RunFacts {
   /** Cases of the run; 0 until it has begun. */
   readonly total: number;
@@ -32,7 +32,7 @@ export interface RunFacts {
 
 type Line = Readonly<Record<string, unknown>> & { readonly type?: string };
 
-/** Reads all lines. */
+/** Reads the facts of a run from the lines of its output. */
 export function readRun(lines: readonly string[]): RunFacts {
   const verdicts: CaseVerdict[] = [];
   const words: string[] = [];

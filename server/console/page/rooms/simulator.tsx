@@ -12,7 +12,6 @@ import { View } from '../parts/view.tsx';
 
 const LINES_SHOWN = 30;
 
-/** The room. */
 export default function SimulatorRoom() {
   const [devices, setDevices] = useState('20');
   const [seconds, setSeconds] = useState('60');

@@ -14,7 +14,6 @@ import { View } from '../parts/view.tsx';
 
 const replaces = 'All devices, deployments and artifacts of this tenant are replaced.';
 
-/** The room. */
 export default function WorldsRoom() {
   return (
     <>
