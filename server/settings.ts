@@ -147,7 +147,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
 } as const satisfies UngroupedRows);
 
 const bounds = inGroup('Limits', {
-  /** Of a tenant that has no limit of its own; -1 for none. */
+  /** Limit of accepted devices for a tenant without a limit of its own; -1 for none. */
   deviceLimit: {
     flag: '--device-limit <count>',
     help: 'maximum number of accepted devices',
@@ -230,7 +230,7 @@ export interface ConnectionLimits {
   readonly unreadMaxMs: number;
   /** How often a listener checks for requests that take too long. */
   readonly checkMs: number;
-  /** Of the request line and all headers together. */
+  /** Maximum length of the request line and all headers together. */
   readonly headersMaxBytes: number;
   /** At the same time, of all listeners of the API; fewer with a low open file limit. */
   readonly connectionsMax: number;
@@ -238,9 +238,9 @@ export interface ConnectionLimits {
   readonly discardMaxMs: number;
   /** How much of that is read and discarded before the connection is cut. */
   readonly discardMaxBytes: number;
-  /** Of incomplete bodies and messages, of all connections of the API together. */
+  /** Maximum of incomplete bodies and messages, for all connections of the API together. */
   readonly underwayMaxBytes: number;
-  /** Of answers that wait for clients who do not read them, of all connections of the API. */
+  /** Maximum of answers that wait for clients to read them, for all connections of the API together. */
   readonly unreadMaxBytes: number;
 }
 

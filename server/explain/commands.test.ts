@@ -209,7 +209,7 @@ describe('the command of a request without a token in force', () => {
     await expectAfter(reply, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
   });
 
-  it('puts the identity set by the reader into the body, quoted', async () => {
+  it('quotes the identity that the reader sets in the body', async () => {
     const body = JSON.stringify({ id_data: 'mac=1', pubkey: device.publicKeyPem });
     const reply = await authenticate(server, device, { body });
     const KEY = await keyFile(device);
@@ -259,7 +259,7 @@ describe('the command of a request without a token in force', () => {
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
 
-  it('logs in as a permitted user when the user may not', async () => {
+  it('logs in as a user who is permitted to', async () => {
     const roles = ['RBAC_ROLE_CI'];
     const user = await signedInUser(server, 'ci@first.example', { roles });
     const reply = await server.call('list-devices', { token: user.token });

@@ -30,7 +30,7 @@ interface CorrectionOptions {
   readonly isQuery?: boolean;
 }
 
-/** Of more faults than these the reader is asked for the whole. */
+/** Maximum number of problems that are corrected; with more, the reader is asked for the whole value. */
 const PROBLEMS_MAX = 100;
 /** What was corrected may be wrong on a deeper level. */
 const ROUNDS_MAX = 10;
@@ -299,7 +299,7 @@ function boundsNear(number: number, shape: Shape): readonly unknown[] {
   return [...numbers, ...numbers.map(String)];
 }
 
-/** Of a moment in milliseconds, since 2001; in seconds it would be thousands of years ahead. */
+/** The smallest number taken for milliseconds since the Unix epoch (2001); as seconds it is far in the future. */
 const MILLISECONDS_MIN = 1e12;
 
 function boundsOf({ wrapped, pipe = [] }: Shape): number[] {

@@ -116,7 +116,7 @@ interface PlannedPoll extends Planned {
   readonly warning?: string;
 }
 
-/** Of an update under way, which a poll of other data ends. */
+/** A warning that a poll with other data ends the update that is under way. */
 function warningOf(endsUpdateOf: string | undefined, deviceId: string): string | undefined {
   if (deviceId === '') {
     return 'an update that is under way for the device ends with a poll of other data than those that it was offered for';

@@ -178,7 +178,7 @@ function tokenWords(steps: readonly PreparationStep[]): string {
   return 'get a valid token';
 }
 
-/** What becomes of a device that was refused for its status: nothing is wrong with its request. */
+/** The remedy, in words, for a device that was refused for its status although its request is valid. */
 function acceptanceWords(refused: Refused, steps: readonly PreparationStep[]): string {
   const { asked, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';

@@ -22,7 +22,7 @@ export type PreparationStep =
       /** Who has the access that the token's key has lost. */
       readonly instead?: 'another key' | 'nobody';
     }
-  /** Of the same user, where one is known, or of another one. */
+  /** Signs in the same user, where one is known, or another one. */
   | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
   | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
   /** Lets a device in again that the server does not know any more. */

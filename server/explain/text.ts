@@ -104,7 +104,7 @@ export const variables: Readonly<Record<string, string>> = {
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
 
-/** Of a user in the request, who is another one than the user who sends it. */
+/** Names of values that belong to a user in the request body, not to the user who sends it. */
 const ofUser: ReadonlySet<string> = new Set(['EMAIL', 'PASSWORD']);
 
 /**

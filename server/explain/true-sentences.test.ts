@@ -336,7 +336,7 @@ describe('of a write that would take away more than was sent', () => {
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 
-  it('after another write, no command is proposed, only reading it again', async () => {
+  it('after another write, no command is proposed', async () => {
     const path = pathOf(managementOperations['replace-tags'], { id: device.id });
     const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
     const body = '[{"name":"site","value":"b"}]';

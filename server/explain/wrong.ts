@@ -92,7 +92,7 @@ function inParameter(place: string, operation: Operation | undefined): string {
   return `path.${names.includes('id') ? 'id' : names[0]}`;
 }
 
-/** Of what is too long or too many, how much there is: its beginning says nothing. */
+/** The size of a value that is too long or too many, since its beginning says nothing. */
 function measured(expected: string | undefined, asked: Asked, place: string): string | undefined {
   const [where, ...keys] = place.split('.');
   const [bound, unit] = /\bat most [\d,]+ (\w+)|\bof length \d+ or less/.exec(expected ?? '') ?? [];

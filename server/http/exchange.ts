@@ -13,7 +13,7 @@ export interface Exchange {
   /** Query as sent, without the question mark. */
   readonly search: string;
   readonly requestId: string;
-  /** Of the path, once the operation is matched. */
+  /** Parameters of the path, once the operation is matched. */
   parameters: Record<string, string>;
   /** Its record, complete once the exchange is over. */
   readonly record: ExchangeRecord;

@@ -3,7 +3,7 @@ import { inTurns, type LongTaskOf } from '../../fixtures/clock.ts';
 
 /** Up to this length, an answer is in one piece, with its length; longer ones are sent in chunks. */
 const ONE_PIECE_CHARACTERS = 262_144;
-/** Of the pieces of a longer one; an element that is longer is a piece of its own. */
+/** Length of the pieces of a longer list; a longer element is a piece of its own. */
 const PIECE_CHARACTERS = 65_536;
 
 /** A JSON list whose beginning is made. */

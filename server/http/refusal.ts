@@ -90,7 +90,7 @@ export const refuse = {
         actual: givenBytes === undefined ? `more than ${maxBytes} bytes` : `${givenBytes} bytes`,
       },
     }),
-  /** Of a body that was received whole, so that the connection goes on. */
+  /** Refuses a body that was received whole, so that the connection stays open. */
   tooManyValues: (excess: string, valuesMax: number) =>
     new Refusal(413, `body: ${excess}; send fewer in one request`, {
       detail: { path: 'body', expected: `at most ${valuesMax} values`, actual: 'more values' },

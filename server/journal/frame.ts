@@ -17,7 +17,7 @@ export interface FrameFacts {
   readonly from: 'client' | 'server';
   readonly opcode: Opcode;
   readonly payload: Buffer;
-  /** Of a close: its code, 1006 when the connection ended without one. */
+  /** The code of a close frame; 1006 when the connection ended without one. */
   readonly code?: number;
 }
 

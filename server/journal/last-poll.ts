@@ -12,7 +12,7 @@ interface PollingDevices {
   facts(deviceId: string): { lastPoll: LastPoll | undefined } | undefined;
 }
 
-/** Of what a device says of itself; far more than any real device says. */
+/** Maximum length of the data that a device sends about itself; far more than a real device sends. */
 export const SAID_MAX_CHARACTERS = 4096;
 
 const polls: ReadonlySet<string> = new Set(

@@ -19,7 +19,7 @@ const most = limits.bodyValuesMax;
 const sentence = `body: holds more than ${most} values; send fewer in one request`;
 
 describe('a JSON body with more values than are read', () => {
-  it('from a device is 413 with the limit, and keeps the connection', async () => {
+  it('from a device is 413 with the limit; connection stays open', async () => {
     const body = `{${members(most + 1)}}`;
     const call = { token: device.token, headers, body };
     const reply = await server.call('put-configuration', call);

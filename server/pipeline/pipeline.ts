@@ -27,7 +27,7 @@ interface PipelineOptions {
   readonly isUnlimited?: boolean;
 }
 
-/** Of a request that nobody waits for. */
+/** The stages of a request whose client has gone. */
 const gone: readonly Stage[] = [
   (context) => {
     context.stopIfGone();

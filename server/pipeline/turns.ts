@@ -7,7 +7,7 @@ import { type Clock, inNextRound } from '../../fixtures/clock.ts';
 const ROUND_MS = 10;
 /** Time in one round after which no further request is read: each takes its time before it waits. */
 const READ_MS = 20;
-/** Of those that wait, in one round: each in a callback of its own, so that its time is known. */
+/** Maximum number of waiting requests that start in one round, each in a callback of its own. */
 const STARTS_MAX = 16;
 
 /** Stops reading from connections; returns what goes on with it. */

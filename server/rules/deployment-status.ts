@@ -4,7 +4,7 @@ import type {
   DeviceDeploymentStatus,
 } from '../../fixtures/contract/vocabulary.ts';
 
-/** Of a device deployment that has done nothing yet. */
+/** The status of a device deployment before its first offer. */
 export const initialStatus = 'pending' satisfies DeviceDeploymentStatus;
 
 /** Finished once every device deployment is over; in progress as soon as one has left pending. */

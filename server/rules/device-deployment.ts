@@ -136,7 +136,7 @@ export function ended<Of extends Standing & Pick<DeviceDeployment, 'finishedMs'>
   return { ...of, status, finishedMs: nowMs, retriesLeft: 0 };
 }
 
-/** What becomes of it when the history of the device is deleted. */
+/** Whether a device deployment is kept, restarted or removed when the history of the device is deleted. */
 export function whenForgotten(
   of: Standing,
   deployment: { readonly finishedMs?: number | undefined },

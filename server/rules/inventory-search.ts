@@ -45,7 +45,7 @@ export function* fulfils(
   return true;
 }
 
-/** Of all values that one search sorts by: in memory, two bytes each at most. */
+/** Maximum length of all values that one search sorts by; in memory a character takes two bytes at most. */
 const SORTED_CHARACTERS_MAX = 67_108_864;
 
 /** Why a search is refused whose devices cannot be sorted; the message is a whole sentence. */

@@ -44,7 +44,7 @@ export interface ArtifactFilter {
   readonly name?: readonly TextSearch[] | undefined;
   readonly description?: TextSearch | undefined;
   readonly deviceType?: TextSearch | undefined;
-  /** Type of one of the updates, exact. */
+  /** The exact type of one of the updates. */
   readonly updateType?: string | undefined;
 }
 

@@ -57,7 +57,7 @@ interface FoundEntries {
   readonly entries: AuditLog[];
 }
 
-/** The verbs for the audit log. */
+/** Reads and writes the audit log of a tenant. */
 export class AuditLogStore {
   readonly #sql: Sql;
   readonly #places: AuditPlaces;

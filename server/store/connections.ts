@@ -8,7 +8,7 @@ export interface StoredConnection {
   readonly updatedMs: number;
 }
 
-/** The verbs for presence. A device is connected to a process: when that has ended, none is. */
+/** Reads and writes the presence of devices. A connection belongs to a process: when that has ended, no device is connected. */
 export class ConnectionStore {
   readonly #sql: Sql;
   readonly #connected = new Set<string>();

@@ -1,4 +1,4 @@
-/** Jobs that make a delta between two artifacts; see `management/delta-jobs.ts` for what becomes of them here. */
+/** Jobs that make a delta between two artifacts, as stored; `management/delta-jobs.ts` ends each at once. */
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -27,7 +27,7 @@ export interface NewDeltaJob extends Document {
   readonly nowMs: number;
 }
 
-/** The verbs for delta jobs. */
+/** Reads and writes the delta jobs of a tenant. */
 export class DeltaJobStore {
   readonly #sql: Sql;
 

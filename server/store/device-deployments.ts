@@ -34,7 +34,7 @@ export interface DeviceDeployments {
 export interface DeviceDeploymentFilter {
   /** A status, or `pause`, `active` or `finished`. */
   readonly status?: string | undefined;
-  /** Of devices in one of these inventory groups. */
+  /** Matches devices in one of these inventory groups. */
   readonly groups?: readonly string[] | undefined;
 }
 
@@ -57,7 +57,7 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
   END AS devices_through
   FROM deployments d WHERE d.seq = ?`;
 
-/** The verbs for device deployments. */
+/** Reads and writes the device deployments of a tenant. */
 export class DeviceDeploymentStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;

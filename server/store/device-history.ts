@@ -14,7 +14,7 @@ import { numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
-/** The verbs for the history of a device. */
+/** Reads and writes the history of a device. */
 export class DeviceHistoryStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;

@@ -82,12 +82,12 @@ export class DeviceStore {
     return this.#facts.get(deviceId);
   }
 
-  /** As if no device had polled. */
+  /** Forgets the last polls of all devices. */
   forgetPolls(): void {
     for (const facts of this.#facts.values()) facts.lastPoll = undefined;
   }
 
-  /** Of the keys that were never accepted. */
+  /** Number and size of the keys that were never accepted. */
   get waiting(): WaitingKeys {
     return this.#waiting.totals;
   }

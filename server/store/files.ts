@@ -63,7 +63,7 @@ export function sizeProblem(path: string, sizeBytes: number): string | undefined
   return actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
 }
 
-/** The verbs for files, all in one folder, which goes with the server unless it was given. */
+/** Reads and writes files, all in one folder, which is removed with the server unless it was given. */
 export class FileStore {
   readonly folder: string;
   readonly #isLasting: boolean;

@@ -14,7 +14,7 @@ export interface ShownAttributes {
 
 const SHOWN_CHARACTERS = 256;
 
-/** The verbs for the attributes of one scope. */
+/** Reads and writes the inventory attributes of one scope. */
 export class InventoryStore {
   readonly #sql: Sql;
   readonly #scope: string;

@@ -11,7 +11,7 @@ export interface StoredRelease {
   readonly name: string;
   readonly tags: readonly string[];
   readonly notes: string;
-  /** Of the artifact that was changed last. */
+  /** Change time of the artifact that was changed last, in milliseconds since the Unix epoch. */
   readonly modifiedMs: number;
 }
 

@@ -144,7 +144,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.facts('a')).toBeUndefined();
     });
 
-    it('can be restored again and again, and does not change by what follows', async () => {
+    it('can be restored repeatedly and is not changed by what follows', async () => {
       meet('a');
       const snapshot = await store.snapshot();
       for (const round of ['one', 'two', 'three']) {
@@ -171,7 +171,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.connections.find('a')?.status).toBe('disconnected');
     });
 
-    it('leaves a user signed in, and no token of a user who is gone', async () => {
+    it('keeps tokens of present users and drops those of others', async () => {
       store.users.create({ id: 'u', email: 'u@example.com' }, 1);
       const snapshot = await store.snapshot();
       store.users.create({ id: 'v', email: 'v@example.com' }, 1);
@@ -210,7 +210,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
   });
 
   describe('that names an artifact file', () => {
-    it('keeps it when the artifact is removed, until it is discarded', async () => {
+    it('keeps it after the artifact is removed, until discarded', async () => {
       const sha256 = await upload('art');
       const [one, other] = [await store.snapshot(), await store.snapshot()];
       removeArtifact('art', sha256);
@@ -221,7 +221,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(isKept(sha256)).toBe(false);
     });
 
-    it('brings the artifact back with its file, which stays from then on', async () => {
+    it('brings the artifact back with its file for good', async () => {
       const sha256 = await upload('art');
       const snapshot = await store.snapshot();
       removeArtifact('art', sha256);
@@ -239,7 +239,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect([isKept(before), isKept(after)]).toEqual([true, false]);
     });
 
-    it('does not remove a file of a transaction that was undone', async () => {
+    it('does not remove files of a transaction that was undone', async () => {
       const sha256 = await upload('art');
       const undone = (): never => {
         removeArtifact('art', sha256);
@@ -281,7 +281,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.resetDevice('nobody', await store.snapshot(), NOW_MS)).toBe('unknown');
     });
 
-    it('brings back one that was removed, though it came again under another id', async () => {
+    it('brings back a removed one that has returned under another id', async () => {
       meet('a', '{"mac":"same"}');
       const snapshot = await store.snapshot();
       store.devices.remove('a');
@@ -292,7 +292,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.acceptedDevice('set-again')).toBeUndefined();
     });
 
-    it('finds its place taken in the order of devices, and takes another', async () => {
+    it('takes another place in the order when its own is taken', async () => {
       const early = await store.snapshot();
       meet('a');
       const snapshot = await store.snapshot();
@@ -302,7 +302,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['b', 'a']);
     });
 
-    it('takes back what the device has reported in a deployment, which goes on', async () => {
+    it('takes back its reports in a deployment, which goes on', async () => {
       meet('a');
       deploy('d', 'a');
       const snapshot = await store.snapshot();
@@ -315,7 +315,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
     });
 
-    it('lets it begin anew a younger deployment that still runs, and no other', async () => {
+    it('restarts only younger deployments that still run for it', async () => {
       meet('a');
       const snapshot = await store.snapshot();
       deploy('over', 'a');

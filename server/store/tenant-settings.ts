@@ -2,7 +2,7 @@
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** The verbs for a tenant's settings. */
+/** Reads and writes the settings of a tenant. */
 export class TenantSettingStore {
   readonly #sql: Sql;
 

@@ -12,7 +12,7 @@ export interface NewUserToken {
   readonly id: string;
   readonly userId: string;
   readonly kind: UserTokenKind;
-  /** Of a personal access token, unique among those of its user. */
+  /** Name of a personal access token, unique among those of its user. */
   readonly name?: string | undefined;
   /** Absent when it has no end. */
   readonly expiresMs?: number | undefined;
@@ -33,7 +33,7 @@ export interface StoredPersonalToken {
   readonly lastUsedMs?: number;
 }
 
-/** The verbs for tokens of users. */
+/** Reads and writes the tokens of users of a tenant. */
 export class UserTokenStore {
   readonly #sql: Sql;
 

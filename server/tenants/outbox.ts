@@ -17,7 +17,7 @@ export interface Message {
   readonly expiresMs: number;
 }
 
-/** What one user is told of one alert. */
+/** The mail that informs one user of one alert. */
 export interface AlertMail {
   readonly id: string;
   readonly tenantId: string;

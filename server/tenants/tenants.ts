@@ -61,7 +61,7 @@ interface TenantDependencies {
   readonly data?: DataFolder | undefined;
   /** What each tenant begins with; nobody is limited when absent. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Told of each tenant when it is made, before anybody else knows it. */
+  /** Called with each tenant when it is created, before it is available to anybody else. */
   readonly onTenantCreated?: ((tenant: Tenant) => void) | undefined;
 }
 

@@ -108,7 +108,7 @@ describe('a log for a deployment that was not offered is 404:', () => {
     expect((await upload({ messages: [entry] }, device, id)).status).toBe(404);
   });
 
-  it('a deployment of another device, whose log stays as it was', async () => {
+  it('a deployment of another device, whose log stays', async () => {
     await upload({ messages: [entry] });
     const otherDevice = await acceptedDevice(server, `log-stranger-${deviceCount}`);
     const reply = await upload({ messages: [{ ...entry, message: 'forged' }] }, otherDevice);

@@ -99,7 +99,7 @@ const noSuchUser = refuse.notFound(
   inPath('id', 'the id of a user of this tenant'),
 );
 
-/** Every reason why the change cannot be, in the order in which they are told. */
+/** Every reason that forbids the change, in the order in which it is reported. */
 function ruleOut(
   context: UserContext,
   user: StoredUser,

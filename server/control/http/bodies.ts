@@ -7,7 +7,7 @@ import { refuseForNow } from './refusals.ts';
 export const BODY_MAX_BYTES = 16_384;
 /** The same of plans and start states that people write, and of bodies for the doctor. */
 export const TEXT_MAX_BYTES = 1024 * 1024;
-/** Of all bodies together that have not arrived whole. */
+/** Maximum size of all incomplete bodies together. */
 const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
 
 /** Limits the bytes of all bodies that are being received. */

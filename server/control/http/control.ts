@@ -70,7 +70,7 @@ export interface ControlOptions {
   readonly clock: Clock;
   /** Counts what is discarded of refused requests. */
   readonly underway: ByteBudget;
-  /** Of all requests of the process. */
+  /** Turns shared by all requests of the process. */
   readonly turns: Turns;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;

@@ -89,7 +89,7 @@ export class Runs {
     return run !== undefined;
   }
 
-  /** Tells all lines of a run, and those to come; undefined without such a run. */
+  /** Passes all lines of a run, past and future, to the subscriber; undefined without such a run. */
   follow(id: number, subscriber: Subscriber<string>, ended: Ended): (() => void) | undefined {
     const run = this.#runs.find((each) => each.id === id);
     if (!run) return undefined;

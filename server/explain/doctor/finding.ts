@@ -20,7 +20,7 @@ export interface SignedBody {
   readonly body: Buffer;
   /** The key in PEM; that of the body when absent. */
   readonly keyText?: string | undefined;
-  /** As written in the header. */
+  /** The signature as it was written in the header. */
   readonly signature: string;
   /** Keys of others that may have signed. */
   readonly otherKeys?: Iterable<DeviceKey>;

@@ -8,7 +8,7 @@ import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
 /** What is looked at of a key's text. */
 interface KeyText {
   readonly text: string;
-  /** Of its only PEM block. */
+  /** Label of the only PEM block in the text. */
   readonly label: string | undefined;
   readonly der: Buffer | undefined;
   /** The key that the block holds, when it is SubjectPublicKeyInfo. */

@@ -12,7 +12,7 @@ export interface OtherJson {
 /** An auth request has two thousand bytes at most; a larger body is no encoder's mistake. */
 const BODY_MAX_BYTES = 16_384;
 const TEXTS_MAX = 600;
-/** Of all texts together, equal ones too: indented, a hostile body becomes many times longer. */
+/** Maximum length of all texts together, equal ones too: indented, a hostile body becomes many times longer. */
 const WRITTEN_MAX_CHARACTERS = 8_000_000;
 const DEPTH_MAX = 32;
 
@@ -20,7 +20,7 @@ interface Style {
   readonly how: string;
   readonly comma: string;
   readonly colon: string;
-  /** Of one level; absent when all is on one line. */
+  /** The indent of one level; absent when all is on one line. */
   readonly indent?: string;
 }
 

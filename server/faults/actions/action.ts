@@ -47,7 +47,7 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   /** One sentence for authors of plans. */
   readonly does: string;
   readonly entries: Entries;
-  /** Of the first one, unless the rule says otherwise. */
+  /** The phases that the action fits; the first one applies unless the rule names another. */
   readonly phases: readonly [Phase, ...Phase[]];
   /** Whether there is something for it to do in this request. */
   applies?(given: Given<Entries>, call: Call): boolean;

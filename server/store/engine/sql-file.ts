@@ -90,7 +90,7 @@ export class FileSql extends Transactional implements Sql {
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
   #sums: PageSums | undefined;
-  /** Of the file that is open, which its path may no longer lead to. */
+  /** Inode number of the open file, to which its path may no longer lead. */
   #inode = 0;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;

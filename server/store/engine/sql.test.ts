@@ -147,7 +147,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
-    it('runs waiting work only after its end, and never when it throws', () => {
+    it('runs waiting work after its end, and never when it throws', () => {
       const done: string[] = [];
       sql.atomically(() => {
         sql.atomically(() => sql.afterCommit(() => done.push(`committed ${ids()}`)));

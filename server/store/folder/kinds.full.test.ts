@@ -176,7 +176,7 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     }
   });
 
-  it('is left out of an export, by name, if an artifact', async () => {
+  it('is left out of an export if an artifact', async () => {
     const { path, lost } = await withHoles(artifactName());
     expect(lost).toContain(`${path} has ${bytes} of `);
   });

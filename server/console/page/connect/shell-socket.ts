@@ -62,7 +62,7 @@ export class ShellSocket {
     this.#say('shell', { body: new TextEncoder().encode(text) });
   }
 
-  /** Tells the device the size of the terminal. */
+  /** Sends the size of the terminal to the device. */
   resize(): void {
     if (this.#sid !== undefined) this.#say('resize', { props: this.#sizeProps() });
   }
