@@ -19,6 +19,8 @@ const ROUNDS = 7;
 
 /** What files make at run time, as it is then. */
 const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
+  // Reads this project's own tables only.
+  'bin/dev/new-case/new-rows.ts': [],
   'conformance/passive/rules/headers.ts': [
     /^@-?\d+$|^true$|^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
   ],
