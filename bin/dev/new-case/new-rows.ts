@@ -55,7 +55,7 @@ export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
   }
   const rule = ruleOf(wish);
   const isNew = wish.sentence !== undefined;
-  const isDefended = allDefects.some(({ violates: breaks }) => breaks.some((id) => id === rule.id));
+  const isDefended = allDefects.some(({ violates }) => violates.some((id) => id === rule.id));
   return [
     ...(isNew ? [withRequirement(root, rule, wish.after ?? '')] : []),
     withCase(root, area, name, rule),
@@ -145,7 +145,7 @@ function withDefect(
   const row = `  {
     id: '${area}-${name}',
     title: ${JSON.stringify(`Against the rule: ${rule.sentence}`)},
-    breaks: ['${rule.id}'],
+    violates: ['${rule.id}'],
     operations: ${operations === '' ? "'all'" : `[${operations}]`},
     mutation: () => ({}),
   },
