@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dataFolderPrefix } from './server-process.ts';
 import { MINUTE_MS, runTrial, smallTrial } from './testing/small-trial.ts';
@@ -45,6 +46,17 @@ describe('a run in virtual time', () => {
     expect(one.events).toContainEqual(
       expect.objectContaining({ kind: 'life', device: 2, state: 'silent' }),
     );
+  });
+
+  it('has the same event log where its RSA keys are still to be made', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetbed-rsa-pool-'));
+    try {
+      const trial = smallTrial({ keys: { rsa: 1, ecdsa: 0, ed25519: 0 }, rsaPool: { folder } });
+      const [making, reading] = [await runTrial(trial), await runTrial(trial)];
+      expect(making.log).toEqual(reading.log);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('survives restarts of the server, in the middle of an exchange and between them', async () => {

@@ -134,13 +134,17 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
-  const driver = hooks.drive?.(() => fleet.isQuiet());
+  // How long keys take must not show in virtual time: they are made once, and read ever after.
+  let isPreparingKeys = false;
+  const driver = hooks.drive?.(() => !isPreparingKeys && fleet.isQuiet());
   try {
     fleet.memory = openMemory(plan, fleet.devices);
     // The first progress report must not wait for the first second to pass.
     report();
     await unlessStopped(fleet.reach(signal));
+    isPreparingKeys = true;
     await unlessStopped(preparedKeys(identities, fleet, signal));
+    isPreparingKeys = false;
     const { forceStop, stay } = hooks;
     const resultWhen = async (ended: Ended): Promise<FleetResult> => {
       events.emit({ kind: 'ended', because: ended });
