@@ -37,14 +37,25 @@ function importsOf({ text }: Source): string[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 }
 
+/** Several tests look at the same files. */
+const trees = new WeakMap<Source, ts.SourceFile>();
+
+function treeOf(source: Source): ts.SourceFile {
+  const known = trees.get(source);
+  if (known) return known;
+  const tree = ts.createSourceFile(source.path, source.text, ts.ScriptTarget.ESNext, true);
+  trees.set(source, tree);
+  return tree;
+}
+
 /** Every node of a file's syntax tree that the test picks, with its place. */
-function nodesOf({ path, text }: Source, picks: (node: ts.Node) => boolean): string[] {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+function nodesOf(source: Source, picks: (node: ts.Node) => boolean): string[] {
+  const file = treeOf(source);
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (picks(node)) {
       const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-      found.push(`${path}:${line + 1} ${node.getText().slice(0, 80)}`);
+      found.push(`${source.path}:${line + 1} ${node.getText().slice(0, 80)}`);
     }
     ts.forEachChild(node, visit);
   };
