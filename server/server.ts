@@ -4,7 +4,9 @@ import { type Random, systemRandom } from '../fixtures/random.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
 import { ActivityFeed } from './control/sources/activity.ts';
 import { overviewSource } from './control/sources/overview.ts';
+import { RequestCounts } from './control/sources/request-counts.ts';
 import { type RunStarter, Runs } from './control/sources/runs.ts';
+import type { ControlSource } from './control/sources/source.ts';
 import type { FaultPlans } from './faults/fault-plans.ts';
 import { faultPlansOf } from './faults/tenant-faults.ts';
 import { FaultTransform } from './faults/transform.ts';
@@ -86,7 +88,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const log = openLog(settings.logLevel);
     const watchdog = new Watchdog(log);
     const activity = new ActivityFeed();
-    const observers: readonly ExchangeObserver[] = [journalObserver, activity];
+    const counts = new RequestCounts(clock);
+    const observers: readonly ExchangeObserver[] = [journalObserver, activity, counts];
     const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
     const onTenantCreated = openJournals({ entriesMax, bytesMax });
     const shared = { ...openBudgets(settings, log), observers };
@@ -113,7 +116,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     await states.markStart(services.tenants.first).catch(unlessOfDisk);
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
-    const seen = { activity, controlToken, adminEmail, internalApi, startRun, addresses };
+    const source = overviewSource(activity, counts);
+    const seen = { source, controlToken, adminEmail, internalApi, startRun, addresses };
     const inside = { services, states, watchdog, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
@@ -128,7 +132,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
 }
 
 interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'> {
-  readonly activity: ActivityFeed;
+  readonly source: ControlSource;
   readonly controlToken: string;
   readonly adminEmail: string;
   readonly internalApi: InternalApi;
@@ -137,7 +141,7 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
 }
 
 function openControl(controlled: Controlled) {
-  const { services, activity, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
+  const { services, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
   const { tokens, random, underway, turns } = services;
   const { host, controlPort: port, connectionLimits } = settings;
@@ -145,7 +149,6 @@ function openControl(controlled: Controlled) {
     ...rest,
     ...{ host, port, connectionLimits },
     ...{ tenants, outbox, log, storageErrors, clock, underway, turns },
-    source: overviewSource(activity),
     management: { internalApi, tokens, random, clock },
     variationSeed: settings.varySeed,
     runs: new Runs(startRun, clock),

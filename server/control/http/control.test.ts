@@ -42,6 +42,10 @@ class QuietServer implements ControlSource {
     return this.shown.devices;
   }
 
+  requestCounts() {
+    return { fromSecond: 0, requests: [], errors: [] };
+  }
+
   subscribe(listener: (event: ActivityEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

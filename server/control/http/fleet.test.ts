@@ -56,6 +56,36 @@ describe('the fleet of a tenant', () => {
   });
 });
 
+describe('the requests of each second', () => {
+  it('are counted by tenant, with refusals and errors among them', async () => {
+    const counting = await startTestServer();
+    const view = async (query: string) =>
+      JSON.parse((await control(counting, 'GET', `/request-counts?${query}`)).text);
+    const { name } = await secondTenant(counting);
+    counting.clock.advance(2000);
+    await acceptedDevice(counting, 'counted');
+    counting.clock.advance(1000);
+    const { fromSecond, requests, errors } = await view('seconds=4');
+    expect(fromSecond).toBe(counting.clock.now() / 1000 - 4);
+    expect(requests.slice(0, 1)).toEqual([null]);
+    expect(requests[2]).toBe(0);
+    expect(requests[3]).toBeGreaterThan(2);
+    // First contact is refused.
+    expect(errors[3]).toBe(1);
+    expect((await view(`seconds=1&tenant=${name}`)).requests).toEqual([0]);
+    counting.clock.advance(3600_000);
+    expect((await view('seconds=3600')).requests.every((count: number) => count === 0)).toBe(true);
+    await counting.close();
+  });
+
+  it.each(['seconds=0', 'seconds=3601', 'seconds=many', 'second=1'])(
+    'refuse ?%s',
+    async (query) => {
+      expect((await ask(`/request-counts?${query}`)).status).toBe(400);
+    },
+  );
+});
+
 describe('the variations', () => {
   it('are all those that are legal, with the seed', async () => {
     const { seed, variations } = (await ask('/variations')).body;

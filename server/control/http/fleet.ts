@@ -28,6 +28,7 @@ export function fleetHandlers(
         stalls: watchdog.stalls,
       };
     },
+    'GET /request-counts': ({ tenant, query }) => source.requestCounts(tenant, query.seconds),
     'GET /devices': ({ tenant }) => listing({}, { devices: source.devices(tenant) }),
     'GET /events': ({ namedTenant, response }) =>
       streams.open(response, streams.activityOf(namedTenant?.id)),

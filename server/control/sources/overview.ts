@@ -6,6 +6,7 @@ import type { StoredDeployment } from '../../store/deployments.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import type { Store } from '../../store/store.ts';
 import type { Activity, ActivityFeed } from './activity.ts';
+import type { RequestCounts } from './request-counts.ts';
 import {
   type ActivityEvent,
   type ControlSource,
@@ -14,8 +15,8 @@ import {
   overviewMax,
 } from './source.ts';
 
-/** Joins stores and the activity feed into what the control listener asks for. */
-export function overviewSource(activity: ActivityFeed): ControlSource {
+/** Joins stores, activity feed and counts into what the control listener asks for. */
+export function overviewSource(activity: ActivityFeed, counts: RequestCounts): ControlSource {
   return {
     overview: async ({ store }, devicesMax) => {
       const page = { page: 1, perPage: Math.min(devicesMax, overviewMax.devices) };
@@ -34,6 +35,7 @@ export function overviewSource(activity: ActivityFeed): ControlSource {
       };
     },
     devices: ({ store }) => allDevices(store),
+    requestCounts: (tenant, seconds) => counts.view(tenant, seconds),
     subscribe: (subscriber, ended) =>
       activity.subscribe((seen) => subscriber(activityEvent(seen)), ended),
   };

@@ -6,6 +6,7 @@ import type {
   deploymentAnswer,
   deviceAnswer,
   fleetAnswer,
+  requestCountsAnswer,
 } from '../../../fixtures/control/answers.ts';
 import { OVERVIEW_DEVICES_MAX } from '../../../fixtures/control/inputs.ts';
 import type { ReadOnly } from '../../../fixtures/control/operations.ts';
@@ -18,6 +19,7 @@ export const overviewMax = { devices: OVERVIEW_DEVICES_MAX, deployments: 100 } a
 export type DeviceOverview = ReadOnly<v.InferOutput<typeof deviceAnswer>>;
 export type DeploymentOverview = ReadOnly<v.InferOutput<typeof deploymentAnswer>>;
 export type Overview = ReadOnly<v.InferOutput<typeof fleetAnswer>>;
+export type RequestCountsView = ReadOnly<v.InferOutput<typeof requestCountsAnswer>>;
 export type ActivityEvent = ReadOnly<v.InferOutput<typeof activityAnswer>>;
 
 /** The server as the control listener sees it. */
@@ -26,6 +28,8 @@ export interface ControlSource {
   overview(tenant: Tenant, devicesMax: number): Promise<Overview>;
   /** Every device of the tenant, in order of first contact. */
   devices(tenant: Tenant): Iterable<DeviceOverview>;
+  /** Requests and errors of each of the last `seconds` seconds. */
+  requestCounts(tenant: Tenant, seconds: number): RequestCountsView;
   /** Calls the subscriber for every answered request, until the returned function is called. */
   subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
 }

@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 
 export type DeviceView = AnswerOf<'GET /devices'>['devices'][number];
 export type Overview = AnswerOf<'GET /overview'>;
+export type RequestCounts = AnswerOf<'GET /request-counts'>;
 
 /** An entry of the journal; what has a body only where it was asked for whole. */
 export type Entry = AnswerOf<'GET /journal/stream'>;

@@ -1,119 +1,92 @@
-/** Requests and errors per second of the last minutes. */
+/** Requests and errors per second, as the server has counted them. */
 import 'uplot/dist/uPlot.min.css';
-import { effect, untracked } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
-import { every, nowMs } from '../api/browser-clock.ts';
+import { Choice } from '../../../../fixtures/page/field.tsx';
+import { every } from '../api/browser-clock.ts';
 import { askJson } from '../api/client.ts';
-import { onActivity } from '../api/live.ts';
 import { tenant } from '../api/session.ts';
+import type { RequestCounts } from '../api/types.ts';
 import { timeOfDay } from '../parts/texts.ts';
 import { theme } from '../theme.ts';
 
-const SECONDS_SHOWN = 180;
 const HEIGHT_PIXELS = 180;
-/** Entries of the journal that are read at most. */
-const EARLIER_MAX = 500;
+const MINUTES_SHOWN = 3;
+const periods = [
+  [String(MINUTES_SHOWN), '3 minutes'],
+  ['15', '15 minutes'],
+  ['60', '1 hour'],
+] as const;
 
-/** Requests of each second, kept while the page is open. */
-const seconds = new Map<number, { requests: number; errors: number }>();
-/** IDs of requests told live, which the journal may tell once more; kept until it has been read. */
-let shownLive: Set<string> | undefined;
-
-function count(second: number, status: number): void {
-  const counted = seconds.get(second) ?? { requests: 0, errors: 0 };
-  counted.requests += 1;
-  if (status === 0 || status >= 400) counted.errors += 1;
-  seconds.set(second, counted);
-}
-
-onActivity(({ status, requestId }) => {
-  const second = Math.floor(nowMs() / 1000);
-  shownLive?.add(requestId);
-  count(second, status);
-  for (const old of seconds.keys()) {
-    if (old < second - SECONDS_SHOWN) seconds.delete(old);
-  }
-});
-
-/** What was answered before the page was opened, as far as the journal has it. */
-async function countEarlier(): Promise<void> {
-  const shownIds = new Set<string>();
-  shownLive = shownIds;
-  seconds.clear();
-  // Without a journal there is nothing earlier to show.
-  const page = await askJson('GET /journal', { query: { limit: EARLIER_MAX } }).catch(
-    () => undefined,
-  );
-  // Entries have the time of the tenant, which may have been moved.
-  const clock = await askJson('GET /clock').catch(() => undefined);
-  const aheadMs = clock ? Date.parse(clock.now) - nowMs() : 0;
-  // Another tenant may have been chosen meanwhile.
-  if (shownLive !== shownIds) return;
-  shownLive = undefined;
-  for (const { kind, at, requestId, status = 0 } of page?.entries ?? []) {
-    if (kind === 'exchange' && !shownIds.has(requestId)) {
-      count(Math.floor((Date.parse(at) - aheadMs) / 1000), status);
-    }
-  }
-}
-
-effect(() => {
-  void tenant.value;
-  // It reads the token, whose end is no reason to ask again.
-  void untracked(countEarlier);
-});
-
-function dataNow(): UPlot.AlignedData {
-  const last = Math.floor(nowMs() / 1000) - 1;
-  const moments = Array.from({ length: SECONDS_SHOWN }, (_, at) => last - SECONDS_SHOWN + 1 + at);
-  const counted = moments.map((second) => seconds.get(second));
-  return [
-    moments,
-    counted.map((each) => each?.requests ?? 0),
-    counted.map((each) => each?.errors ?? 0),
-  ];
+/** Where the server's counts begin or are missing, the lines have gaps. */
+function dataOf(counts: RequestCounts | undefined): UPlot.AlignedData {
+  const { fromSecond = 0, requests = [], errors = [] } = counts ?? {};
+  return [requests.map((_, at) => fromSecond + at), [...requests], [...errors]];
 }
 
 /** The chart, and the same in words. */
 export default function RateChart() {
   const frame = useRef<HTMLDivElement>(null);
-  const words = useRef<HTMLParagraphElement>(null);
+  const chart = useRef<UPlot>();
+  const [minutes, setMinutes] = useState(MINUTES_SHOWN);
+  const [counts, setCounts] = useState<RequestCounts>();
   const shownTheme = theme.value;
+  const shownTenant = tenant.value;
+  useEffect(() => {
+    let isOver = false;
+    const load = async (): Promise<void> => {
+      const query = { seconds: 60 * minutes };
+      // A server that does not answer leaves the chart as it is until it does.
+      const loaded = await askJson('GET /request-counts', { query }).catch(() => undefined);
+      if (loaded && !isOver) setCounts(loaded);
+    };
+    setCounts(undefined);
+    void load();
+    const stop = every(1000, () => void load());
+    return () => {
+      isOver = true;
+      stop();
+    };
+  }, [minutes, shownTenant]);
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
     element.dataset.theme = shownTheme;
-    const chart = new UPlot(optionsFor(element), dataNow(), element);
+    const made = new UPlot(optionsFor(element), dataOf(counts), element);
+    chart.current = made;
     const observer = new ResizeObserver(() =>
-      chart.setSize({ width: element.clientWidth, height: HEIGHT_PIXELS }),
+      made.setSize({ width: element.clientWidth, height: HEIGHT_PIXELS }),
     );
     observer.observe(element);
-    const stop = every(1000, () => {
-      const data = dataNow();
-      chart.setData(data);
-      if (words.current) words.current.textContent = wordsOf(data);
-    });
     return () => {
-      stop();
       observer.disconnect();
-      chart.destroy();
+      made.destroy();
     };
   }, [shownTheme]);
+  useEffect(() => chart.current?.setData(dataOf(counts)), [counts]);
   return (
     <>
+      <div class="filters">
+        <Choice
+          label="Period"
+          value={String(minutes)}
+          choices={periods}
+          onChoose={(value) => setMinutes(Number(value))}
+        />
+      </div>
       <div ref={frame} class="chart" role="img" aria-label="Requests and errors per second" />
-      <p ref={words} class="quiet">
-        {wordsOf(dataNow())}
-      </p>
+      <p class="quiet">{counts ? wordsOf(counts) : 'Loading the counts.'}</p>
     </>
   );
 }
 
-function wordsOf([, requests = [], errors = []]: UPlot.AlignedData): string {
-  const sum = (values: ArrayLike<number | null | undefined>): number =>
-    Array.from(values).reduce<number>((all, value) => all + (value ?? 0), 0);
-  return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${SECONDS_SHOWN / 60} minutes; ${requests[requests.length - 1] ?? 0} requests in the last second.`;
+function wordsOf({ requests, errors }: RequestCounts): string {
+  const sum = (values: readonly (number | null)[]): number =>
+    values.reduce<number>((all, value) => all + (value ?? 0), 0);
+  const known = requests.filter((value) => value !== null).length;
+  const since = known < requests.length ? ', since the server was started' : '';
+  const period = known < 60 ? `${known} seconds` : `${Math.floor(known / 60)} minutes`;
+  return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${period}${since}; ${requests.at(-1) ?? 0} requests in the last second.`;
 }
 
 /** As everywhere in the page: 24 hours, UTC. */
