@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { knownBehaviours } from '../../simulator/behaviours/catalogue.ts';
 import type { FleetEvent, FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
+import { planOf } from '../../simulator/plan/plan.ts';
 import { type VirtualRun, virtualRun } from '../dev/bench/virtual-fleet.ts';
 
 const RUN_MAX_MS = 20_000;
@@ -290,14 +292,16 @@ describe('an update night', () => {
 
 describe('a back-off comparison', () => {
   it('sets two back-offs side by side after an outage', { timeout: RUN_MAX_MS }, async () => {
+    // All of them poll half a second after the network has gone, and not again before the end.
+    const comparison = { name: 'backoff-comparison', at: '59.5s', lasting: '30s' };
+    const words = { seed: 'load', incident: [comparison] };
+    const { cohorts = [], incidents = [] } = planOf(words, knownBehaviours);
     const run = await runFleet({
-      devices: 40,
+      ...{ devices: 40, cohorts, incidents },
       connect: false,
       backOff: { minMs: 1000, maxMs: 16_000 },
       phase: 'lockstep',
       pollIntervalMs: MINUTE_MS,
-      // All of them poll half a second after the network has gone, and not again before the end.
-      incidents: [{ name: 'backoff-comparison', atMs: 59_500, lastingMs: 30_000 }],
       durationMs: 119_000,
     });
     const [exponential, jittered, ...others] = run.result.backoffComparison ?? [];

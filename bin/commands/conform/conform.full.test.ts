@@ -196,7 +196,7 @@ describe('fleetbed conform --dry-run', () => {
     const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
     expect(code, stderr).toBe(0);
     const plan = JSON.parse(stdout);
-    expect(plan.run.length).toBeGreaterThan(3);
+    expect(plan.selected.length).toBeGreaterThan(3);
     expect(plan.skipped[0].because).toContain('does not offer');
     expect(plan.madeAtMost.device).toBeGreaterThanOrEqual(plan.madeAtMost.deployment);
     expect(plan.madeAtMost.artifact).toBe(1);
@@ -204,7 +204,7 @@ describe('fleetbed conform --dry-run', () => {
     expect(plan.footprint.userChanges).toBeGreaterThan(plan.madeAtMost.deployment);
     expect(stderr).toMatch(/requests, at --rate at least \d+ s\n/);
     expect(stderr).toMatch(
-      /left on the server (the API has no delete): \d+ deployments \(ended\), \d/,
+      /left on the server \(the API has no delete\): \d+ deployments \(ended\), \d/,
     );
   });
 
