@@ -77,11 +77,11 @@ const views: readonly View[] = [
   { name: 'journal', isKept: true, address: () => '/journal', shows: /next-deployment/ },
   { name: 'doctor', address: () => '/doctor', shows: /Refused authentication requests/ },
   { name: 'audit', address: () => '/audit', shows: /create/ },
-  { name: 'faults', isKept: true, address: () => '/faults', shows: /No fault is planned/ },
-  { name: 'clock', address: () => '/clock', shows: /Calendar of what ends/ },
+  { name: 'faults', isKept: true, address: () => '/faults', shows: /No planned faults/ },
+  { name: 'clock', address: () => '/clock', shows: /Deprecation calendar/ },
   { name: 'conformance', address: () => '/conformance', shows: /has not been run yet/ },
   { name: 'simulator', address: () => '/simulator', shows: /No fleet has been started/ },
-  { name: 'worlds', address: () => '/worlds', shows: /No snapshot was taken/ },
+  { name: 'worlds', address: () => '/worlds', shows: /No snapshots/ },
   { name: 'device', isKept: true, address: () => device('identity'), shows: /Authentication sets/ },
   { name: 'device-timeline', address: () => device('timeline'), shows: /The newest \d+ entries/ },
   { name: 'device-inventory', address: () => device('inventory'), shows: /device_type/ },
@@ -205,7 +205,7 @@ describe('the terminal', () => {
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await page.getByLabel('Path on the device').last().fill(to);
     await press('Upload');
-    await said('The device has the file.');
+    await said('The file was sent to the device.');
     await from.fill(to);
     const [download] = await Promise.all([page.waitForEvent('download'), press('Download')]);
     expect(readFileSync(await download.path())).toEqual(buffer);

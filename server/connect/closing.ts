@@ -29,7 +29,7 @@ export function closeWith(socket: WebSocket, code: number, reason: string): void
  */
 export function makeWay(socket: WebSocket): void {
   // The frame is sent before the connection ends, unless the other side has stopped reading.
-  closeWith(socket, closeCodes.tryAgainLater, 'the server has too many bytes underway');
+  closeWith(socket, closeCodes.tryAgainLater, 'the server is transferring too many bytes');
   socket.terminate();
 }
 

@@ -28,5 +28,5 @@ function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
 
 /** Why the bytes of a frame are no message; of text that a client of JSON sends, the kind says it. */
 export function noMessageText({ message }: ConnectMessageError, isBinary: boolean): string {
-  return isBinary ? message : 'a text frame: send a binary one that holds a message in msgpack';
+  return isBinary ? message : 'a text frame: send a binary frame with a msgpack message';
 }

@@ -206,7 +206,7 @@ describe('a side that does not read', () => {
     slow.user.socket.resume();
     expect(await ended).toEqual({
       code: 1008,
-      reason: `more than ${limits.userBacklogMaxBytes} bytes wait to be read`,
+      reason: `more than ${limits.userBacklogMaxBytes} bytes are unread`,
     });
     device.reply(other.session, { proto: control, typ: 'pong' });
     expect((await other.user.next()).typ).toBe('pong');

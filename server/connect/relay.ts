@@ -72,7 +72,7 @@ export class Relay implements SessionEnd {
     closeWith(
       this.#socket,
       closeCodes.policyViolation,
-      `more than ${limits.userBacklogMaxBytes} bytes wait to be read`,
+      `more than ${limits.userBacklogMaxBytes} bytes are unread`,
     );
   }
 

@@ -72,7 +72,7 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
       }
       const [head, payload, signature, ...rest] = token.split('.');
       if (payload === undefined || signature === undefined || rest.length > 0) {
-        return { because: 'is not a JWT of three parts' };
+        return { because: 'is not a JWT (three parts separated by dots)' };
       }
       // The algorithm is pinned: any other header was not issued here.
       if (head !== header) return { because: 'was not issued by this server' };

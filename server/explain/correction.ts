@@ -67,7 +67,7 @@ export function adviceOn(refused: Refused): Advice {
   // What another one has written since would be lost.
   if (refused.refusal.status === 412 && meant.method !== 'GET') {
     return {
-      first: 'read it again, make the change in what there is now, and send it with the new ETag',
+      first: 'read the resource again, apply your change to it, and send it with the new ETag',
     };
   }
   const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
@@ -79,7 +79,7 @@ export function adviceOn(refused: Refused): Advice {
     id === operations.connect.id ? takesOver : undefined,
     replacementOf(request, refused),
     isForced(request)
-      ? 'a key that is forced ends the access of the one that the device is accepted with'
+      ? 'force: true ends the access of the accepted key of the device'
       : undefined,
   ];
   const first = words.filter((one) => one !== undefined).join('; ');
@@ -97,9 +97,9 @@ export function adviceOn(refused: Refused): Advice {
 function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Refused) {
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
   const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
-  if (patch) return 'PUT replaces all that there is, and PATCH changes only what is sent';
+  if (patch) return 'PUT replaces everything; PATCH changes only what is sent';
   const isOfAll = operation.id === managementOperations['set-configuration'].id;
-  return isOfAll ? 'PUT replaces all settings, also those that are not sent' : undefined;
+  return isOfAll ? 'PUT replaces all settings, including those that are not sent' : undefined;
 }
 
 /** Whether it preauthorizes a key also for a device that has one. */
@@ -109,7 +109,7 @@ function isForced({ operation, body }: Planned): boolean {
 }
 
 const takesOver =
-  'the command opens a websocket of its own: one that the device has now is closed by it';
+  'the command opens a new websocket, which closes the current one of the device';
 
 interface PlannedPoll extends Planned {
   /** Set where the poll is another one than that for which the device has got its update. */
@@ -119,11 +119,11 @@ interface PlannedPoll extends Planned {
 /** A warning that a poll with other data ends the update that is under way. */
 function warningOf(endsUpdateOf: string | undefined, deviceId: string): string | undefined {
   if (deviceId === '') {
-    return 'an update that is under way for the device ends with a poll of other data than those that it was offered for';
+    return 'a poll with different data ends an update in progress for the device';
   }
   return endsUpdateOf === undefined
     ? undefined
-    : `an update is under way, which a poll of other data ends; it was offered for ${maskText(endsUpdateOf)}`;
+    : `a poll with different data ends the update in progress, which was offered for ${maskText(endsUpdateOf)}`;
 }
 
 function requestFor(operation: Operation, meant: Operation, refused: Refused): PlannedPoll {

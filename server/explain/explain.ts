@@ -178,14 +178,14 @@ function needsOf(lines: string, base: string): Record<string, string> {
   const code = lines.replace(literals, '');
   const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
   const needs: Record<string, string> = {
-    URL: `the base URL, as in ${base}`,
+    URL: `the base URL, such as ${base}`,
     ...(base.startsWith('https:') && {
-      CURL_CA_BUNDLE: 'the PEM file of the certificate authority, which fleetbed serve has named',
+      CURL_CA_BUNDLE: 'the PEM file of the certificate authority that fleetbed serve printed',
     }),
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
-    const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a generated value';
+    const any = /(^|_)ID$/.test(name) ? 'the id of an existing one' : 'a generated value';
     // Without the places in lists.
     const [field = name] = name.split(/_\d/, 1);
     needs[name] = variables[field] ?? any;

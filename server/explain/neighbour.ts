@@ -63,7 +63,7 @@ export function neighbourOf(
   if (meant) return { expected: `${meant.method} ${meant.path}`, operation: meant };
   if (!here.includes(apiOperation)) {
     const expected =
-      'a link to an artifact file as the server hands it out: this port has no other paths';
+      'an artifact link exactly as the server issued it: this port has no other paths';
     return { expected, operation: undefined };
   }
   const example = `${apiOperation.method} ${apiOperation.path}`;
@@ -96,7 +96,7 @@ function insteadOf(
   const operation = instead === undefined ? undefined : mountedOperations[instead];
   const there = operation ? `: ${operation.method} ${operation.path}` : '';
   return {
-    expected: `a path that the dialect ${dialect} has; it lacks ${what} (${meant.method} ${meant.path})`,
+    expected: `a path that exists in the dialect ${dialect}; it has no ${what} (${meant.method} ${meant.path})`,
     remedy: `${wayOut}${there}; or start the server without --dialect ${dialect}`,
     operation,
   };
@@ -106,8 +106,8 @@ function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbou
   const url = urlOf(at, mounts);
   const why =
     at === 'storage'
-      ? 'artifact files have a port of their own in the dialect storage-host'
-      : 'this port serves nothing but artifact files in the dialect storage-host';
+      ? 'the dialect storage-host serves artifact files on another port'
+      : 'the dialect storage-host serves only artifact files on this port';
   return {
     expected: `${meant.method} ${meant.path} at ${url}, as ${why}`,
     remedy: `send the request to ${url}`,

@@ -23,13 +23,13 @@ const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
   [
     'max-devices',
     ({ maxDevices }) =>
-      maxDevices === undefined ? undefined : 'its limit of devices is not reached',
+      maxDevices === undefined ? undefined : 'its device limit is not reached',
   ],
   ['artifact', ({ type }) => (type === 'software' ? 'it has artifacts' : undefined)],
   [
     'device-type',
     ({ type }, request) =>
-      request && type === 'software' ? `one fits device type ${request.deviceType}` : undefined,
+      request && type === 'software' ? `one is compatible with device type ${request.deviceType}` : undefined,
   ],
   [
     'depends',

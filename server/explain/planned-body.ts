@@ -119,7 +119,7 @@ function improved(value: unknown, { operation, schema, faulty, needs }: Facts): 
   }
   if (!isOfRule || keys.length === 0) return value;
   const asked = askedAt(schema, value, keys);
-  const meaning = expected ?? (status === 409 ? 'another one than was sent' : undefined);
+  const meaning = expected ?? (status === 409 ? 'a different one than was sent' : undefined);
   const form = asked.isText ? '' : ', as JSON';
   if (meaning !== undefined) needs[asked.variable] = meaning + form;
   return asked.value;

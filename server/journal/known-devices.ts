@@ -51,11 +51,11 @@ export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
 /** Why a name stands for no device, in words. */
 export function notOneDevice(named: NamedDevice, ifNone: string): string {
   if ('several' in named) {
-    return `is the value of several devices; use an id: ${named.several.join(', ')}`;
+    return `matches several devices; use an id: ${named.several.join(', ')}`;
   }
   const nearest = 'nearest' in named ? named.nearest : [];
   const hint = nearest.length === 0 ? ifNone : `nearest: ${nearest.join(', ')}`;
-  return `there is no device with this id or identity value; ${hint}`;
+  return `no device has this id or identity value; ${hint}`;
 }
 
 function namesIn(devices: Devices['devices']): string[] {

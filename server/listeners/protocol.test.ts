@@ -72,7 +72,7 @@ describe('a readable but unusual request', () => {
       expect([bare.status, JSON.parse(bare.body)]).toEqual([
         400,
         {
-          error: 'the Host header is missing, which HTTP/1.1 requires',
+          error: 'the Host header is missing; HTTP/1.1 requires it',
           request_id: bare.headers['x-svc-requestid'],
         },
       ]);

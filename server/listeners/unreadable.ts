@@ -41,7 +41,7 @@ export function answerUnreadable(
     }
     const isLost = code === 'ECONNRESET' || isTlsError(cause) || !socket.writable;
     const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
-    const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
+    const error = `the request is not valid HTTP: ${status.slice(4)}`;
     const act = (): void => {
       const text = answer({ cause, status, error });
       if (isLost) socket.destroy();

@@ -18,12 +18,12 @@ export class DeliberateFailure extends Error {
 export const internalError = refuse.internal();
 
 const passwordsBusy = refuse.tooManyRequests(1, undefined, {
-  expected: 'fewer sign-ins with a password at a time',
+  expected: 'fewer password sign-ins at a time',
 });
 const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists', {
   path: 'header.Authorization',
   expected: 'a token of an existing tenant',
-  actual: 'one of a tenant that was removed during the request',
+  actual: 'a token of a tenant that was removed during the request',
 });
 
 interface Around {

@@ -212,7 +212,7 @@ export class Pipeline {
 /** Passes the connection to the handler in the endpoint's 101 answer. */
 function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
   const { request, response, requestId, upgrade: bare } = exchange;
-  if (!bare || !answer.upgrade) throw new Error('101 for a request that asked for no upgrade');
+  if (!bare || !answer.upgrade) throw new Error('101 for a request without an upgrade');
   // An upgrade uses TCP; node types it as any stream, since its own users may emit others.
   const socket = bare.socket as Socket;
   response.detachSocket(socket);

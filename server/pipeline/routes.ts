@@ -121,7 +121,7 @@ export const tooManyConnections = refuse.unavailable(
 );
 
 /** Refuses a request without a Host. */
-export const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+export const missingHost = refuse.malformed('the Host header is missing; HTTP/1.1 requires it', {
   path: 'header.Host',
   expected: 'exactly one Host header (RFC 9112, section 3.2)',
   actual: 'none',

@@ -218,7 +218,7 @@ const jsonType = 'application/json';
 
 const bodyRequired = refuse.malformed('body: is required', {
   path: 'body',
-  expected: 'a body in JSON',
+  expected: 'a JSON body',
   actual: 'nothing',
 });
 

@@ -86,7 +86,7 @@ export const authOutcomes = {
     detail: {
       path: 'state',
       expected: 'an active tenant',
-      actual: 'a suspended one',
+      actual: 'a suspended tenant',
       requirement: 'auth.forbidden-is-403',
       remedy: activateTenant,
     },

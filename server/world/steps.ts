@@ -153,7 +153,7 @@ async function firstContact(
       actor: deviceActor(actor),
       action: 'create',
       object: deviceObject(actor),
-      change: 'first request; pending acceptance',
+      change: 'first request; pending until a user accepts it',
     },
   );
   if (device.status === 'pending') return { id };

@@ -56,7 +56,7 @@ function read(body: AuthRequest, { names, request }: HandlerContext): SignIn | R
     return refuse.malformed(`body: id_data: ${identity.because}`, {
       path: 'body.id_data',
       expected:
-        identity.expected ?? 'the text of a JSON object, such as {"mac":"02:00:00:00:00:01"}',
+        identity.expected ?? 'a JSON object as a string, such as {"mac":"02:00:00:00:00:01"}',
       requirement: 'auth.id-data-is-json-text',
     });
   }
@@ -172,7 +172,7 @@ function record(
     actor: deviceActor(device),
     action: known ? 'update' : 'create',
     object: deviceObject(device),
-    change: known ? 'new key; pending acceptance' : 'first request; pending acceptance',
+    change: known ? 'new key; pending until a user accepts it' : 'first request; pending until a user accepts it',
   });
   return set;
 }

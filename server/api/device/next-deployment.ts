@@ -100,7 +100,7 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
       expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
       actual: `${valuesIn(now)}; the deployment has failed for this device`,
       remedy:
-        'deploy to the device again, and have it report the same data from the offer until the update has ended',
+        'deploy to the device again; the device must report the same data until the update has ended',
     },
   );
 }

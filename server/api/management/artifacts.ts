@@ -15,7 +15,7 @@ import { pagedAnswer } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound(
-  'there is no artifact with this id',
+  'no artifact has this id',
   inPath('id', 'the id of an artifact of this tenant'),
 );
 const byName = 'name:asc';
@@ -89,8 +89,8 @@ export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, b
   if (!found) return noSuchArtifact;
   if (store.deployments.isArtifactUsed(found.artifact.name)) {
     return refuse.unprocessable(
-      'the artifact is used in a deployment; upload another one instead of changing its description',
-      inState('an artifact that no deployment has used', 'one that a deployment has used'),
+      'the artifact was used in a deployment, so its description cannot be changed; upload another artifact',
+      inState('an artifact that no deployment has used', 'an artifact that a deployment has used'),
     );
   }
   store.artifacts.describe(found.artifact.id, body.description, nowMs);

@@ -95,7 +95,7 @@ function writeChange(
 }
 
 const noSuchUser = refuse.notFound(
-  'there is no user with this id',
+  'no user has this id',
   inPath('id', 'the id of a user of this tenant'),
 );
 
@@ -107,16 +107,16 @@ function ruleOut(
 ): Refusal | undefined {
   const { email, password, roles } = given;
   if (email === undefined && password === undefined && roles === undefined) {
-    return refuse.malformed('body: contains nothing to change; send email, password or roles', {
+    return refuse.malformed('body: has no change; send email, password or roles', {
       path: 'body',
-      expected: 'something to change',
-      actual: 'nothing to change',
+      expected: 'a change',
+      actual: 'no change',
     });
   }
   if (user.id !== context.user.id && password !== undefined) {
     return refuse.unprocessable(
-      'body: password: cannot be set for another user; they can reset it themselves',
-      { path: 'body.password', expected: 'no password of another user' },
+      'body: password: cannot be set for another user; the user can reset it',
+      { path: 'body.password', expected: 'a change without the password' },
     );
   }
   if (needsProof(context, user, given)) {

@@ -47,7 +47,7 @@ describe('a device that does not transfer files is 502:', () => {
     [
       'it accepts other protocols only',
       { proto: control, typ: 'accept', body: encodeBody({ version: 1, protocols: [1, 3, 4] }) },
-      'file transfer disabled on device',
+      'file transfer is disabled on the device',
     ],
     [
       'it accepts another version',
@@ -69,11 +69,11 @@ describe('a device that does not transfer files is 502:', () => {
       { proto: shell, typ: 'error', body: Buffer.from('what?') },
       /cannot be read/,
     ],
-    ['it echoes', { proto: control, typ: 'open' }, 'file transfer not implemented on device'],
+    ['it echoes', { proto: control, typ: 'open' }, 'the device does not support file transfer'],
     [
       'it answers something else',
       { proto: fileTransfer, typ: 'accept', body: encodeBody({ version: 1, protocols: [2] }) },
-      'file transfer not implemented on device',
+      'the device does not support file transfer',
     ],
     ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" cannot be read/],
     [
@@ -303,7 +303,7 @@ describe('a device that does not read', () => {
       await presenceOf(server, identity);
     }
     await reply;
-    expect(answer).toEqual([502, 'the device asks, and does not read']);
+    expect(answer).toEqual([502, 'the device sends requests, but does not read the answers']);
   });
 });
 

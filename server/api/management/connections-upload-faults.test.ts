@@ -110,7 +110,7 @@ describe('a device that does not take the file', () => {
     const open = await device.nextOf('open');
     const body = encodeBody({ version: 1, protocols: [1] });
     device.reply(open, { proto: control, typ: 'accept', body });
-    expect(await errorOf(reply)).toEqual([502, 'file transfer disabled on device']);
+    expect(await errorOf(reply)).toEqual([502, 'file transfer is disabled on the device']);
   });
 
   it.each([

@@ -24,7 +24,7 @@ function refusalOf({ status, because }: { readonly status: number; readonly beca
   const isOffline = because === 'device disconnected';
   const ofDevice = {
     path: 'state',
-    remedy: 'check what the device says, and send the request again',
+    remedy: "fix what the device's error names, and send the request again",
   };
   return new Refusal(status, because, { detail: isOffline ? offline : ofDevice });
 }

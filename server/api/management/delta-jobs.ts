@@ -24,7 +24,7 @@ export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, cont
   const job = context.store.deltaJobs.find(parameters.id);
   if (!job)
     return refuse.notFound(
-      'there is no delta job with this id',
+      'no delta job has this id',
       inPath('id', 'the id of a delta job'),
     );
   return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };

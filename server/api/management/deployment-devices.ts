@@ -60,9 +60,9 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   if (device instanceof Refusal) return device;
   const log = store.deviceDeployments.findLog(parameters.id, parameters.device_id);
   if (log === undefined)
-    return refuse.notFound('this device has sent no log for this deployment', {
-      ...inState('a device that has sent a log', 'one that has sent none'),
-      remedy: 'the log is there once a device of this deployment has failed and uploaded it',
+    return refuse.notFound('this device has not sent a log for this deployment', {
+      ...inState('a device that has sent a log', 'a device that has not sent one'),
+      remedy: "the log is available after the device's update has failed and the device has uploaded it",
     });
   return { status: 200, body: log };
 });

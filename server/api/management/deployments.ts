@@ -26,13 +26,13 @@ interface ListQuery {
 
 /** The detail of a change that comes too late. */
 const ended = {
-  ...inState('a deployment that is still active', 'one that has ended'),
-  remedy: 'leave it as it is, or create another deployment',
+  ...inState('a deployment that is still active', 'an ended deployment'),
+  remedy: 'nothing to abort; create another deployment if needed',
 };
 /** The detail of a change of what there is not. */
 const withoutMap = {
   ...inState('a deployment that was created with an update_control_map', 'one without'),
-  remedy: 'create another deployment, with the map',
+  remedy: 'create another deployment with a map',
 };
 
 export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>

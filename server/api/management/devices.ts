@@ -98,7 +98,7 @@ export const getDeviceLimit = defineEndpoint('get-device-limit', (_input, contex
 export const getLimitByName = defineEndpoint('get-limit-by-name', ({ parameters }, context) => {
   if (parameters.name !== limitName) {
     return refuse.malformed(
-      `there is no limit with this name; the only one is ${limitName}`,
+      `no limit has this name; the only one is ${limitName}`,
       inPath('name', limitName),
     );
   }

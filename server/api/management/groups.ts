@@ -11,7 +11,7 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchGroup = refuse.notFound(
-  'there is no group with this name; a group exists only while it has devices',
+  'no group has this name; a group exists only while it has devices',
   inPath('name', 'the name of a group that has devices'),
 );
 const notIn = refuse.notFound(

@@ -52,7 +52,7 @@ export function openMultipart(
 
 /** The answer to a body with more parts than are read. */
 export const tooManyParts = refuse.malformed(
-  `the multipart body has more than ${limits.uploadPartsMax} parts; send only those that are needed`,
+  `the multipart body has more than ${limits.uploadPartsMax} parts; send only the required ones`,
   { path: 'form', expected: `at most ${limits.uploadPartsMax} parts`, actual: 'more parts' },
 );
 

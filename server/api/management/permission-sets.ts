@@ -22,7 +22,7 @@ export const getPermissionSet = defineEndpoint('get-permission-set', ({ paramete
   const name = names.find((one) => one === parameters.id);
   if (!name)
     return refuse.notFound(
-      `there is no permission set with this name; the names are ${names.join(', ')}`,
+      `no permission set has this name; the names are ${names.join(', ')}`,
       inPath('name', 'the name of a permission set'),
     );
   return { status: 200, body: permissionSetView(name) };

@@ -157,7 +157,7 @@ async function discarded(
 }
 
 function noFile(part: string): Refusal {
-  return refuse.malformed(`the request does not contain the file in a part "${part}"`, {
+  return refuse.malformed(`the request has no part "${part}" with the file`, {
     path: `form.${part}`,
     expected: 'a part with the file',
     actual: 'none',

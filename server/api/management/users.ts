@@ -12,7 +12,7 @@ import { linkedAnswer, momentMs } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound(
-  'there is no user with this id',
+  'no user has this id',
   inPath('id', 'the id of a user of this tenant'),
 );
 

@@ -8,11 +8,11 @@ import type { StoredDevice } from '../../store/devices.ts';
 export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound(
-  'there is no device with this id',
+  'no device has this id',
   inPath('device_id', 'the id of a device of this tenant'),
 );
 const otherGroup = refuse.forbidden(
-  "the device is in none of the groups that the user's roles are limited to",
+  "the device is not in the groups of the user's roles",
   ofRoles('a device in one of these groups'),
 );
 

@@ -81,8 +81,8 @@ function Rooms() {
               )),
             )}
             <Route>
-              <Empty title="There is nothing at this address">
-                <Link href="/">To the overview</Link>
+              <Empty title="This page does not exist">
+                <Link href="/">Go to the overview</Link>
               </Empty>
             </Route>
           </Switch>

@@ -10,7 +10,7 @@ import { nextTheme, theme } from './theme.ts';
 const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
   connecting: ['plain', 'Connecting'],
   live: ['good', 'Live'],
-  lost: ['bad', 'Disconnected, trying again'],
+  lost: ['bad', 'Disconnected, reconnecting'],
 };
 
 /** The bar; without a token it shows only the name. */

@@ -188,7 +188,7 @@ describe('an assertion about the journal', () => {
   it('of a device that nobody knows is refused with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
     expect(text).toMatch(
-      /body: device: there is no device with this id or identity value; nearest: aa:\d/,
+      /body: device: no device has this id or identity value; nearest: aa:\d/,
     );
   });
 
@@ -202,7 +202,7 @@ describe('an assertion about the journal', () => {
 
   it.each([
     [{}, 'happened'],
-    [{ happened: [] }, 'must have at least one step'],
+    [{ happened: [] }, 'must hold at least one step'],
     [{ happened: 'success' }, 'must be a list'],
     [{ happened: [{}] }, 'must not be empty'],
     [{ happened: [{ report: 'done' }] }, 'happened.0.report: must be one of'],

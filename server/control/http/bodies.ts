@@ -18,7 +18,7 @@ export function boundBodies(): RequestHandler {
     // What announces no length may become as long as any.
     const bytes = Math.min(coding === undefined ? Number(length) : Infinity, TEXT_MAX_BYTES);
     if (!underway.tryAcquire(bytes))
-      refuseForNow(response, 'too many bytes of unfinished requests');
+      refuseForNow(response, 'too many bytes in unfinished requests');
     request.once('close', () => underway.release(bytes));
     next();
   };

@@ -222,7 +222,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
     { tenants, handlers },
     (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
   );
-  app.use((request) => refuse(404, `there is nothing at ${request.path}`));
+  app.use((request) => refuse(404, `the path ${request.path} does not exist`));
   app.use(faults(log, (fault) => storageErrors.refusalOf(fault)));
   return { app, admission };
 }

@@ -105,7 +105,7 @@ describe('the signature doctor over bytes', () => {
     ['nothing', {}, 'give the sequence number'],
     ['a body alone', { body: 'AAAA' }, 'give the sequence number'],
     ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'give the sequence number'],
-    ['no base64', { body: '{}', signature: 'x' }, 'body: must be the bytes of the body in base64'],
+    ['no base64', { body: '{}', signature: 'x' }, 'body: must be the body in base64'],
     ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
     ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
   ])('is refused with one sentence for %s', async (_, question, sentence) => {

@@ -53,7 +53,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
 
 /** What to do before the first device is known. */
 const noDevices =
-  'no device is known: let one send an authentication request to the API, or run "fleetbed simulate"';
+  'there are no devices; send an authentication request to the API, or run "fleetbed simulate"';
 
 function findDevice(tenants: readonly Tenant[], wanted: string) {
   const others: string[] = [];
@@ -110,15 +110,15 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 const expectations: Readonly<Record<number, string>> = {
-  408: 'a request that has arrived whole within the time limit of the server',
-  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
+  408: "a complete request within the server's time limit",
+  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes in total`,
 };
 
 /** The refusal of bytes that were not HTTP. */
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
   const { atMs, requestId, code, status, line } = record;
   const [method = 'GET', url = '/'] = line?.split(' ') ?? [];
-  const sentence = `the request cannot be read as HTTP: ${reasons[status] ?? status}`;
+  const sentence = `the request is not valid HTTP: ${reasons[status] ?? status}`;
   return {
     atMs,
     requestId,
@@ -131,9 +131,9 @@ function refusedRecord(record: UnreadableRecord): RefusedRecord {
     refusal: new Refusal(status, sentence, {
       detail: {
         path: 'request',
-        expected: expectations[status] ?? 'a request of HTTP/1.1 (RFC 9112)',
+        expected: expectations[status] ?? 'an HTTP/1.1 request (RFC 9112)',
         actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
-        rule: 'A request must follow RFC 9112, within the limits of time and size.',
+        rule: 'A request must follow RFC 9112 and stay within the limits of time and size.',
       },
     }),
   };

@@ -63,7 +63,7 @@ function entryOf(tenant: Tenant, sequence: string): JournalEntry {
   }
   return (
     journal.at(Number(sequence)) ??
-    refuse(404, 'there is no entry with this sequence number, or it is no longer kept')
+    refuse(404, 'the journal has no entry with this sequence number, or has dropped it')
   );
 }
 

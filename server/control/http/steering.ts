@@ -44,7 +44,7 @@ export function steeringHandlers(outbox: Outbox) {
     'DELETE /faults': ({ tenant, query: { id } }) => {
       const cleared = faultPlansOf(tenant).clear(id);
       if (id === undefined || cleared > 0) return { cleared };
-      return refuse(404, 'there is no rule with this id; GET /faults lists them');
+      return refuse(404, 'no rule has this id; GET /faults lists all rules');
     },
     'GET /faults/check': ({ tenant }) => {
       const unfired = faultPlansOf(tenant).unfired();

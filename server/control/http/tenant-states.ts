@@ -76,7 +76,7 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
     states.snapshots(tenant).map(({ name }) => name),
   );
   const hint = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return `there is no snapshot with this name; ${hint}`;
+  return `no snapshot has this name; ${hint}`;
 }
 
 async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {

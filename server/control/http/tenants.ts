@@ -15,7 +15,7 @@ import { refuse } from './refusals.ts';
 const refusals = {
   'name taken': {
     status: 409,
-    error: 'body: name: is used by another tenant; GET /tenants lists them',
+    error: 'body: name: is used by another tenant; GET /tenants lists all tenants',
   },
   'e-mail taken': {
     status: 409,
@@ -30,7 +30,7 @@ const refusals = {
 /** What is done with tenants. */
 export function tenantHandlers(tenants: Tenants, states: TenantStates) {
   const known = ({ id }: { readonly id: string }): Tenant =>
-    tenants.find(id) ?? refuse(404, 'there is no tenant with this id; GET /tenants lists them');
+    tenants.find(id) ?? refuse(404, 'no tenant has this id; GET /tenants lists all tenants');
   return {
     'GET /tenants': () => tenants.list().map(view),
     'POST /tenants': async ({ body }) => {
@@ -40,7 +40,7 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
     'DELETE /tenants': async () => (await states.dropOthers()).map(view),
     'DELETE /tenants/{id}': async ({ parameters }) => {
       const tenant = known(parameters);
-      if (tenant.isFirst) refuse(409, 'the first tenant cannot be removed; POST /reset empties it');
+      if (tenant.isFirst) refuse(409, 'the first tenant cannot be removed; use POST /reset to clear it');
       await states.drop(tenant);
       return view(tenant);
     },

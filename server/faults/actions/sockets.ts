@@ -47,7 +47,7 @@ const reasonShape = v.pipe(
 
 const closeSocket = defineAction({
   kind: 'close-socket',
-  does: 'closes with any code, even one that is not allowed in a frame',
+  does: 'closes with the given code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
   phases: ['body'],
   applies: asksForSocket,
@@ -77,7 +77,7 @@ const cutSocket = defineAction({
 
 const ignorePings = defineAction({
   kind: 'ignore-pings',
-  does: 'stops answering and sending pings; messages continue',
+  does: 'neither answers nor sends pings; messages continue',
   entries: due,
   phases: ['body'],
   applies: asksForSocket,

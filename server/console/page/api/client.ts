@@ -145,7 +145,7 @@ export async function send(target: string, sent: Sent = {}): Promise<Response> {
 /** One sentence of whatever went wrong. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
-  if (error instanceof TypeError) return 'The server does not answer.';
+  if (error instanceof TypeError) return 'The server does not respond.';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -34,7 +34,7 @@ interface RunExit {
 /** The end of a run as a sentence for people. */
 export function exitText({ exitCode, leftOut = 0 }: RunExit): string {
   const end = exitCode === null ? 'Stopped.' : `Ended with exit code ${exitCode}.`;
-  return leftOut === 0 ? end : `${end} ${leftOut} lines were too long or too many to be kept.`;
+  return leftOut === 0 ? end : `${end} ${leftOut} lines were left out: too long, or too many.`;
 }
 
 /** What a run has said. */

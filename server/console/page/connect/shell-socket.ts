@@ -100,7 +100,7 @@ export class ShellSocket {
 
   #takeControl(typ: string | undefined): void {
     if (typ === 'ping') this.#socket?.send(encode({ hdr: { proto: CONTROL, typ: 'pong' } }));
-    else if (typ === 'close' || typ === 'error') this.#end('The device has refused the shell.');
+    else if (typ === 'close' || typ === 'error') this.#end('The device refused the shell.');
   }
 
   #end(why: string): void {

@@ -28,12 +28,12 @@ export function DeviceTimeline({ deviceId }: { deviceId: string }) {
     <View what="the timeline" loaded={loaded}>
       {(entries) =>
         entries.length === 0 ? (
-          <Empty title="The journal holds nothing of this device" />
+          <Empty title="The journal has no entries for this device" />
         ) : (
           <>
             <p class="quiet">
               The newest {entries.length} entries.{' '}
-              <Link href={`/journal?device=${deviceId}`}>All of them in the journal</Link>
+              <Link href={`/journal?device=${deviceId}`}>Show all in the journal</Link>
             </p>
             <ol class="timeline">
               {entries.map((entry) => (
@@ -70,7 +70,7 @@ export function whyOf({ refusal, noUpdate }: Entry): string {
 
 /** What an entry is called. */
 export function titleOf({ kind, operation, method, path, from, typ }: Entry): string {
-  if (kind === 'frame') return `message from the ${from}: ${typ ?? 'not readable'}`;
-  if (kind === 'unreadable') return 'bytes that are no HTTP';
+  if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
+  if (kind === 'unreadable') return 'bytes that are not HTTP';
   return operation ?? `${method} ${path}`;
 }

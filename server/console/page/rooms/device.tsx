@@ -70,7 +70,7 @@ function Shown({ device, reload }: { device: Device; reload: () => void }) {
           done="The device was decommissioned."
           asks={{
             title: 'Decommission this device?',
-            text: `All that is known of ${name} is deleted.`,
+            text: `All data of ${name} is deleted.`,
             action: 'Decommission',
           }}
         >

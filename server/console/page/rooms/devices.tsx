@@ -56,7 +56,7 @@ function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void })
   );
   if (rows.length === 0) {
     return (
-      <Empty title="No device has called yet">
+      <Empty title="No devices yet">
         <p>A device appears here with its first authentication request, as pending.</p>
       </Empty>
     );
@@ -93,7 +93,7 @@ function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void })
         <BulkActions pending={pending} selected={selected} onDone={finished} />
       </div>
       {shown.length === 0 ? (
-        <Empty title="No device matches the filters" />
+        <Empty title="No devices match the filters" />
       ) : (
         <LongTable
           caption="Devices"

@@ -59,10 +59,10 @@ export function JournalRoom() {
         <ActionButton
           kind="danger"
           work={() => ask('DELETE /journal')}
-          done="The journal is empty now."
+          done="The journal was cleared."
           asks={{
-            title: 'Empty the journal?',
-            text: 'Every kept exchange of this tenant is forgotten.',
+            title: 'Clear the journal?',
+            text: 'All recorded exchanges of this tenant are deleted.',
             action: 'Clear',
           }}
         >
@@ -85,7 +85,7 @@ function Entries({ filter, isPaused }: { filter: Filter; isPaused: boolean }) {
   if (!entries) return <Loading what="the journal" />;
   if (entries.length === 0) {
     return (
-      <Empty title="No entry matches">
+      <Empty title="No matching entries">
         <p>Entries appear here as requests arrive.</p>
       </Empty>
     );

@@ -91,7 +91,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
         <TextBlock text={lines.slice(-LINES_SHOWN).join('\n')} />
         {exit && <p>{exitText(exit)}</p>}
         <div class="actions">
-          <Link href="/devices">See its devices</Link>
+          <Link href="/devices">Show its devices</Link>
           {isRunning && (
             <ActionButton kind="danger" work={stop} done="The fleet was stopped.">
               Stop

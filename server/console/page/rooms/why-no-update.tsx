@@ -40,7 +40,7 @@ export function Rules({ explanation }: { explanation: NoUpdate }) {
     <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
       <details>
         <summary>
-          {rule === undefined ? 'All rules let it pass' : `Decided by the rule “${rule}”`}
+          {rule === undefined ? 'All rules passed' : `Decided by the rule “${rule}”`}
         </summary>
         <p>Polled {readable(polled)}</p>
         {deploymentId !== undefined && (
@@ -50,7 +50,7 @@ export function Rules({ explanation }: { explanation: NoUpdate }) {
         )}
         {passed.length > 0 && (
           <>
-            <h3>Rules that let it pass</h3>
+            <h3>Passed rules</h3>
             <ol class="rules">
               {passed.map((each) => (
                 <li key={each.rule}>
