@@ -210,6 +210,6 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
 }
 
 function fewerConnections(most: number, wanted: number): string {
-  const why = `this process may open ${openFilesLimit()} files`;
-  return `at most ${most} connections at a time, not ${wanted}: ${why}; raise it with ulimit -n`;
+  const why = `this process can open ${openFilesLimit()} files`;
+  return `at most ${most} connections at a time, not ${wanted}: ${why}; raise the limit with ulimit -n`;
 }

@@ -107,7 +107,7 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
       const tenant = tenants.find(id);
       if (tenant?.isFirst) {
         throw new Error(
-          'the first tenant cannot be removed; call close() on the testbed, or reset()',
+          'the first tenant cannot be removed; call reset() or close() on the testbed',
         );
       }
       if (tenant) await states.drop(tenant);

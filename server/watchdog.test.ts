@@ -34,7 +34,7 @@ it('a piece of work that takes too long is logged with its operation, once in a 
   }
   expect(lines).toEqual([
     expect.stringMatching(
-      /^the event loop stood still for \d+ ms in get-inventory \(request first\)$/,
+      /^the event loop stalled for \d+ ms in get-inventory \(request first\)$/,
     ),
   ]);
   expect(watchdog.stalls).toMatchObject({ count: 2, worstIn: expect.stringContaining('get-inv') });

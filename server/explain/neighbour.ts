@@ -109,7 +109,7 @@ function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbou
       ? 'the dialect storage-host serves artifact files on another port'
       : 'the dialect storage-host serves only artifact files on this port';
   return {
-    expected: `${meant.method} ${meant.path} at ${url}, as ${why}`,
+    expected: `${meant.method} ${meant.path} at ${url}, because ${why}`,
     remedy: `send the request to ${url}`,
     operation: meant,
     at,

@@ -101,7 +101,7 @@ export const variables: Readonly<Record<string, string>> = {
   DEVICE_PATH: 'the path of the file on the device',
   TYPE: 'the type of the artifact, such as single-file',
   DEVICE_ID: 'the id of the device, as shown by "npx fleetbed devices"',
-  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
+  PUBLIC_KEY: 'the public key of the device in PEM, each line break as two characters: \\n',
 };
 
 /** Names of values that belong to a user in the request body, not to the user who sends it. */

@@ -184,7 +184,7 @@ function problemOf(
     return { key: act ? 'script' : 'act', message: 'must have either act or script' };
   }
   if (script && times !== undefined) {
-    return { key: 'times', message: 'a script runs once per step; remove times' };
+    return { key: 'times', message: 'a script fires once for each of its steps; remove times' };
   }
   if (when === undefined) return undefined;
   const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];

@@ -54,7 +54,7 @@ export const activateTenant =
 
 const anAcceptedKey = 'an accepted key of this device';
 const acceptedAutomatically =
-  'device not authorized: the first request is always refused; the server has accepted the device automatically, send the request again';
+  'device not authorized: the first request is always refused; send the request again: the server has accepted the device automatically';
 const newDevice = {
   path: 'state',
   expected: anAcceptedKey,

@@ -75,7 +75,7 @@ export class SortedIds {
       if (typeof value === 'string') this.#charactersLeft -= value.length;
     if (this.#charactersLeft < 0) {
       throw new SortError(
-        `sort: the values to sort by have more than ${SORTED_CHARACTERS_MAX} characters together; sort by fewer attributes, or search fewer devices`,
+        `sort: the values to sort by have more than ${SORTED_CHARACTERS_MAX} characters in total; sort by fewer attributes, or search fewer devices`,
       );
     }
     this.#found.push({ id, keys });

@@ -42,7 +42,7 @@ export class StepBudget {
     this.#left -= steps;
     if (steps <= STEPS_IN_TEXT_MAX && this.#left >= 0) return;
     throw new PatternError(
-      'takes too long to match, together with the other patterns of the search; simplify it, or search fewer devices',
+      'takes too long to match with the other patterns of the search; simplify it, or search fewer devices',
     );
   }
 }
@@ -52,7 +52,7 @@ export function compilePattern(source: string, budget = new StepBudget()): Patte
   const program = compiled(source);
   const size = program.programSize();
   if (size > PROGRAM_STEPS_MAX) {
-    throw new PatternError('is too large when its repetitions are expanded; use smaller ones');
+    throw new PatternError('is too large when its repetitions are expanded; use smaller repetitions');
   }
   budget.spend(size * MAKING_STEPS);
   return {
@@ -77,6 +77,6 @@ function compiled(source: string): RE2JS {
     const isSyntax = error instanceof RE2JSSyntaxException;
     const place = isSyntax && error.getPattern() ? `: ${error.getPattern()}` : '';
     const what = isSyntax ? error.getDescription() : error.message;
-    throw new PatternError(`is not in the syntax of RE2: ${what}${place}`);
+    throw new PatternError(`is not valid RE2 syntax: ${what}${place}`);
   }
 }

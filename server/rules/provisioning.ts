@@ -12,8 +12,8 @@ interface ProvisioningSettings {
 /** What is missing of a device whose records are not there yet. */
 export const notProvisioned = {
   path: 'state',
-  expected: 'a device whose records have appeared',
-  actual: 'one whose records appear some time after it was accepted (asynchronous-provisioning)',
+  expected: 'a provisioned device',
+  actual: 'a device that is not provisioned yet (asynchronous-provisioning)',
   remedy: 'wait until the device is provisioned, and send the request again',
 };
 

@@ -94,7 +94,7 @@ function grantOf(permission: Permission): Grant | { readonly because: string } {
   if (!set) {
     const words = [...Object.keys(groupActions), ...scopedSets].join(', ');
     return {
-      because: `action: "${action}" must be one of any, http, ${words}; any needs the object type and value any`,
+      because: `action: "${action}" must be one of any, http, ${words}; any requires the object type any and the value any`,
     };
   }
   if (object.type !== groupType)

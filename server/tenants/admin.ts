@@ -64,7 +64,7 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   }
   if (tenants.findByEmail(email)) {
     throw new SettingError(
-      `admin e-mail "${email}" belongs to another tenant of this data folder; choose another address`,
+      `admin e-mail "${email}" is in use in another tenant of this data folder; choose another address`,
     );
   }
   const prepared = await preparedAdmin({ email, password }, { random });

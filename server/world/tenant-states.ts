@@ -40,8 +40,8 @@ export class StartNotKept extends Error {
 
   constructor() {
     super(
-      'there is no start state to restore: no copy of it could be written when the server started; ' +
-        'free some space and restart it',
+      'the start state cannot be restored: the server could not write a copy of it when it started; ' +
+        'free some space and restart the server',
     );
   }
 }

@@ -73,7 +73,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
   const beganMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < beganMs) {
     throw new WorldError(
-      `${place}: its artifact was created later; give the artifact a longer ago`,
+      `${place}: its artifact was created later; set a longer ago for the artifact`,
     );
   }
   const meant = deployment.devices ?? world.devices.map(({ name }) => name);
@@ -85,7 +85,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
       throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
     if (deployment.devices && agoMs(device.ago) < beganMs) {
-      throw new WorldError(`${place}: device "${name}" was created later; give it a longer ago`);
+      throw new WorldError(`${place}: device "${name}" was created later; set a longer ago for it`);
     }
   }
 }

@@ -192,7 +192,7 @@ describe('a pattern that would take for ever elsewhere', () => {
     const reply = await ask('(a?){400}b$');
     expect([reply.status, reply.json().error]).toEqual([
       400,
-      'body: filters: the pattern of a $regex takes too long to match, together with the other patterns of the search; simplify it, or search fewer devices',
+      'body: filters: the pattern of a $regex takes too long to match with the other patterns of the search; simplify it, or search fewer devices',
     ]);
     const parameters = { id: long.id };
     await server.call('decommission-device', { token: server.adminToken, parameters });

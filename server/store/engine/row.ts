@@ -4,14 +4,14 @@ import type { Sql, SqlRow, SqlValue } from './sql.ts';
 /** The value of a text column. @throws TypeError */
 export function text(row: SqlRow, column: string): string {
   const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`);
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
   return value;
 }
 
 /** The value of a number column. @throws TypeError */
 export function number(row: SqlRow, column: string): number {
   const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`);
+  if (typeof value !== 'number') throw new TypeError(`column ${column} is not a number`);
   return value;
 }
 

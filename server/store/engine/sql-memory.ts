@@ -85,7 +85,7 @@ async function copyPages(engine: Engine, copying: Copying): Promise<void> {
   const step = engine.cwrap('sqlite3_backup_step', 'number', ['number', 'number']);
   const finish = engine.cwrap('sqlite3_backup_finish', 'number', ['number']);
   const backup = begin(pointerTo(to), 'main', pointerTo(from), 'main');
-  if (backup === 0) throw new Error('a copy of the state cannot be begun');
+  if (backup === 0) throw new Error('a copy of the state cannot be started');
   const steps = function* () {
     for (let code = OK; code === OK && !isOver(); ) {
       code = step(backup, isWritten() ? ALL_PAGES : PAGES);

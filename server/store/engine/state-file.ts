@@ -172,7 +172,7 @@ function requireVersion(sql: Sql, path: string, { version }: StateShape): void {
   if (actual === version) return;
   throw new StateError(
     'version',
-    `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
+    `${path} has version ${actual} of the tables, but this fleetbed needs version ${version}`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** Faults of the disk when writing, as the system and the engine report them. */
 
 export const noSpace = 'no space left in';
-const unwritable = 'nothing can be written in';
+const unwritable = 'cannot write in';
 /** The files of a store are no longer where they were: writing to them would keep nothing. */
 export class FilesGone extends Error {
   override readonly name = 'FilesGone';

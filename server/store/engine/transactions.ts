@@ -84,5 +84,5 @@ export abstract class Transactional {
 /** A promise would write later: in no transaction, or in a different one. */
 function refuseToWait(promise: Promise<unknown>): never {
   promise.catch(() => undefined);
-  throw new TypeError('a transaction cannot wait: its work gave a promise');
+  throw new TypeError('a transaction cannot wait: its work returned a promise');
 }

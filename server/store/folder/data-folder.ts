@@ -155,7 +155,7 @@ function requireOurs(path: string): void {
   const names = readdirSync(path).filter((name) => name !== lockFile);
   const isOurs = names.some((name) => name === tenantsFolder || name.startsWith(serverFile));
   if (names.length === 0 || isOurs) return;
-  throw new StateError('foreign', `${path} holds other files, but no fleetbed data`);
+  throw new StateError('foreign', `${path} has other files, but no fleetbed data`);
 }
 
 function makeDataFolder(path: string): void {
@@ -165,7 +165,7 @@ function makeDataFolder(path: string): void {
     const isOfNone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (!isOfNone) throw cause;
     // Not that it is missing is the fault, but that the system makes no folder there.
-    throw new StateError('unreadable', `${path} cannot be made (${cause.message})`, { cause });
+    throw new StateError('unreadable', `${path} cannot be created (${cause.message})`, { cause });
   }
 }
 
