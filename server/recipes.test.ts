@@ -63,7 +63,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '200',
   ],
   'a rate limit': ['200', '200', '429', '200'],
-  'a Retry-After that makes no sense': [
+  'an invalid Retry-After': [
     '429',
     '999999999999999999999',
     '429',
@@ -71,7 +71,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '429',
     '200',
   ],
-  'a server whose responses take other legal forms': [
+  'a server whose responses have other valid forms': [
     '200',
     /^request-ids, [a-z, -]+$/,
     /^Contract, Error: /,
@@ -106,7 +106,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'device worker did: report success after report installing, once.',
   ],
   'another test on the same server': ['200', '401'],
-  'the same moment again and again': ['200', '204', '204', '204', '204', '404'],
+  'the same state again and again': ['200', '204', '204', '204', '204', '404'],
 };
 
 let folder: string;
