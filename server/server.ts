@@ -32,7 +32,7 @@ import { TenantStates } from './world/tenant-states.ts';
 export interface ServerOptions extends Partial<Settings> {
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Starts runs against the server that are asked for in the console; without it there are none. */
+  /** Starts the runs that the console requests; without it the console cannot start runs. */
   readonly startRun?: RunStarter;
 }
 
@@ -64,7 +64,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   return server;
 }
 
-/** A server together with what it is made of, for who embeds it. */
+/** A server together with its parts, for code that embeds it. */
 export interface OpenServer {
   readonly server: RunningServer;
   readonly services: Services;
@@ -184,21 +184,21 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
   };
 }
 
-/** Planned faults, and the variation that was asked for. */
+/** Planned faults, and the configured variation. */
 function transformsOf(services: Services): ResponseTransform[] {
   const { varySeed } = services.settings;
   const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
   return [new FaultTransform(services), ...varied];
 }
 
-/** What all connections of the API share; says where the system gives less than was asked for. */
+/** The limits that all API connections share; warns if the system allows less than requested. */
 function openBudgets({ connectionLimits }: Settings, log: Log) {
   const { connectionsMax, underwayMaxBytes, unreadMaxBytes } =
     completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
   if (openFiles.max < connectionsMax) {
     const sentence = fewerConnections(openFiles.max, connectionsMax);
-    // The default is what nobody asked for, and more than most systems allow.
+    // The default was not requested explicitly, and is more than most systems allow.
     if (connectionLimits?.connectionsMax === undefined) log.debug(sentence);
     else log.info(sentence);
   }

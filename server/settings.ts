@@ -133,7 +133,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     default: { value: 1000, shown: '1s' },
     problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
   },
-  /** Without it every answer has its usual form. */
+  /** Without it every response has its default form. */
   varySeed: {
     flag: '--variation-seed [seed]',
     help: 'vary responses within what the contract allows; without a seed: list all forms',
@@ -147,7 +147,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
 } as const satisfies UngroupedRows);
 
 const bounds = inGroup('Limits', {
-  /** Limit of accepted devices for a tenant without a limit of its own; -1 for none. */
+  /** Default limit of accepted devices per tenant; -1 for none. */
   deviceLimit: {
     flag: '--device-limit <count>',
     help: 'maximum number of accepted devices',
@@ -214,7 +214,7 @@ export const settingRows = {
   ...records,
 } as const;
 
-/** So many requests in so long a window, for each caller by itself. */
+/** The number of requests in a window of time, per caller. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
@@ -255,7 +255,7 @@ export interface Settings extends ValuesOf<typeof settingRows> {
 /** The settings where nothing is chosen. */
 export const defaultSettings: Settings = defaultsOf(settingRows);
 
-/** A setting that the server cannot start with; the message names it, the value and the way out. */
+/** A setting that the server cannot start with; the message names it, its value and what is accepted. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }

@@ -1,11 +1,11 @@
-/** Messages as they are received: each is decoded once, whoever asks for it. */
+/** Received messages: each is decoded only once, for all readers. */
 import {
   type ConnectMessage,
   ConnectMessageError,
   decodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 
-/** What is in the bytes of a message, as long as anybody holds them. */
+/** The decoded messages by their bytes, as long as the bytes are referenced. */
 const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
 
 /** Returns the message in these bytes, or why they are not one; the bytes must not change. */

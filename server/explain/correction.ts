@@ -38,7 +38,7 @@ export interface Correction {
 export interface Advice {
   /** What to do first, in words. */
   readonly first?: string;
-  /** Absent where no request brings about what was asked for. */
+  /** Absent if no request can achieve what the caller wanted. */
   readonly correction?: Correction;
 }
 
@@ -60,7 +60,7 @@ export function adviceOn(refused: Refused): Advice {
     const first = remedyOf(refused, undefined, []);
     return first === undefined ? {} : { first };
   }
-  // A user's write may do more than the device has asked for, such as end it for all devices.
+  // A user's write may do more than the device wanted, such as ending it for all devices.
   if (isDeviceAsUser(refused) && meant.method !== 'GET') {
     return { first: remedyOf(refused, undefined, []) ?? '' };
   }
@@ -139,7 +139,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   if (!isPollOperation(operation)) {
     return plan(operation, { asked: own, parameters, status, place, expected });
   }
-  // Who asks for a link has no token that says whose it is.
+  // A request with a link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
   const deviceId = linked ?? ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
@@ -154,7 +154,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   return { ...other, ...warned };
 }
 
-/** The operation that the request was for, or most likely meant; undefined where there is none. */
+/** The operation that the request was for, or most likely meant, if any. */
 function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | undefined {
   if (operation) return operation;
   const { method, path } = asked;
@@ -177,7 +177,7 @@ function similarTo({ method, path }: Asked, known: readonly Operation[]): Operat
   return nearest.isSimilar ? nearest.operation : undefined;
 }
 
-/** The operation to call in place of the one that was meant. */
+/** The operation to call instead of the one that was meant. */
 function instead(meant: Operation, { refusal, place, operation, mounts }: Refused) {
   const { status } = refusal;
   const known = operationsOf(mounts);

@@ -65,7 +65,7 @@ function exchangeView(record: ExchangeRecord) {
   };
 }
 
-/** What was wrong; the mistake behind it is looked for only by who asks for the explanation. */
+/** What was wrong; the mistake behind it is diagnosed only for an explanation. */
 function refusalView(record: ExchangeRecord, refusal: Refusal) {
   const { status, error, detail } = refusal;
   return {

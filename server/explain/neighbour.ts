@@ -48,7 +48,7 @@ function typedOf(path: string, mounts: Mounts): readonly Operation[] {
 /** A first segment with more other letters than this is not that of links to files. */
 const STORAGE_LETTERS_MAX = 2;
 
-/** What a request meant that asked this listener for a path that it does not have. */
+/** What a request to a path that this listener does not have was meant for. */
 export function neighbourOf(
   { method, path }: Asked,
   { operations: here, mounts }: UnknownPath,

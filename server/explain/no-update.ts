@@ -64,7 +64,7 @@ export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplana
   };
 }
 
-/** A device at a moment. */
+/** A device at a point in time. */
 interface Device {
   readonly tenant: Tenant;
   readonly id: string;

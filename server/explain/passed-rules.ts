@@ -15,7 +15,7 @@ type Sentence = (
   request: NextRequest | undefined,
 ) => string | undefined;
 
-/** In the order of evaluation; all of a deployment stay true, whatever becomes of it. */
+/** The rules in the order of evaluation; those of a deployment stay true after it ends. */
 const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
   ['deployment', (deployment) => `${labelOf(deployment)} includes the device`],
   ['start', ({ createdMs }) => `it started at ${timeText(createdMs)}`],

@@ -1,4 +1,4 @@
-/** A request as it should have been: path, query, headers and body corrected where they were wrong. */
+/** A corrected request: path, query, headers and body, with what was wrong fixed. */
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';

@@ -34,7 +34,7 @@ const words: Readonly<Record<number, string>> = {
   500: "this is an error in the server: check its log",
 };
 
-/** What may stand after the semicolon of a sentence besides an instruction: more about the fault. */
+/** The words that begin an instruction after the semicolon of a sentence; other words continue the reason. */
 const instruction =
   /^(?:abort|authenticate|choose|close|confirm|create|decommission|leave|remove|request|revoke|send|sign|simplify|start|stop|try|upload|use|wait)\b/;
 
@@ -108,7 +108,7 @@ function namesGroup(asked: Asked): boolean {
   return isObject(body) && 'group' in body;
 }
 
-/** Whether a link has ended, or is good and was asked in a way that does not fit its file. */
+/** Whether a link has expired, or is valid but its request does not fit the file. */
 function isOfLink(status: number): boolean {
   return status === 410 || status === 412 || status === 416;
 }

@@ -21,7 +21,7 @@ export type Needs = Readonly<Record<string, string>>;
 
 /** A mark in a query. */
 const writtenMark = /%EE%80%80(\w+)%EE%80%8[12]/g;
-/** With the quotes around it where the variable stands for more than a string. */
+/** Includes the quotes around it if the variable is more than a string. */
 const mark = /"\u{e000}(\w+)\u{e002}"|\u{e000}(\w+)\u{e001}/u;
 
 /** A mark for a variable of this name, until `textWithVariables` replaces it. */
@@ -123,7 +123,7 @@ export function variableNamed(name: string): string {
   return isOurs || field.startsWith('VALUE') ? word : `VALUE_${word}`;
 }
 
-/** Those that stand for the sender, or that the lines around the request use. */
+/** The variables that identify the sender, or that the lines around the request use. */
 const ofCommand: ReadonlySet<string> = new Set(['TOKEN', 'KEY']);
 
 const NAME_MAX_CHARACTERS = 60;

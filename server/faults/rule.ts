@@ -175,7 +175,7 @@ export const documentedPlanShape = v.strictObject(
 export type Rule = v.InferOutput<typeof ruleShape>;
 export type Times = NonNullable<Rule['times']>;
 
-/** The first contradiction between fields of a rule; undefined when there is none. */
+/** Returns the first contradiction between fields of a rule, if any. */
 function problemOf(
   rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
 ): { key: string; message: string } | undefined {

@@ -1,5 +1,5 @@
 /**
- * The last poll of each device: kept beside the journal, in which it is soon replaced by those of
+ * The last poll of each device: stored apart from the journal, where it is soon dropped for those of
  * others.
  */
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';

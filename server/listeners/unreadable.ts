@@ -18,12 +18,12 @@ const isOfTls = /^ERR_(SSL|TLS)_/;
 /** What is answered to it. */
 export interface Unreadable {
   readonly cause: ReadError;
-  /** With its reason; `0` where there is nobody to answer. */
+  /** With its reason; `0` if no response can be sent. */
   readonly status: string;
   readonly error: string;
 }
 
-/** Answers unreadable input of a server, even what is no HTTP at all, with what `answer` returns. */
+/** Answers unreadable input, even if it is not HTTP, with the result of `answer`. */
 export function answerUnreadable(
   server: Server,
   { closing, turns }: { readonly closing: StagedClosing; readonly turns: Turns },

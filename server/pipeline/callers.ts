@@ -277,7 +277,7 @@ const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[]
   [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
 ];
 
-/** What the header has in place of a token in its form, and how to put that right. */
+/** What the header has instead of a well-formed token, and how to fix that. */
 function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   for (const [form, actual, remedy] of wrongForms) {
     if (form.test(header.trim())) return { actual, remedy };

@@ -25,7 +25,7 @@ export type Link = {
   readonly expire: string;
 };
 
-/** Returns the scheme and authority that the caller used; the server's own when there is none. */
+/** Returns the scheme and authority that the caller used, or else the server's own. */
 export function originOf(
   request: IncomingMessage,
   { trustProxy, own }: { trustProxy: boolean; own: string },

@@ -23,7 +23,7 @@ export class LongWork {
   /** What takes the place of its caller; false when it is not wanted any more. */
   readonly #waiting = new CallerQueue<() => boolean>();
 
-  /** @param underway counts what waits, and refuses the oldest where there is no room */
+  /** @param underway counts the waiting work, and refuses the oldest when the limit is reached */
   constructor(underway: ByteBudget) {
     this.#underway = underway;
   }

@@ -1,4 +1,4 @@
-/** Passes a request whose operation is known through its stages, and writes what comes of it. */
+/** Passes a request with a known operation through its stages, and writes the result. */
 import type { Socket } from 'node:net';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Addresses } from '../http/addresses.ts';
@@ -27,7 +27,7 @@ interface PipelineOptions {
   readonly isUnlimited?: boolean;
 }
 
-/** The stages of a request whose client has gone. */
+/** The stages of a request whose client has disconnected. */
 const gone: readonly Stage[] = [
   (context) => {
     context.stopIfGone();
@@ -79,7 +79,7 @@ export class Pipeline {
     );
     const lists = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
-    // Its turn may come after its caller has gone.
+    // Its turn may come after the caller has disconnected.
     if (exchange.request.socket.destroyed) this.#advance(context, gone, 0);
     else this.#advance(context, isArmed ? lists.transformed : lists.default, 0);
   }

@@ -8,7 +8,7 @@ export interface SetGrant {
   readonly groups?: readonly string[];
 }
 
-/** What the first version of roles allows by method and path, with the operations it comes to. */
+/** What version 1 of roles permits by method and path, with the resulting operations. */
 export interface PathGrant {
   readonly method: string;
   readonly pattern: string;

@@ -35,7 +35,7 @@ export function tokensFromAfter(set: TokensOfSet, next: AuthSetStatus, nowSecond
   return isLost ? tokensFromRevocation(set, nowSeconds) : set.tokensFromSeconds;
 }
 
-/** A second later each time, as a token tells the second of its issue only. */
+/** A second later each time, because a token has only the second of its issue. */
 export function tokensFromRevocation(
   { tokensFromSeconds }: Pick<TokensOfSet, 'tokensFromSeconds'>,
   nowSeconds: number,

@@ -23,7 +23,7 @@ export interface DeviceDeploymentFacts
 /** The time, and the device's last finished deployment. */
 interface ChoiceContext {
   readonly nowMs: number;
-  /** The newest deployment that the device was offered and finished; 0 when there is none. */
+  /** The newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
 }
 

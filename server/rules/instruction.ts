@@ -24,14 +24,14 @@ export type InstructedDeviceDeployment = DescribedDeviceDeployment & ServableDev
 export interface Turn<Of> {
   /** Those that may still be open, in order of creation. */
   readonly deviceDeployments: readonly Of[];
-  /** The newest deployment that the device was offered and finished; 0 when there is none. */
+  /** The newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
   readonly nowMs: number;
   /** The newest of all its device deployments, open or not; asked only when none is open. */
   readonly newest: () => Of | undefined;
 }
 
-/** A device that asks for its next deployment. */
+/** A device that polls for its next deployment. */
 export interface Asking<Of> extends Turn<Of> {
   readonly request: NextRequest;
   /** The artifacts that exist now under the name of its release; asked of one at most. */
@@ -95,7 +95,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   };
 }
 
-/** The device deployment that is the device's turn, whatever it says of itself, or why none is. */
+/** The device deployment whose turn it is, independent of the data of the poll, or why there is none. */
 export function decideTurn<Of extends DescribedDeviceDeployment>(turn: Turn<Of>) {
   const { nowMs } = turn;
   const choice = chooseDeviceDeployment(turn.deviceDeployments, turn);

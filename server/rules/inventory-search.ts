@@ -7,7 +7,7 @@ import type {
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { compilePattern, StepBudget } from './pattern.ts';
 
-/** One condition, ready to be asked of a value; a device without the attribute has none. */
+/** One condition on a value, which is undefined for a device without the attribute. */
 export interface Condition {
   readonly place: AttributePlace;
   holds(held: unknown): boolean;
@@ -53,7 +53,7 @@ export class SortError extends Error {
   override readonly name = 'SortError';
 }
 
-/** Puts the ids of devices into the order that a search asks for. */
+/** Sorts the ids of devices in the order that a search requests. */
 export class SortedIds {
   readonly #sort: readonly InventorySort[];
   readonly #found: Sorted[] = [];

@@ -16,7 +16,7 @@ export interface NamedDeployment {
   readonly artifactName: string;
 }
 
-/** A device deployment, with all that sentences tell of it. */
+/** A device deployment, with all facts that sentences name. */
 export interface DescribedDeviceDeployment extends DeviceDeployment, DeviceDeploymentFacts {
   readonly deployment: DeviceDeploymentFacts['deployment'] &
     NamedDeployment & {
@@ -30,7 +30,7 @@ export function labelOf({ name, id, artifactName }: NamedDeployment): string {
   return `deployment ${name} (${id}) of ${artifactName}`;
 }
 
-/** The time in ISO 8601, as it appears in sentences. */
+/** The time in ISO 8601, for sentences. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -158,7 +158,7 @@ function misfitText(found: Misfit): string {
   return `it requires ${found.name} to be one of: ${accepted}; the device ${given}`;
 }
 
-/** What a device reported, as it is shown in sentences. */
+/** The data that a device reported, for sentences. */
 export function pairsText({ provides }: { readonly provides: Readonly<Record<string, string>> }) {
   return Object.entries(provides)
     .map(([name, value]) => `${name}=${value}`)

@@ -6,7 +6,7 @@ import type { Misfit } from './next-deployment.ts';
 /** The rules that say no. */
 export type NoUpdateRule = 'deployment' | KeptBack | Misfit['rule'] | 'already-installed';
 
-/** The rule that said no, the deployment that it kept back, and why, as it was at that time. */
+/** The rule that decided, the deployment that it held back, and why, at that time. */
 export interface NoUpdate {
   readonly rule: NoUpdateRule;
   /** Absent where no deployment includes the device. */

@@ -37,7 +37,7 @@ export class StepBudget {
     this.#left = stepsMax;
   }
 
-  /** @throws PatternError when so many steps are not left */
+  /** @throws PatternError when fewer steps are left */
   spend(steps: number): void {
     this.#left -= steps;
     if (steps <= STEPS_IN_TEXT_MAX && this.#left >= 0) return;

@@ -17,13 +17,13 @@ export const notProvisioned = {
   remedy: 'wait until the device is provisioned, and send the request again',
 };
 
-/** How late what was asked for now appears, in milliseconds. */
+/** The delay, in milliseconds, until the result of a request appears. */
 export function provisioningDelayMs(settings: ProvisioningSettings): number {
   const isDelayed = settings.dialects.has('asynchronous-provisioning');
   return isDelayed ? settings.provisioningDelayMs : 0;
 }
 
-/** Whether a deployment made at that moment has begun, and can be seen. */
+/** Whether a deployment that was created at that time has begun, and is visible. */
 export function hasBegun(
   { createdMs }: { readonly createdMs: number },
   settings: ProvisioningSettings,

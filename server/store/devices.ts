@@ -20,7 +20,7 @@ export interface StoredAuthSet {
   readonly publicKeyPem: string;
   readonly status: AuthSetStatus;
   readonly createdMs: number;
-  /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
+  /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
   readonly tokensFromSeconds: number;
 }
 
@@ -43,7 +43,7 @@ export interface DeviceFacts {
   readonly deviceId: string;
   /** Last authenticated call; 0 before the first. */
   checkInMs: number;
-  /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
+  /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
   tokensFromSeconds: number;
   /** The last poll since the server started. */
   lastPoll: LastPoll | undefined;

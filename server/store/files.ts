@@ -56,7 +56,7 @@ export function fileOfSize(path: string, sizeBytes: number): string {
   throw new StateError('damaged', `${path} ${problem}`);
 }
 
-/** What is the matter with the size of a file that must have so many bytes. */
+/** Describes a file whose size differs from the expected number of bytes. */
 export function sizeProblem(path: string, sizeBytes: number): string | undefined {
   const actual = statSync(path, { throwIfNoEntry: false })?.size;
   if (actual === sizeBytes) return undefined;

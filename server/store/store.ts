@@ -50,7 +50,7 @@ export interface Store {
   readonly files: FileStore;
   /** Runs `work` so that an exception undoes all it wrote. */
   atomically<Result>(work: () => Result): Result;
-  /** Copies the whole state, last check-ins too, as it is at one moment between the call and the end. */
+  /** Copies the whole state, including last check-ins, at one point in time between call and end. */
   snapshot(): Promise<Snapshot>;
   /**
    * Makes this store as the snapshot has it, which may be another store's. Tokens of users stay

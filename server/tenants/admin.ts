@@ -69,7 +69,7 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   }
   const prepared = await preparedAdmin({ email, password }, { random });
   const admin = createAdmin(tenants.first, prepared, { clock });
-  // One that nobody chose is shown again at the next start, or nobody would know it.
+  // A generated password is shown again at the next start; otherwise it would be lost.
   if (password === undefined) data?.keepSecret(passwordSecret, Buffer.from(admin.password));
   return admin;
 }

@@ -55,7 +55,7 @@ export interface AuditedAct {
   readonly actor: Actor;
   /** The action in the contract's vocabulary. */
   readonly action: AuditAction;
-  /** The action in the field's wider vocabulary, where that has a word of its own for it. */
+  /** The action in the wider vocabulary of servers in the field, if it has a separate word. */
   readonly wideAction?: WideAuditAction;
   readonly object: AuditedObject;
   /** What became different, for people. */

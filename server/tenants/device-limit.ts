@@ -9,7 +9,7 @@ interface LimitContext {
   readonly settings: Pick<Settings, 'deviceLimit' | 'pendingDevicesMax'>;
 }
 
-/** The tenant's own limit, else the server's; -1 when there is none. */
+/** The tenant's own limit, or else the server's; -1 for none. */
 export function deviceLimit({ store, settings }: LimitContext): number {
   return store.tenantSettings.deviceLimit() ?? settings.deviceLimit;
 }

@@ -4,7 +4,7 @@ import type { TokenIssuer } from '../crypto/tokens.ts';
 import type { UserTokenKind } from '../store/user-tokens.ts';
 import type { Tenant } from './tenants.ts';
 
-/** A user token that is to be issued. */
+/** A user token to issue. */
 interface WantedToken {
   readonly userId: string;
   readonly kind: UserTokenKind;

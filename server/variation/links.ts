@@ -36,7 +36,7 @@ export function withOtherEscapes(uri: string, random: Random): string {
   }));
 }
 
-/** The scheme in capitals, as it may be written. */
+/** The scheme in capitals, which is valid too. */
 export function withSchemeInCapitals(uri: string): string {
   return uri.replace(/^https?(?=:)/, (scheme) => scheme.toUpperCase());
 }

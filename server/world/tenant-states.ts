@@ -144,7 +144,7 @@ export class TenantStates {
     return [...this.#of(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
   }
 
-  /** Takes a snapshot, in place of one of the same name; false when there are too many. */
+  /** Takes a snapshot and replaces one of the same name; false when there are too many. */
   take(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const named = this.#of(tenant);
@@ -157,7 +157,7 @@ export class TenantStates {
     });
   }
 
-  /** False when there is none of this name. */
+  /** False when no snapshot has this name. */
   restore(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const found = this.#of(tenant).get(name);
@@ -166,7 +166,7 @@ export class TenantStates {
     });
   }
 
-  /** False when there is none of this name. */
+  /** False when no snapshot has this name. */
   discard(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const named = this.#of(tenant);

@@ -14,7 +14,7 @@ export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
 
-/** The order of steps at the same moment. */
+/** The order of steps at the same time. */
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
 /** The steps, oldest first. @throws WorldError for an impossible state */

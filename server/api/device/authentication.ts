@@ -85,7 +85,7 @@ interface Known {
   readonly set?: StoredAuthSet | undefined;
 }
 
-/** Moves the request to the tenant once the signature has proven that it may be asked. */
+/** Moves the request to the tenant once the signature is verified. */
 function gather(
   context: HandlerContext,
   { identity, key, signatureText }: SignIn,

@@ -112,7 +112,7 @@ function saidIn({ provides, takesControlMap }: NextRequest): ReadonlyMap<string,
   ]);
 }
 
-/** Returns what the device is served, or the answer that there is no update for it. */
+/** Returns the instructions for the device, or the answer that it has no update. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device, nowMs } = context;
   const noUpdate = store.deviceDeployments.whyNothing(device.id);

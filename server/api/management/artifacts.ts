@@ -29,7 +29,7 @@ export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query },
   return pageOf(context, filter, query);
 });
 
-/** All at once, as before there were pages; never more than a bound. */
+/** The whole list in one response, as in the version before pages; with a limit. */
 export const listArtifactsV1 = defineEndpoint('list-artifacts-v1', async ({ query }, context) => {
   const page: Page = { page: 1, perPage: limits.unpagedListMax };
   const ids = context.store.artifacts.ids(filterOfV1(query), page, byName);
@@ -127,7 +127,7 @@ export const getStorageUsage = defineEndpoint('get-storage-usage', (_input, { st
   return { status: 200, body: { limit: 0, usage: store.artifacts.usedBytes() } };
 });
 
-/** Writes the entry; `name` tells people which artifact it was. */
+/** Writes the entry; `name` identifies the artifact for readers. */
 export function auditArtifact(
   context: UserContext,
   act: Pick<AuditedAct, 'action' | 'wideAction'>,

@@ -74,7 +74,7 @@ async function prove(
   return { currentHash, passwordHash: await hashPassword(password, random) };
 }
 
-/** Ends all tokens of the user but the one in use, whatever it was that changed. */
+/** Ends all tokens of the user except the one in use, after any change. */
 function writeChange(
   context: UserContext,
   id: string,

@@ -141,7 +141,7 @@ function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Recor
   const { uid, gid, mode, size } = info;
   return {
     'Content-Disposition': dispositionOf(basename(path)),
-    // The path that was asked for, and not the device's own text, which could be anything.
+    // The requested path instead of the device's own text, which could be anything.
     [file.path]: headerText(path),
     ...(uid !== undefined && { [file.uid]: String(uid) }),
     ...(gid !== undefined && { [file.gid]: String(gid) }),

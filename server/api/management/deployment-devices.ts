@@ -28,7 +28,7 @@ export const listDeploymentDevices = defineEndpoint(
   },
 );
 
-/** All device deployments at once, as before there were pages. */
+/** All device deployments in one response, as in the version before pages. */
 export const listDeploymentDevicesV1 = defineEndpoint(
   'list-deployment-devices-v1',
   async ({ parameters }, context) => {
@@ -55,7 +55,7 @@ export const listDeploymentDeviceIds = defineEndpoint(
 
 export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ parameters }, context) => {
   const { store, user } = context;
-  // A device that was decommissioned is gone, and its logs are there.
+  // A decommissioned device no longer exists, but its logs do.
   const device = user.groups && visibleDevice(context, parameters.device_id);
   if (device instanceof Refusal) return device;
   const log = store.deviceDeployments.findLog(parameters.id, parameters.device_id);

@@ -117,7 +117,7 @@ export const listDeploymentStatistics = defineEndpoint(
   },
 );
 
-/** Replaces the control map; devices that pause see it when they ask for it next. */
+/** Replaces the control map; paused devices see it with their next request for it. */
 export const updateDeployment = defineEndpoint(
   'update-deployment',
   ({ parameters, body }, context) => {
@@ -142,7 +142,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
   const { store, user, nowMs } = context;
   const deployment = changeableDeployment(context, parameters.id);
   if (deployment instanceof Refusal) {
-    // As the field has it: there is nothing to abort, which 404 would not say of a finished one.
+    // As in the field: 404 would not say that a finished deployment exists.
     return deployment.status === 404
       ? refuse.unprocessable(deployment.error, deployment.detail)
       : deployment;

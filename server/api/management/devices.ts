@@ -30,7 +30,7 @@ export const searchDevices = defineEndpointWithOwnTransactions(
 async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page) {
   const { store, user, request } = context;
   const filter = { ...wanted, groups: user.groups };
-  // One more than asked for tells whether there is a next page.
+  // One more than requested shows whether there is a next page.
   const beyond = store.devices.list(filter, { page: page.page * page.perPage + 1, perPage: 1 });
   const total = page.page * page.perPage + beyond.length;
   return {

@@ -58,7 +58,7 @@ const formShape = v.object({
 });
 export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName: string };
 
-/** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
+/** The form of an upload; only a plain file name is taken from the caller. */
 export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
   const given = Object.fromEntries(fields);
   const checked = v.safeParse(formShape, given, { abortEarly: true });

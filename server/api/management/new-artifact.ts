@@ -58,7 +58,7 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
   },
 );
 
-/** What is said of an artifact beside its file. */
+/** The fields of an artifact upload besides the file. */
 interface Naming {
   /** The id of the artifact; a random UUID when absent. */
   readonly id?: string | undefined;

@@ -56,7 +56,7 @@ export function rolesProblem(store: Store, roles: readonly string[] = []): Refus
   });
 }
 
-/** Why nobody can have this e-mail any more. */
+/** Why a new user cannot have this e-mail address. */
 export const emailTaken = refuse.unprocessable(
   'body: email: is already in use in this or another tenant; choose another address',
   freeAddress,

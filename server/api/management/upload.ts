@@ -112,7 +112,7 @@ function readParts(
   });
 }
 
-/** Counts what comes before the file, which alone is kept in memory; until it is told to stop. */
+/** Counts the parts before the file, which are kept in memory, until it is stopped. */
 function holdFields(
   request: IncomingMessage,
   underway: HandlerContext['underway'],

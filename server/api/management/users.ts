@@ -1,4 +1,4 @@
-/** Users, as users see them: listing, looking at one, removing. Making and changing are beside. */
+/** Users in the management API: list, read, remove. Creating and changing are in other files. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
@@ -60,12 +60,12 @@ export const deleteUser = defineEndpoint('delete-user', ({ parameters }, context
   return { status: 204 };
 });
 
-/** Whether nobody else could mend what this user breaks. */
+/** Whether this is the last user with full access who can sign in. */
 export function isLastAdmin(store: Store, user: StoredUser): boolean {
   return isActingAdmin(store, user) && !hasActingAdmin(store, user.id);
 }
 
-/** Whether somebody may do everything and can sign in, the user of `exceptId` left aside. */
+/** Whether a user other than `exceptId` has full access and can sign in. */
 export function hasActingAdmin(store: Store, exceptId = ''): boolean {
   const everybody = { page: 1, perPage: limits.usersMax };
   return store.users

@@ -57,7 +57,7 @@ export function statisticsView(counts: ReadonlyMap<string, number>): Record<stri
   );
 }
 
-/** What a deployment's view needs beside the deployment. */
+/** What a deployment's view needs besides the deployment. */
 interface DeploymentFacts {
   /** Number of device deployments by status. */
   readonly counts: ReadonlyMap<string, number>;

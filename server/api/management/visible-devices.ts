@@ -16,7 +16,7 @@ const otherGroup = refuse.forbidden(
   ofRoles('a device in one of these groups'),
 );
 
-/** The device of an id; 404 when there is none, 403 when it is out of the user's groups. */
+/** The device with an id; 404 if it does not exist, 403 if it is not in the user's groups. */
 export function visibleDevice(
   { store, user }: Pick<UserContext, 'store' | 'user'>,
   id: string,

@@ -30,7 +30,7 @@ function skipToMain(): void {
   document.getElementById('main')?.focus();
 }
 
-/** On a narrow page the rooms stand in one line, which scrolls sideways. */
+/** On a narrow page the navigation is one line, which scrolls sideways. */
 function showCurrent(navigation: HTMLElement): void {
   const item = navigation.querySelector<HTMLElement>('[aria-current="page"]');
   if (!item) return;

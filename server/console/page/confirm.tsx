@@ -5,14 +5,14 @@ import { useEffect, useRef } from 'preact/hooks';
 interface Question {
   readonly title: string;
   readonly text: string;
-  /** The word on the button that goes on. */
+  /** The label of the button that continues. */
   readonly action: string;
   readonly answer: (isMeant: boolean) => void;
 }
 
 const question = signal<Question | undefined>(undefined);
 
-/** Resolves with whether the user goes on. */
+/** Resolves with true if the user continues. */
 export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {

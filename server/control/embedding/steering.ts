@@ -14,7 +14,7 @@ import { setRateLimit } from '../commands/rate-limit.ts';
 export interface TestbedClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Lets time pass until the moment, or sets the clock back to it; text in ISO 8601. */
+  /** Advances the clock to a time, or sets it back to that time; strings are ISO 8601. */
   set(moment: string | number | Date): void;
   advance(seconds: number): void;
   /** 0 stops the clock, 1 is the speed of the system's clock, 60 is a minute per second. */

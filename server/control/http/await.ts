@@ -1,4 +1,4 @@
-/** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
+/** Waits for entries of a journal instead of sleeping, and asserts what has happened. */
 
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { entryView } from '../../explain/entry-view.ts';

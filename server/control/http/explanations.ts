@@ -14,7 +14,7 @@ import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** What explanations are made with, beside a record and its tenant. */
+/** What explanations need besides a record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
 
 /** Loaded with the first question: the rules, their words and the curves take long to load. */
@@ -24,7 +24,7 @@ const explainer = async () => ({
   ...(await import('../../explain/no-update.ts')),
 });
 
-/** What is explained: as JSON, or as text where the caller asks for that. */
+/** An explanation as JSON, or as text if the caller requests it. */
 export function explanationHandlers(tenants: Tenants, settings: ExplainSettings) {
   const among = (named: Tenant | undefined): readonly Tenant[] =>
     named ? [named] : tenants.list();

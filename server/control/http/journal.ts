@@ -80,7 +80,7 @@ export function standing(tenant: Tenant) {
   return { bounds, size };
 }
 
-/** What a query asks for, as far as every path of the journal knows it. */
+/** The query parameters that all paths of the journal have. */
 type EntryQuery = Pick<
   QueryOf<'GET /journal'>,
   Exclude<keyof EntryFilter, 'sinceMs' | 'untilMs'> | 'since' | 'until'

@@ -88,7 +88,7 @@ function methodsOf(path: string): readonly string[] {
   });
 }
 
-/** Answers a request whose method is none of the path's. */
+/** Answers a request with a method that the path does not support. */
 export function wrongMethod(...methods: readonly string[]): RequestHandler {
   return (request, response) => refuseMethod(request, response, methods);
 }

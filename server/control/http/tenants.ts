@@ -66,7 +66,7 @@ export function newTenantOf({
   return { name, admin: { email, password } };
 }
 
-/** Shows a new tenant and its admin; refuses where there is none. */
+/** Returns a new tenant and its admin; refuses if it was not created. */
 export function addedView(added: AddedTenant | TenantProblem) {
   if (typeof added === 'string') refuse(refusals[added].status, refusals[added].error);
   const { email: adminEmail, password: adminPassword } = added.admin;

@@ -14,7 +14,7 @@ import {
   overviewMax,
 } from './source.ts';
 
-/** Joins stores and the activity feed into what the control listener asks for. */
+/** Combines stores and the activity feed into the views of the control listener. */
 export function overviewSource(activity: ActivityFeed): ControlSource {
   return {
     overview: async ({ store }, devicesMax) => {

@@ -18,7 +18,7 @@ export interface Diagnosis {
   readonly remedy: string;
   /** The form of the mistake, such as the device that the key belongs to. */
   readonly detail?: string;
-  /** Mistakes that were made beside it, as when a PSS signature is written in hexadecimal. */
+  /** Further mistakes, as when a PSS signature is written in hexadecimal. */
   readonly also?: readonly string[];
 }
 

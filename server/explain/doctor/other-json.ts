@@ -2,7 +2,7 @@
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
-/** A text that may have been signed in place of the body. */
+/** A text that may have been signed instead of the body. */
 export interface OtherJson {
   readonly bytes: Buffer;
   /** How it differs from the most compact text, for people. */

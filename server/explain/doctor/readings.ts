@@ -8,7 +8,7 @@ import { pairInSequence, pairSideBySide, type SignaturePair, sequenceOf } from '
 
 /** Bytes that the text may mean. */
 export interface Reading {
-  /** In the form that the contract asks for. */
+  /** In the form that the contract requires. */
   readonly bytes: Buffer;
   /** Ids of the rows that were needed to read it so; none for the contract's own form. */
   readonly mistakes: readonly string[];

@@ -56,7 +56,7 @@ function otherDigest(digest: DigestName, name: string): SigningMistake {
   };
 }
 
-/** Every mistake of signing; cheap questions first, so that the dear ones are seldom asked. */
+/** All mistakes of signing; cheap checks first, so that the expensive ones rarely run. */
 export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
@@ -250,7 +250,7 @@ function hexTexts(name: DigestName, message: Buffer): Buffer[] {
   );
 }
 
-/** The member's text, as it is and as a JSON string, trimmed or not, with a line break or not. */
+/** The member's text, plain and as a JSON string, trimmed or not, with a line break or not. */
 function memberTexts(body: Buffer, name: 'id_data' | 'pubkey'): Buffer[] {
   const value = memberOf(body, name);
   if (value === undefined || value === '') return [];

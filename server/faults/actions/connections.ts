@@ -11,7 +11,7 @@ const EXTRA_MAX_BYTES = 1_048_576;
 /** So long a connection that was half-closed is kept for what the caller still sends. */
 const HALF_CLOSED_MAX_MS = 60_000;
 
-/** How far into the body: half of it, its end, or so many bytes. */
+/** A position in the body: half of it, its end, or a number of bytes. */
 const placeShape = v.union(
   [v.picklist(['half', 'end']), whole(0, OFFSET_MAX_BYTES)],
   'must be half, end, or a number of bytes',
@@ -152,7 +152,7 @@ export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): 
   return !isBare && lengthOf(head) !== 0;
 }
 
-/** Writes what is left of the body, or at most so many bytes of it; how many these were. */
+/** Writes the rest of the body, or at most the given number of bytes; returns how many it wrote. */
 export async function writeRest(
   { wire }: Pick<ActionContext, 'wire'>,
   answer: HeldAnswer,

@@ -12,7 +12,7 @@ import {
 } from './sql.ts';
 import { Transactional } from './transactions.ts';
 
-/** What the engine has beside its documented interface. */
+/** Members of the engine that its documented interface lacks. */
 interface Engine extends SqlJsStatic {
   cwrap(name: string, result: 'number', takes: readonly string[]): (...given: unknown[]) => number;
 }
@@ -213,7 +213,7 @@ class MemorySql extends Transactional implements Sql {
     return new MemoryCopy(await this.#copyOf({ from, isOver, isWritten }));
   }
 
-  /** Fills a new database, and goes on with that one. */
+  /** Fills a new database, and continues with it. */
   async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
     if (!(copy instanceof MemoryCopy)) throw new TypeError('a copy of another engine');
     const isOver = () => this.#isClosed || copy.isDiscarded();

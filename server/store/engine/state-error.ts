@@ -1,4 +1,4 @@
-/** Why a folder of state is refused, in one sentence with the way out. */
+/** Why a data folder is refused, in one sentence that says what to do. */
 import { NotAFile } from '../../../fixtures/plain-file.ts';
 import { noSpace, storageProblem } from './storage-error.ts';
 
@@ -32,10 +32,10 @@ const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
 export class StateError extends Error {
   override readonly name = 'StateError';
   readonly kind: StateErrorKind;
-  /** What is the matter with which file, without the way out. */
+  /** The file and what is wrong with it, without what to do. */
   readonly what: string;
 
-  /** @param folder the whole data folder, as the way out names it */
+  /** @param folder the whole data folder, for the sentence that says what to do */
   constructor(
     kind: StateErrorKind,
     what: string,

@@ -10,7 +10,7 @@ export abstract class Transactional {
   #waiting: (() => void)[] = [];
   #undoing: (() => void)[] = [];
 
-  /** Runs a statement that binds nothing, as it is. */
+  /** Runs a statement without parameters. */
   protected abstract execute(statement: string): void;
 
   /** False when the engine has rolled the transaction back itself, as when the disk is full. */

@@ -60,7 +60,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** @throws StateError that names the file which is missing, or not as it was written */
+/** @throws StateError that names the missing or changed file */
 export function checkDataFolder(path: string): void {
   const server = join(path, serverFile);
   const tenants = join(path, tenantsFolder);
@@ -89,7 +89,7 @@ function checkTenant(folder: string): void {
   );
 }
 
-/** Sizes only: the content of a file is checked when it is asked for. */
+/** Checks sizes only: the content of a file is checked when it is first read. */
 function requireContents(sql: Sql, folder: string): void {
   for (const { name, sha256, sizeBytes } of contentsIn(sql)) {
     const path = join(folder, sha256);

@@ -14,7 +14,7 @@ import { syncPath } from '../engine/sync-path.ts';
 import { openStore, type Store } from '../store.ts';
 import type { FolderLock } from './lock.ts';
 
-/** What is known of a tenant beside its store. */
+/** The facts of a tenant besides its store. */
 export interface StoredTenant {
   readonly id: string;
   readonly name: string;
@@ -74,7 +74,7 @@ export class DataFolder {
     return made;
   }
 
-  /** Stores a secret, in place of an earlier one of the same name. */
+  /** Stores a secret, and replaces one of the same name. */
   keepSecret(name: string, value: Buffer): void {
     this.#sql.run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', [name, value]);
   }
@@ -89,7 +89,7 @@ export class DataFolder {
     return DataFolder.#telling(this.path, () => openStore({ folder: this.#folderOf(id) }));
   }
 
-  /** Opens the empty store of a new tenant, which is gone after a restart unless it is completed. */
+  /** Opens the empty store of a new tenant; a restart removes it unless it is completed. */
   async beginTenant(row: StoredTenant): Promise<Store> {
     this.#sql.run(
       `INSERT INTO tenants (id, name, token, status, is_first, created_ms, is_complete)

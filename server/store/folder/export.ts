@@ -124,7 +124,7 @@ class StateExport {
     }
   }
 
-  /** Reads a copy of a database, so that the damaged one stays as it is. */
+  /** Reads a copy of a database, so that the damaged one is not changed. */
   #reading(path: string, read: (sql: FileSql) => void): void {
     const isDamaged = this.#findDamage(path);
     const copy = join(this.#options.drafts, 'copy.sqlite');

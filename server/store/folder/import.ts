@@ -36,7 +36,7 @@ import { DataFolder } from './data-folder.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
 import { type StateTable, stateFormat, stateVersion, tenantTables } from './state-tables.ts';
 
-/** What an import has come to. */
+/** The result of an import. */
 export interface ImportedState {
   readonly tenants: number;
   readonly rows: number;

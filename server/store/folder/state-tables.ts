@@ -13,7 +13,7 @@ export interface StateTable {
   readonly columns: readonly string[];
 }
 
-/** What an exported state says of itself, so that no other database is treated as one. */
+/** The format and version in an exported state, which distinguish it from other databases. */
 export const stateFormat = 'fleetbed state';
 
 /** Changes with the tables of a tenant, of the server, or of the export itself. */

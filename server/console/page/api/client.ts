@@ -142,7 +142,7 @@ export async function send(target: string, sent: Sent = {}): Promise<Response> {
   throw new ApiError(answer.status, bodyOf(text));
 }
 
-/** One sentence of whatever went wrong. */
+/** Returns one sentence about any error. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   if (error instanceof TypeError) return 'The server does not respond.';

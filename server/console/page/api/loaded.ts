@@ -4,7 +4,7 @@ import { ApiError, reasonOf } from './client.ts';
 import { tick } from './live.ts';
 import { tenant } from './session.ts';
 
-/** What a view knows: nothing yet, data, or why there is none. Earlier data stays while it reloads. */
+/** The state of a view: loading, data, or an error. Earlier data stays while it reloads. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: string;

@@ -23,7 +23,7 @@ export function stopRun(id: number): Promise<unknown> {
   return ask('DELETE /runs/{id}', { parameters: { id: String(id) } });
 }
 
-/** What the last line says of a run. */
+/** The result of a run in its last line. */
 interface RunExit {
   /** Null when the run was stopped. */
   readonly exitCode: number | null;

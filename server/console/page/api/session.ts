@@ -5,7 +5,7 @@ import { goTo } from '../address.ts';
 const TOKEN_KEY = 'fleetbed-control-token';
 const TENANT_KEY = 'fleetbed-tenant';
 
-/** The control token; empty until somebody has signed in. */
+/** The control token; empty until the user has signed in. */
 export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 
 /** Why the token of before is no longer there. */

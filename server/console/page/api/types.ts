@@ -4,7 +4,7 @@ import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 export type DeviceView = AnswerOf<'GET /devices'>['devices'][number];
 export type Overview = AnswerOf<'GET /overview'>;
 
-/** An entry of the journal; what has a body only where it was asked for whole. */
+/** An entry of the journal; with a body only if it was requested whole. */
 export type Entry = AnswerOf<'GET /journal/stream'>;
 
 /** Why a device gets no update, or that it gets one. */

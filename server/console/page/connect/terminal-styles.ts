@@ -37,7 +37,7 @@ function sheetElement(create: (tag: string) => HTMLElement, sheets: CSSStyleShee
   return element;
 }
 
-/** Colours of the output stand in attributes of spans. */
+/** The colours of the output are in attributes of spans. */
 function takeStyleAttributes(): () => void {
   const { prototype } = HTMLSpanElement;
   const plain = prototype.setAttribute;

@@ -7,7 +7,7 @@ const moment = new Intl.DateTimeFormat('en-GB', {
 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
 
-/** A moment with its day, in UTC; a dash for none. */
+/** A date and time in UTC; a dash for none. */
 export function dayAndTime(iso: string | undefined): string {
   return iso === undefined ? '–' : moment.format(new Date(iso));
 }

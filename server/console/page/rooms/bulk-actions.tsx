@@ -1,4 +1,4 @@
-/** What is done to many devices at once. */
+/** Actions on many devices at once. */
 import { useState } from 'preact/hooks';
 import { confirmed } from '../confirm.tsx';
 import { attempt } from '../parts/action.tsx';

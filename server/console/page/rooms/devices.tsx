@@ -21,7 +21,7 @@ interface Row extends DeviceView {
   readonly searched: string;
 }
 
-/** A long list is not asked for at every request. */
+/** A long list is not loaded for every request. */
 const PAUSE_TICKS = 3;
 
 async function loadRows(): Promise<readonly Row[]> {

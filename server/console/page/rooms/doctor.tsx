@@ -19,7 +19,7 @@ interface Draft {
   readonly signature: string;
 }
 
-/** What is to be examined: an auth request in the journal, or bytes from here. */
+/** The input of the doctor: an auth request in the journal, or bytes from this page. */
 type Question = BodyInputOf<'POST /doctor/signature'>;
 
 /** The answer to the newest question; nothing before the first. */

@@ -17,7 +17,7 @@ const EARLIER_MAX = 500;
 
 /** Requests of each second, kept while the page is open. */
 const seconds = new Map<number, { requests: number; errors: number }>();
-/** IDs of requests told live, which the journal may tell once more; kept until it has been read. */
+/** IDs of requests from the live stream, which the journal may repeat; kept until it has been read. */
 let shownLive: Set<string> | undefined;
 
 function count(second: number, status: number): void {
@@ -121,7 +121,7 @@ const timeText = (second: number): string => timeOfDay(new Date(second * 1000).t
 
 function optionsFor(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element);
-  // A canvas knows no custom properties: the tokens are read as the colours that they stand for.
+  // A canvas does not support custom properties: the tokens are resolved to colours.
   const colour = (name: string): string => {
     element.style.color = `var(${name})`;
     return getComputedStyle(element).color;

@@ -7,7 +7,7 @@ import type { NoUpdate } from '../api/types.ts';
 import { readable } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-/** The panel about a device as it is now. */
+/** The panel for the present state of a device. */
 export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
     () => askJson('GET /explanations', { query: { device: deviceId } }),
