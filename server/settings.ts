@@ -1,4 +1,4 @@
-/** The server's settings: one table, from which type, defaults, checks, options and guide are made. */
+/** The server's settings: one table, from which type, defaults, checks, options and guide are generated. */
 
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';

@@ -1,6 +1,6 @@
 /**
  * The server embedded in tests: `import { startTestbed } from 'fleetbed'`. What tests control is
- * called here without HTTP; devices and the admin come over HTTP, as they do everywhere.
+ * called here without HTTP; devices and the admin use HTTP, as everywhere.
  */
 import { seededRandom } from '../fixtures/random.ts';
 import {

@@ -1,4 +1,4 @@
-/** What a user may choose of TLS, and the check of it; files are read by `listeners/tls/files.ts`. */
+/** The TLS settings and their check; `listeners/tls/files.ts` reads the files. */
 import { isIP, isIPv6 } from 'node:net';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What a faulty value should have been, as far as it says so itself: the same in another kind, or a
- * word nearly right. Anything else is asked for, as an invented value would be acted upon.
+ * Corrects a wrong value if it shows what was meant: the same value in another type, or a
+ * misspelled word. The reader must supply any other value, because an invented one would have effects.
  */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/json.ts';

@@ -1,4 +1,4 @@
-/** Entries as people and programs read them: plain JSON, secrets masked, everything found out here. */
+/** Journal entries as the control API returns them: plain JSON with derived facts, secrets masked. */
 
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';

@@ -1,4 +1,4 @@
-/** The rules of the next deployment that had let a device pass before one of them said no. */
+/** The rules of the next deployment that a device passed before one of them failed. */
 import type { NextRequest } from '../rules/next-deployment.ts';
 import type { NoUpdateRule } from '../rules/no-update.ts';
 import { labelOf, timeText } from '../rules/no-update-sentences.ts';

@@ -1,4 +1,4 @@
-/** Answers to what cannot be read as HTTP, and to connections without a request. */
+/** Answers input that is not valid HTTP, and connections without a request. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';

@@ -1,4 +1,4 @@
-/** What a user's roles let him do: roles and operation in, decision out. Spec: Authentication, rule 5 */
+/** What a user's roles permit: roles and operation in, decision out. Spec: Authentication, rule 5 */
 import type { PermissionSetName } from '../../fixtures/contract/management/access.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Statuses of a device's authentication sets: what a user may make of one, and what follows for the
- * other sets, for the tokens, and for the device.
+ * Statuses of a device's authentication sets: the changes that a user may make, and their effects on the
+ * other sets, the tokens, and the device.
  */
 import type {
   AuthSetStatus,

@@ -1,4 +1,4 @@
-/** Which instruction a device gets when it asks, or why none. Spec: Device deployments, GET and POST next */
+/** Which instruction a poll gets, or why none. Spec: Device deployments, GET and POST next */
 import { offered, retried, settled } from './device-deployment.ts';
 import { chooseDeviceDeployment, keptBack } from './device-deployment-choice.ts';
 import {

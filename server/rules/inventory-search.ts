@@ -1,4 +1,4 @@
-/** Which devices a search in the inventory finds, and in which order. */
+/** Which devices an inventory search finds, and in which order. */
 import type {
   AttributePlace,
   InventoryFilter,

@@ -1,4 +1,4 @@
-/** Why a device that asks gets no update, as the record of its poll keeps it. */
+/** Why a poll gets no update, as stored in its record. */
 
 import type { KeptBack } from './device-deployment-choice.ts';
 import type { Misfit } from './next-deployment.ts';

@@ -1,6 +1,6 @@
 /**
- * Regular expressions of users, in the syntax of RE2. The engine of the language tries one way
- * after the other, which a short pattern can make take years; RE2 follows all ways at once.
+ * Regular expressions of users, in RE2 syntax. JavaScript's engine backtracks,
+ * so a short pattern can take years; RE2 runs in linear time.
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';

@@ -1,4 +1,4 @@
-/** A deployment that begins in phases: which share of its devices may have it from when on. */
+/** Phased deployments: which share of the devices may begin from which time. */
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 

@@ -1,5 +1,5 @@
 /**
- * When a device's records of inventory, configuration and connection are there: always, or under
+ * When a device's records of inventory, configuration and connection exist: always, or with
  * the dialect asynchronous-provisioning some time after the device was first accepted.
  */
 import type { DialectName } from '../../fixtures/contract/dialects.ts';

@@ -55,7 +55,7 @@ const orders: Record<ArtifactOrder, string> = {
   'modified:desc': 'modified_ms DESC, id',
 };
 
-/** Read for each device that gets a deployment. */
+/** Number of releases whose artifacts stay in memory: every device that gets a deployment reads one. */
 const RELEASES_KEPT = 100;
 
 /** Reads and writes the artifacts of a tenant. */

@@ -1,7 +1,7 @@
 /**
- * Where entries of the audit log stand in its order. The engine finds an entry by what comes before
- * it only by stepping over all of that; here the places of a few are kept, so that it has a place
- * nearby to begin from.
+ * Positions of audit log entries. The engine can find an entry by its position
+ * only by stepping over all entries before it; here the places of some entries are kept, so that it has a place
+ * nearby to start from.
  */
 import { number, numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';

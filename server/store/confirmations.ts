@@ -1,4 +1,4 @@
-/** What waits for a secret that was sent to a mailbox: a first password, or another e-mail. */
+/** Changes that wait for a secret sent by e-mail: a first password, or another e-mail address. */
 import { number, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 

@@ -1,4 +1,4 @@
-/** Artifact files on disk, named by their content; nothing of a caller ever becomes a path. */
+/** Artifact files on disk, named by their digest; no caller input ever becomes part of a path. */
 
 import { createHash } from 'node:crypto';
 import {

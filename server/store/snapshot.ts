@@ -1,6 +1,6 @@
 /**
  * Snapshots of a store: taken whole, and restored whole or for one device, while handlers keep the
- * same store. Names are given by the caller.
+ * same store. The caller chooses the names.
  */
 import { contentsIn } from './artifacts.ts';
 import type { ConnectionStore } from './connections.ts';

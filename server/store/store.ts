@@ -1,4 +1,4 @@
-/** The store: all verbs of all areas over one database and one folder of files. */
+/** The store: the stores of all areas over one database and one folder of files. */
 import { join } from 'node:path';
 import { ArtifactStore, contentsIn } from './artifacts.ts';
 import { AuditLogStore } from './audit-logs.ts';

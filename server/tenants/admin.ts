@@ -1,4 +1,4 @@
-/** The user whom the server names when it is ready: made at the first start, kept at later ones. */
+/** The admin that the server prints when it is ready: created at the first start, and kept. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { hashPassword, passwordFits } from '../crypto/passwords.ts';

@@ -1,6 +1,6 @@
 /**
- * How often each caller may ask: a count of requests in a window of time, off until somebody sets
- * it. Spec: Rate limits
+ * The rate limit per caller: a number of requests in a window of time, off until it is
+ * set. Spec: Rate limits
  */
 import type { RateLimit } from '../settings.ts';
 

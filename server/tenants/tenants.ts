@@ -1,6 +1,6 @@
 /**
  * The tenants: each has its own store, so that no tenant can access the data of another.
- * The first one is there from the start, and is meant wherever no tenant is named.
+ * The first one exists from the start, and is the default where no tenant is named.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { tenantStatuses } from '../../fixtures/control/inputs.ts';

@@ -1,4 +1,4 @@
-/** Issues tokens of users, each recorded so that it can be ended. */
+/** Issues tokens of users, each recorded so that it can be revoked. */
 import type { Random } from '../../fixtures/random.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import type { UserTokenKind } from '../store/user-tokens.ts';

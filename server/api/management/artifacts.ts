@@ -1,4 +1,4 @@
-/** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
+/** Artifacts in the management API: read, describe, delete. `new-artifact.ts` creates them. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { ArtifactOrder } from '../../../fixtures/contract/management/artifacts.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';

@@ -1,4 +1,4 @@
-/** Users are changed, by themselves or by those who manage users. */
+/** Changes of users, by themselves or by user managers. */
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { inPath, type Refusal, refuse } from '../../http/refusal.ts';

@@ -1,4 +1,4 @@
-/** Presence of devices, and what users do with the connected ones: terminals, commands, files. */
+/** Presence of devices, and user operations on connected ones: terminals, commands, files. */
 import { basename } from 'node:path/posix';
 import { fileMediaType } from '../../../fixtures/contract/management/connect.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';

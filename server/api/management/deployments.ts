@@ -1,4 +1,4 @@
-/** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `../device/`. */
+/** Deployments in the management API. `new-deployment.ts` creates them; the device API is in `../device/`. */
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';

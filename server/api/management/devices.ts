@@ -1,6 +1,5 @@
 /**
- * Devices as a whole, for users: lists, one of them, how many, how many may be accepted, and taking
- * one out of service.
+ * Devices in the management API: list, read, count, limit, and decommission.
  */
 import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
 import { JsonList } from '../../http/json-list.ts';

@@ -1,6 +1,6 @@
 /**
  * What an artifact is generated from: the form that a user fills in, and a plain file. The artifact is
- * like that of the field's tool for update modules: it provides its name as a version under the
+ * like that of the generator tools in the field: it provides its name as a version under the
  * module's name, and clears what the module provided before.
  */
 import { createReadStream } from 'node:fs';

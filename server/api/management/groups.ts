@@ -1,4 +1,4 @@
-/** Static groups of devices, for users. A group is there while a device is in it. */
+/** Static groups of devices in the management API. A group exists while it has a device. */
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';

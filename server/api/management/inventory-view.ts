@@ -1,6 +1,6 @@
 /**
  * The attributes of devices as users see them. Devices write the scope inventory and users the
- * scope tags; the other three are made from what the server knows anyhow.
+ * scope tags; the other three are derived from data that the server has.
  */
 
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';

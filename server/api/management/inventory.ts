@@ -1,4 +1,4 @@
-/** Devices with their attributes, for users: the list, one of them, and the search. */
+/** Devices with their attributes in the management API: list, read, search. */
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {

@@ -1,4 +1,4 @@
-/** Secrets that are sent to a user's mailbox, and what they open: a password, or another e-mail. */
+/** Secrets sent to a user's mailbox, which permit setting a password or confirming an e-mail address. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';

@@ -1,4 +1,4 @@
-/** Reads the parts of a multipart body one by one, within limits of their number and heads. */
+/** Reads the parts of a multipart body one by one, with limits on their number and headers. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';

@@ -1,4 +1,4 @@
-/** New artifacts, for users: uploaded as they are, or generated from a plain file. */
+/** New artifacts: uploaded, or generated from a plain file. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';

@@ -1,4 +1,4 @@
-/** Making deployments, for users: of an artifact to devices, to all of them, or to a group. */
+/** New deployments of an artifact: to some devices, to all, or to a group. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   NewDeployment,

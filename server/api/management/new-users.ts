@@ -1,4 +1,4 @@
-/** Users are made: in the first version with a password, in the second one by invitation. */
+/** New users: with a password in version 1, by invitation in version 2. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';

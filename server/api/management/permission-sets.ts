@@ -1,4 +1,4 @@
-/** The permission sets that roles are made of: fixed, and told with the operations that each opens. */
+/** The predefined permission sets of roles, listed with the operations that each permits. */
 import {
   type PermissionSetName,
   permissionSets,

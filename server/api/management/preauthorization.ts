@@ -1,4 +1,4 @@
-/** Letting a device in before it comes for the first time. */
+/** Preauthorization: accepts a device before its first request. */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { publicKeyForm, readPublicKey } from '../../crypto/public-key.ts';

@@ -1,4 +1,4 @@
-/** Releases, for users: the artifacts of one name together. */
+/** Releases in the management API: the artifacts with one name. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';

@@ -1,4 +1,4 @@
-/** Roles, in both versions of their form, over one store. */
+/** Roles in both versions of the management API, over one store. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type {

@@ -1,6 +1,6 @@
 /**
- * Stored things as the management API shows them. Members that are undefined are no part of the
- * JSON that is made of them.
+ * Stored objects as the management API returns them. Undefined members do not appear in the
+ * JSON.
  */
 import type {
   Deployment,

@@ -1,4 +1,4 @@
-/** Which devices a user may touch: all of the tenant, or those of the groups that the user's roles are limited to. */
+/** Which devices a user may access: all of the tenant, or those in the groups of the user's roles. */
 
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';

@@ -1,4 +1,4 @@
-/** The frame of the page: the bar, the navigation, and the room of the address. */
+/** The frame of the page: the bar, the navigation, and the view at the address. */
 import { Suspense } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';

@@ -1,4 +1,4 @@
-/** The bar at the top: whose server this is, which tenant, and whether events arrive. */
+/** The bar at the top: the server, the tenant, and whether events arrive. */
 import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { askJson } from './api/client.ts';

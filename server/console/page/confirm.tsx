@@ -1,4 +1,4 @@
-/** Asks before something is destroyed. */
+/** Asks for confirmation before data is deleted. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 

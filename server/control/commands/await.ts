@@ -1,4 +1,4 @@
-/** Waiting for entries of a tenant's journal. */
+/** Waits for entries of a tenant's journal. */
 
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import type { JournalEntry } from '../../journal/entry.ts';

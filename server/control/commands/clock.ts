@@ -1,4 +1,4 @@
-/** Steering the time of a tenant. */
+/** Controls the time of a tenant. */
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 

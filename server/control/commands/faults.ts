@@ -1,4 +1,4 @@
-/** Adding planned faults to a tenant. */
+/** Adds planned faults to a tenant. */
 import type { YamlProblem } from '../../../fixtures/yaml-text.ts';
 import type { FaultPlans } from '../../faults/fault-plans.ts';
 import { problemText, readPlan } from '../../faults/plan-text.ts';

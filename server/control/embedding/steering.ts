@@ -1,4 +1,4 @@
-/** The clock and the planned faults of a tenant, as a test steers them. */
+/** The clock and the planned faults of a tenant, for tests. */
 
 import * as v from 'valibot';
 import { clockCommandShape } from '../../../fixtures/control/inputs.ts';

@@ -1,4 +1,4 @@
-/** One tenant as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
+/** One tenant, for tests: its admin, clock, faults, journal, limits, and resets. */
 
 import type * as v from 'valibot';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';

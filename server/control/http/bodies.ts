@@ -1,4 +1,4 @@
-/** How the control listener reads bodies, and the limits of them. */
+/** Reads bodies on the control listener, with their limits. */
 import express, { type RequestHandler } from 'express';
 import { Semaphore } from '../../http/open-files.ts';
 import { refuseForNow } from './refusals.ts';

@@ -1,6 +1,6 @@
 /**
- * The control listener: the console page and what it reads. Not a part of the API; it listens on
- * its own port and, but for the page itself and readiness, answers only to the control token.
+ * The control listener: the console page and the control API. Not part of the contract's API; it listens on
+ * its own port and, except for the page itself and readiness, requires the control token.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The signature doctor: over bytes that a caller sends, or over a request in the journal. */
+/** The signature doctor, on bytes that a caller sends or a request in the journal. */
 
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';

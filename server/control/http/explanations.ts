@@ -1,4 +1,4 @@
-/** Explains a request that was refused or brought no update, and the next update of a device. */
+/** Explains a request that was refused or got no update, and why a device gets no update now. */
 
 import type { Request, Response } from 'express';
 import type { ExplainFacts } from '../../explain/explain.ts';

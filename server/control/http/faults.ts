@@ -1,4 +1,4 @@
-/** How the control listener answers what went wrong. */
+/** Answers of the control listener to errors. */
 import type { ErrorRequestHandler } from 'express';
 import type { Log } from '../../pipeline/log.ts';
 import { BODY_MAX_BYTES, TEXT_MAX_BYTES } from './bodies.ts';

@@ -1,4 +1,4 @@
-/** The journal of a tenant: read, followed, saved as an archive, and emptied. */
+/** The journal of a tenant: read, follow, export as an archive, and clear. */
 
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';

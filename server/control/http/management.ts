@@ -1,6 +1,6 @@
 /**
  * The management API for the console: below `/management` its own paths, under the control token, as
- * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
+ * the administrator of the tenant that `?tenant=` names. These calls are not in any journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';

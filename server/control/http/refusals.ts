@@ -1,4 +1,4 @@
-/** How the control listener refuses. */
+/** Refusals of the control listener. */
 import type { Response } from 'express';
 
 /** Why a request is not done. */

@@ -1,5 +1,5 @@
 /**
- * What a test steers over HTTP: the clock, planned faults and the rate limit of a tenant, and the
+ * What a test controls over HTTP: the clock, planned faults and the rate limit of a tenant, and the
  * outbox. The commands are the same as those of `embedding/steering.ts`.
  */
 import { faultPlansOf } from '../../faults/tenant-faults.ts';

@@ -1,4 +1,4 @@
-/** Tenants brought back to their start state, to a world file or to a named snapshot; and forks. */
+/** Restores tenants to their start state, a world file or a named snapshot; and forks them. */
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';

@@ -1,4 +1,4 @@
-/** Tenants: created with their first admin, listed, suspended, resumed, limited and dropped. */
+/** Tenants: create with a first admin, list, suspend, resume, limit and remove. */
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import {
   type AddedTenant,

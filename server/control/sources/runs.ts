@@ -1,6 +1,6 @@
 /**
  * Runs of the conformance suite or of a simulated fleet against this server, started from the
- * console. What starts them is given by whoever embeds the server, which knows nothing of either.
+ * console. The code that embeds the server supplies the function that starts them.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';

@@ -1,4 +1,4 @@
-/** What the doctor says: the mistake that explains a wrong signature or an unusable key. */
+/** The doctor's diagnosis: the mistake that explains a wrong signature or an unusable key. */
 
 /** The texts of a mistake, a row of a table. */
 export interface MistakeWords {

@@ -1,4 +1,4 @@
-/** Why is a text not a public key that the server takes? Spec: AuthRequest (pubkey) */
+/** Diagnoses why a text is not an accepted public key. Spec: AuthRequest (pubkey) */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';

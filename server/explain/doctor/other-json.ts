@@ -1,4 +1,4 @@
-/** The texts that other JSON encoders make of the same body. Not texts with other line ends alone. */
+/** The texts that other JSON encoders produce for the same body. Changes of line ends alone are elsewhere. */
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 

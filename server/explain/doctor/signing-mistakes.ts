@@ -1,4 +1,4 @@
-/** Mistakes of signing as a table: what was signed, how it was digested, and by which key. */
+/** Signing mistakes as a table: what was signed, with which digest and which key. */
 
 import { createHash } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';

@@ -1,4 +1,4 @@
-/** Reading typed values out of rows; a row that is not as the schema says is our own fault. */
+/** Reads typed values from rows; a row that differs from the schema is a bug. */
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** The value of a text column. @throws TypeError */

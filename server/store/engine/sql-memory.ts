@@ -1,4 +1,4 @@
-/** The engine in memory: sql.js. What it holds goes with the process. */
+/** The in-memory engine: sql.js. Its data is lost when the process ends. */
 import initSqlJs, { type Database, type SqlJsStatic, type Statement } from 'sql.js';
 import { inTurns } from '../../../fixtures/clock.ts';
 import {

@@ -1,4 +1,4 @@
-/** Faults of the disk when writing, as the system and the engine report them. */
+/** Disk errors when writing, as reported by the system and the engine. */
 
 export const noSpace = 'no space left in';
 const unwritable = 'cannot write in';

@@ -1,4 +1,4 @@
-/** Nested work on one connection as one transaction, and actions that wait for its end. */
+/** Runs nested work on one connection as one transaction, with actions that wait for its end. */
 import { TableChanges } from './table-changes.ts';
 
 /** A connection, which may have one transaction open. */

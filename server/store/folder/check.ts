@@ -1,7 +1,7 @@
 /**
  * Checks a whole data folder before anything in it is opened: the list of tenants names the tenants,
  * a tenant's artifacts name their files, and a database has its sums beside it. Only reads, so that
- * a folder that is refused stays as it was found.
+ * a refused folder is not changed.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
- * for each tenant below `tenants`. Not what is in a tenant.
+ * for each tenant below `tenants`. Not the data within a tenant.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, all else
+ * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, everything else
  * is saved: this recovers a folder that the server refuses.
  */
 

@@ -1,4 +1,4 @@
-/** Makes a data folder of an exported state. */
+/** Creates a data folder from an exported state. */
 
 import { createHash } from 'node:crypto';
 import {

@@ -1,6 +1,6 @@
 /**
- * The tables of an exported state: those of a tenant with the tenant's id in front, one file for all
- * tenants, so that any SQLite reads it; beside them the server's own and the artifact files.
+ * The tables of an exported state: those of a tenant with the tenant's id as first column, one file for all
+ * tenants, so that any SQLite can read it; plus the server's own tables and the artifact files.
  */
 import { serverShape } from '../data-layout.ts';
 import { text } from '../engine/row.ts';

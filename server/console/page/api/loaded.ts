@@ -1,4 +1,4 @@
-/** Data of a view: loaded when it opens, again when its question changes or the server moves. */
+/** Data of a view: loaded when it opens, and again when its query or the server's state changes. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, reasonOf } from './client.ts';
 import { tick } from './live.ts';

@@ -1,4 +1,4 @@
-/** Runs against this server: the newest of a kind, and what it says line by line. */
+/** Runs against this server: the newest of a kind, and its output line by line. */
 import { useEffect, useState } from 'preact/hooks';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { gather } from './batch.ts';

@@ -1,4 +1,4 @@
-/** Who uses the page: the control token, the tenant that is looked at, and the link to the server. */
+/** The session of the page: the control token, the selected tenant, and the connection to the server. */
 import { signal } from '@preact/signals';
 import { goTo } from '../address.ts';
 

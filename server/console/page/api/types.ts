@@ -1,4 +1,4 @@
-/** What the control API answers, by the names that the page has for it. */
+/** The responses of the control API, by the names that the page uses. */
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 
 export type DeviceView = AnswerOf<'GET /devices'>['devices'][number];

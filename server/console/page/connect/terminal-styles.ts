@@ -1,5 +1,5 @@
 /**
- * How the terminal library keeps its looks under the Content-Security-Policy, which forbids the
+ * Keeps the styles of the terminal library under the Content-Security-Policy, which forbids the
  * `<style>` elements and `style` attributes that it writes, but neither constructed sheets nor the
  * object model.
  */

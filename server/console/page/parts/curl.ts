@@ -1,4 +1,4 @@
-/** An exchange as a line for a shell; masked secrets become variables. */
+/** An exchange as a shell command; masked secrets become variables. */
 import type { Entry } from '../api/types.ts';
 
 /** Headers that curl sets itself, or would get wrong. */

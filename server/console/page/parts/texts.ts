@@ -1,4 +1,4 @@
-/** How values are shown: moments, sizes, names of devices. */
+/** Formats values: times, sizes, names of devices. */
 
 const moment = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',

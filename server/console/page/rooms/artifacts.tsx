@@ -1,4 +1,4 @@
-/** Artifacts: dropped here, or made from any file. */
+/** Artifacts: upload, or generate from any file. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Artifact } from '../../../../fixtures/contract/resources.ts';

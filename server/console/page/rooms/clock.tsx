@@ -1,4 +1,4 @@
-/** The tenant's clock, and the calendar of what the contract ends. */
+/** The tenant's clock, and the calendar of deprecations. */
 import { useState } from 'preact/hooks';
 import { deprecatedApis, endOfLife } from '../../../../fixtures/contract/deprecations.ts';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';

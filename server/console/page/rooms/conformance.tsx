@@ -1,4 +1,4 @@
-/** The conformance suite, run against this server: verdicts as they come, and what they cover. */
+/** The conformance suite against this server: verdicts as they arrive, and their coverage. */
 import { useMemo, useState } from 'preact/hooks';
 import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';

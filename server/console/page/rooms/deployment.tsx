@@ -1,4 +1,4 @@
-/** One deployment: how far it is, and the state of each device. */
+/** One deployment: its progress, and the state of each device. */
 import { Link, useParams } from 'wouter-preact';
 import type {
   Deployment,

@@ -1,4 +1,4 @@
-/** Configured settings against reported ones, and their deployment. */
+/** Configured and reported settings, and their deployment. */
 import { useState } from 'preact/hooks';
 import type { ConfigurationView } from '../../../../fixtures/contract/management/configuration.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';

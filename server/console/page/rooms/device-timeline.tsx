@@ -1,4 +1,4 @@
-/** What a device did and was answered, from the journal, the newest first. */
+/** Requests of a device and their responses from the journal, newest first. */
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';

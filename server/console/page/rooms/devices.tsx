@@ -1,4 +1,4 @@
-/** All devices of the tenant: found, sorted, accepted together. */
+/** All devices of the tenant: search, sort, and accept several together. */
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { deviceStatuses } from '../../../../fixtures/contract/vocabulary.ts';

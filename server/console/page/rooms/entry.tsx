@@ -1,4 +1,4 @@
-/** One entry of the journal: both sides of the exchange, why it was answered so, and how to repeat it. */
+/** One entry of the journal: request and response, the explanation, and how to repeat it. */
 import { Link, useParams } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';

@@ -1,4 +1,4 @@
-/** Faults that are planned, which of them fired, and the legal variations. */
+/** Planned faults, which of them have fired, and the legal variations. */
 import { useState } from 'preact/hooks';
 import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';

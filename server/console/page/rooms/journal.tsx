@@ -1,4 +1,4 @@
-/** The journal: kept exchanges and those that arrive, filtered by the server. */
+/** The journal: recorded and new exchanges, filtered by the server. */
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';

@@ -1,4 +1,4 @@
-/** The fleet in one look: counts by state, requests and errors as they come, deployments moving. */
+/** The overview: devices by state, current requests and errors, progress of deployments. */
 import { lazy, Suspense } from 'preact/compat';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';

@@ -1,4 +1,4 @@
-/** Why the device gets no update, as the server answers it. */
+/** The server's answer to why the device gets no update. */
 import { Link } from 'wouter-preact';
 import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { askJson } from '../api/client.ts';
