@@ -76,7 +76,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     /^request-ids, [a-z, -]+$/,
     /^Contract, Error: /,
   ],
-  'a refusal of its signature': ['401', 'digest-with-ed25519', /^Ed25519 takes the body itself/],
+  'a refusal of its signature': ['401', 'digest-with-ed25519', /^Pass the body itself to Ed25519/],
   'a download that is cut off': ['200', '200, curl 18', '206', ...artifactFiles],
   'a file that changes between two ranges': ['200', '206', '200', '"changed-by-a-planned-fault"'],
   'a file with wrong bytes': [

@@ -53,7 +53,7 @@ it('a stall between requests is reported by the watchdog', async () => {
   work(250);
   await expect.poll(() => watchdog.stalls.count).toBe(1);
   expect(lines).toEqual([
-    expect.stringMatching(/ ms outside of any request; the last one was login \(request before\)$/),
+    expect.stringMatching(/ ms outside any request; the last one was login \(request before\)$/),
   ]);
 });
 

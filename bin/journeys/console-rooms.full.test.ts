@@ -154,7 +154,7 @@ describe('runs from the page', () => {
   }, async () => {
     const { page, complaints } = await newPage(browser, served.ready);
     await openConsole(page, served.ready, '/conformance');
-    await page.getByLabel('Cases whose ID begins with').fill('inventory/');
+    await page.getByLabel('First characters of the case IDs').fill('inventory/');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText(/Running: [1-9]\d* of \d+ cases/).waitFor({ timeout: 60_000 });
     await page.getByText('Outcome: pass').waitFor({ timeout: 60_000 });

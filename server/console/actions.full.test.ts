@@ -142,7 +142,7 @@ describe('a device', () => {
     const settings = page.getByLabel('One setting per line, as name=value');
     await settings.fill('timezone');
     await press('Save');
-    await said('“timezone” has no name and no equals sign');
+    await said('“timezone” is not of the form name=value');
     await settings.fill('timezone=UTC');
     await press('Save');
     await page.getByRole('cell', { name: 'UTC' }).waitFor();
@@ -164,7 +164,7 @@ describe('time and state', () => {
     await page.mouse.down();
     await page.mouse.move(box.x + box.width - 1, middle, { steps: 5 });
     await page.mouse.up();
-    await page.getByText(/\d+ operations have ended/).waitFor();
+    await page.getByText(/\d+ operations have been removed/).waitFor();
     await press('Go to this day');
     await said('It is ');
     const { text } = await control(server, 'GET', '/clock');

@@ -154,7 +154,7 @@ describe('the dialect storage-host', () => {
     const { uri } = await linkTo(server, device.token, await publish(server));
     const { pathname, search, origin } = new URL(uri);
     const { wrong, command = '' } = await refusedWith(server, 404, ['GET', pathname + search]);
-    expect(wrong.expected).toContain(`at ${origin}, as artifact files have a port of their own`);
+    expect(wrong.expected).toContain(`at ${origin}, because the dialect storage-host serves artifact files on another port`);
     const ran = await runInBash(command, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
@@ -166,7 +166,7 @@ describe('the dialect storage-host', () => {
     const headers = { Authorization: `Bearer ${device.token}` };
     const reply = await fetch(`${server.storageUrl}${path}`, { headers });
     const { wrong, first, command } = await correctedOf(server, reply);
-    expect(wrong.expected).toContain('this port serves nothing but artifact files');
+    expect(wrong.expected).toContain('serves only artifact files on this port');
     expect(first).toBe(`send the request to ${server.baseUrl}`);
     const ran = await runInBash(command, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([200, '']);

@@ -62,7 +62,7 @@ describe('of a body that is no JSON', () => {
 
 describe('of a good token in a wrong header', () => {
   it.each<[string, (token: string) => Record<string, string>, string]>([
-    ['in quotes', (token) => ({ Authorization: `Bearer "${token}"` }), 'take the quotation marks'],
+    ['in quotes', (token) => ({ Authorization: `Bearer "${token}"` }), 'remove the quotation marks'],
     ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
   ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
@@ -77,7 +77,7 @@ describe('of a good token in a wrong header', () => {
     const connect = await explanationAt('GET', operations.connect.path, { headers });
     expect(connect.wrong.path).toBe('header.Cookie');
     const next = await explanationAt('GET', operations['get-next-deployment'].path, { headers });
-    expect(next.wrong.actual).toContain('the cookie JWT counts only for users and at /connect');
+    expect(next.wrong.actual).toContain('the cookie JWT is accepted only from users and at /connect');
   });
 });
 
@@ -241,7 +241,7 @@ describe('of a path that nothing is like', () => {
   it('signing in needs no token, whatever the dialect checks first', async () => {
     const path = operations['post-auth-request'].path.replace('requests', 'request');
     const { first } = await explainedOn('token-before-routing', path, { body: '{}' });
-    expect(first).toMatch(/^correct the path: signing in needs no token/);
+    expect(first).toMatch(/^correct the path: sign-in needs no token/);
   });
 });
 
@@ -274,7 +274,7 @@ it('a text frame is named in the reason for the end of a websocket', async () =>
 
 it('the command for a websocket says that it ends the one that the device has', async () => {
   const { first } = await explanationAt('GET', operations.connect.path, { token: device.token });
-  expect(first).toMatch(/opens a websocket of its own: one that the device has now is closed/);
+  expect(first).toMatch(/opens a new websocket, which closes the current one/);
 });
 
 it('the journal has what the server closed a websocket with', async () => {
@@ -304,7 +304,7 @@ describe('of what was meant for another operation', () => {
       headers: JSON_TYPE,
       body: '{"status":"aborted"}',
     });
-    expect(explained.first).toContain('devices have operations of their own, below /api/devices/');
+    expect(explained.first).toContain('devices have their own operations below /api/devices/');
     expect(explained.command).toBeUndefined();
   });
 
@@ -332,7 +332,7 @@ describe('of a write that would take away more than was sent', () => {
     const { path } = operations['put-attributes'];
     const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
     const { first, correctedRequest } = await explanationAt('PUT', path, call);
-    expect(first).toContain('PUT replaces all that there is');
+    expect(first).toContain('PUT replaces everything');
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 

@@ -49,7 +49,7 @@ describe('what cannot be read as HTTP', () => {
     const reply = await sendRaw(server, bytes);
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.body)).toEqual({
-      error: 'the request cannot be read as HTTP: Bad Request',
+      error: 'the request is not valid HTTP: Bad Request',
       request_id: reply.headers['x-svc-requestid'],
     });
   });

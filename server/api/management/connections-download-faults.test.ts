@@ -57,12 +57,12 @@ describe('a device that does not transfer files is 502:', () => {
     [
       'it refuses the version',
       { proto: control, typ: 'error', body: encodeBody({ err: 'require version 3', close: true }) },
-      'the device says: require version 3',
+      'the device reports an error: require version 3',
     ],
     [
       'it refuses with a code of its own',
       { proto: control, typ: 'error', body: encodeBody({ err: 'busy', code: 503 }) },
-      'the device says: busy',
+      'the device reports an error: busy',
     ],
     [
       'it does not know of handshakes',
@@ -105,13 +105,13 @@ describe('an error of the device is 400, or the code it sends:', () => {
     const reply = download();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), error);
-    expect(await errorOf(reply)).toEqual([status, 'the device says: no such file']);
+    expect(await errorOf(reply)).toEqual([status, 'the device reports an error: no such file']);
   });
 
   it('after the file information, before the first byte', async () => {
     const reply = download();
     sayError(device, await beginDownload(device), { err: 'permission denied' });
-    expect(await errorOf(reply)).toEqual([400, 'the device says: permission denied']);
+    expect(await errorOf(reply)).toEqual([400, 'the device reports an error: permission denied']);
     expect(await entries(server, { object_id: identity.id })).not.toContainEqual(
       expect.objectContaining({ change: 'file downloaded: /etc/motd' }),
     );

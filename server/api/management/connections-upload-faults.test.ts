@@ -121,7 +121,7 @@ describe('a device that does not take the file', () => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
     await acceptTransfer(device);
     sayError(device, await device.nextOf('put_file'), error);
-    expect(await errorOf(reply)).toEqual([status, 'the device says: access denied']);
+    expect(await errorOf(reply)).toEqual([status, 'the device reports an error: access denied']);
     await expectAborted(device);
   });
 
@@ -130,7 +130,7 @@ describe('a device that does not take the file', () => {
     const asked = await beginUpload(device);
     await takeContent(device, asked, windowBytes);
     sayError(device, asked, { err: 'disk full' });
-    expect(await errorOf(reply)).toEqual([400, 'the device says: disk full']);
+    expect(await errorOf(reply)).toEqual([400, 'the device reports an error: disk full']);
     await expectAborted(device);
   });
 

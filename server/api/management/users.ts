@@ -16,7 +16,7 @@ const noSuchUser = refuse.notFound(
   inPath('id', 'the id of a user of this tenant'),
 );
 
-/** Why the last one who may do everything stays as he is. */
+/** Why the last user with full access cannot be removed or restricted. */
 export const lastAdmin = refuse.unprocessable(
   'this is the last user with full access who can sign in; create another one first',
   inState('another user with full access who can sign in'),

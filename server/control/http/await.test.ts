@@ -196,7 +196,7 @@ describe('an assertion about the journal', () => {
     const small = await startTestServer({ journalEntriesMax: 2 });
     for (let asked = 0; asked < 5; asked += 1) await small.request('GET', '/x');
     const { text } = await control(small, 'POST', '/assert', { happened: [{ status: 200 }] });
-    expect(text).toContain('3 older entries are no longer kept.');
+    expect(text).toContain('3 older entries were dropped.');
     await small.close();
   });
 

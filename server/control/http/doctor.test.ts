@@ -102,9 +102,9 @@ describe('the signature doctor over bytes', () => {
   });
 
   it.each([
-    ['nothing', {}, 'give the sequence number'],
-    ['a body alone', { body: 'AAAA' }, 'give the sequence number'],
-    ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'give the sequence number'],
+    ['nothing', {}, 'must have the sequence number'],
+    ['a body alone', { body: 'AAAA' }, 'must have the sequence number'],
+    ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'must have the sequence number'],
     ['no base64', { body: '{}', signature: 'x' }, 'body: must be the body in base64'],
     ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
     ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],

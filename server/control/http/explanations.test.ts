@@ -39,7 +39,7 @@ describe('GET /explanations/{requestId}', () => {
     await decide(server, device, 'rejected');
     await authenticate(server, device, named('rejected'));
     expect(await firstOf('rejected')).toMatch(
-      /^nothing is wrong with the request, but a user has rejected the device; only if .* run "npx fleetbed accept /,
+      /^nothing is wrong with the request, but a user has rejected the device; to allow it again, run "npx fleetbed accept /,
     );
   });
 

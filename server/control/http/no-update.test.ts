@@ -108,7 +108,7 @@ const situations: readonly [
     'another device type',
     'device-type',
     'no update',
-    /^deployment spring .* of release-1 has nothing for the device: no artifact with this name fits device type Board; compatible types: board$/,
+    /^deployment spring .* of release-1 has no artifact for the device: no artifact with this name is compatible with device type Board; compatible types: board$/,
     (device) => deploy(server, [device]),
     { ...board, device_type: 'Board' },
   ],
@@ -123,7 +123,7 @@ const situations: readonly [
     'the release being installed',
     'already-installed',
     'up to date',
-    /^the device has release-1 already installed, and deployment spring .* does not force/,
+    /^the device already has release-1 installed, and deployment spring .* does not force/,
     (device) => deploy(server, [device]),
     { ...board, artifact_name: 'release-1' },
   ],
@@ -149,7 +149,7 @@ const situations: readonly [
     'a failed one',
     'finished',
     'no update',
-    /^deployment spring .* ended for the device with failure at 2026-11-21T12.*: it reported so, or a poll differed/,
+    /^deployment spring .* ended for the device with failure at 2026-11-21T12.*: the device reported failure, or polled with different data/,
     (device) => finished(device, 'failure'),
   ],
   [
@@ -307,7 +307,7 @@ describe('the update status of a device', () => {
     const { status, text } = await control(server, 'GET', '/explanations?device=shared-rack');
     expect([status, text]).toEqual([
       400,
-      expect.stringMatching(/is the value of several devices; use an id: [\w-]{36}, [\w-]{36}"/),
+      expect.stringMatching(/matches several devices; use an id: [\w-]{36}, [\w-]{36}"/),
     ]);
   });
 

@@ -41,7 +41,7 @@ describe('the query of the control listener', () => {
     const before = await facts();
     for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
       const told = await refusal(call, `${encodeURIComponent(name)}=Second`);
-      expect(told).toMatch(/^query: .*(is unknown; the parameters are |takes no parameters$)/);
+      expect(told).toMatch(/^query: .*(is unknown; the parameters are |has no parameters$)/);
       expect(told).toContain(name);
     }
     expect(await facts()).toEqual(before);

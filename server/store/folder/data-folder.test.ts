@@ -318,7 +318,7 @@ describe('a data folder that cannot be used', () => {
   it('is refused when it holds other files', async () => {
     mkdirSync(data);
     writeFileSync(join(data, 'thesis.txt'), 'do not touch');
-    await expect(start()).rejects.toThrow(`${data} holds other files`);
+    await expect(start()).rejects.toThrow(`${data} has other files`);
     expect(readdirSync(data)).toEqual(['thesis.txt']);
   });
 
