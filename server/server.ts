@@ -21,7 +21,7 @@ import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts
 import type { Services } from './pipeline/services.ts';
 import { completeConnectionLimits, completeSettings, type Settings } from './settings.ts';
 import { stateError } from './store/engine/state-error.ts';
-import { storageProblem, unlessOfDisk } from './store/engine/storage-error.ts';
+import { storageProblem, rethrowUnlessDiskError } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
 import { variationTransform } from './variation/varied-answer.ts';
@@ -110,7 +110,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const { openInside, openInMemory, openInternalApi } = listeners;
     const states = new TenantStates(services, openInside);
     // Where the disk is full, all that is there can be read.
-    await states.markStart(services.tenants.first).catch(unlessOfDisk);
+    await states.markStart(services.tenants.first).catch(rethrowUnlessDiskError);
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
     const seen = { activity, controlToken, adminEmail, internalApi, startRun, addresses };

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
-import { makeWay } from './closing.ts';
+import { dropSocket } from './closing.ts';
 
 /** The overhead of a piece besides its bytes. */
 const PIECE_BYTES = 256;
@@ -84,7 +84,7 @@ interface Receiving {
  * socket that has to make room for others is ended.
  */
 function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
-  const held = underway.open(() => makeWay(socket));
+  const held = underway.open(() => dropSocket(socket));
   const { _receiver: receiver } = socket as unknown as Receiving;
   const count = (): void => {
     const pieces = receiver._buffers.length + receiver._fragments.length;

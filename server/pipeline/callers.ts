@@ -9,7 +9,7 @@ import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 import { activateTenant } from '../rules/authentication.ts';
-import { unlessUnwritable } from '../store/engine/storage-error.ts';
+import { ignoreUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import { accessOf } from '../tenants/access.ts';
@@ -236,7 +236,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
 
 /** A failure to record this must not refuse the request. */
 function recordUse(store: Store, tokenId: string, nowMs: number): void {
-  unlessUnwritable(() => store.userTokens.recordUse(tokenId, nowMs));
+  ignoreUnwritable(() => store.userTokens.recordUse(tokenId, nowMs));
 }
 
 function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {

@@ -1,5 +1,5 @@
 /** Handles exceptions thrown by a stage. */
-import { PasswordsBusy } from '../crypto/passwords.ts';
+import { TooManySignIns } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
@@ -50,7 +50,7 @@ export function outcomeOfFailure(
     exchange.response.destroy();
     return 'answered';
   }
-  if (error instanceof PasswordsBusy) return passwordsBusy;
+  if (error instanceof TooManySignIns) return passwordsBusy;
   // The tenant was removed during the request: that is not a fault of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
   const noRoom = services.storageErrors.refusalOf(error);

@@ -19,7 +19,7 @@ export const authSetChanges: Record<AuthSetStatus, Record<SettableAuthSetStatus,
 };
 
 /** The status of another set of the device: it has at most one that is accepted. */
-export function statusBeside(current: AuthSetStatus, changed: AuthSetStatus): AuthSetStatus {
+export function statusOfOtherSet(current: AuthSetStatus, changed: AuthSetStatus): AuthSetStatus {
   return changed === 'accepted' && current === 'accepted' ? 'rejected' : current;
 }
 

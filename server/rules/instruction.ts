@@ -1,6 +1,6 @@
 /** Which instruction a poll gets, or why none. Spec: Device deployments, GET and POST next */
 import { offered, retried, settled } from './device-deployment.ts';
-import { chooseDeviceDeployment, keptBack } from './device-deployment-choice.ts';
+import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';
 import {
   type Candidate,
   decideNext,
@@ -32,7 +32,7 @@ export interface Turn<Of> {
 }
 
 /** A device that polls for its next deployment. */
-export interface Asking<Of> extends Turn<Of> {
+export interface PollingDevice<Of> extends Turn<Of> {
   readonly request: NextRequest;
   /** The artifacts that exist now under the name of its release; asked of one at most. */
   readonly candidatesOf: (deviceDeployment: Of) => readonly Candidate[];
@@ -64,7 +64,7 @@ export type Instruction<Of> =
 
 /** Decides on the one device deployment that is the device's turn. */
 export function decideInstruction<Of extends InstructedDeviceDeployment>(
-  asking: Asking<Of>,
+  asking: PollingDevice<Of>,
 ): Instruction<Of> {
   const { request, nowMs } = asking;
   const turn = decideTurn(asking);
@@ -112,6 +112,6 @@ function whyNothing<Of extends DescribedDeviceDeployment>({
   ...context
 }: Turn<Of>): NoUpdate {
   const deviceDeployment = newest();
-  const rule = deviceDeployment && keptBack(deviceDeployment, context);
+  const rule = deviceDeployment && heldBackBy(deviceDeployment, context);
   return rule ? overFor(deviceDeployment, rule, context.nowMs) : noDeployment;
 }

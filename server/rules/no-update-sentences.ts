@@ -4,7 +4,7 @@ import {
   type DeviceDeploymentFacts,
   devicesByNow,
   type Held,
-  type KeptBack,
+  type HoldBackRule,
 } from './device-deployment-choice.ts';
 import { type Misfit, requestIn } from './next-deployment.ts';
 import type { NoUpdate } from './no-update.ts';
@@ -56,13 +56,13 @@ export class Waiting implements NoUpdate {
   }
 
   get because(): string {
-    return keptBackText(this.rule, this.#deviceDeployment, this.#nowMs);
+    return heldBackText(this.rule, this.#deviceDeployment, this.#nowMs);
   }
 }
 
 /** Why a device deployment is kept back at this time. */
-export function keptBackText(
-  rule: KeptBack,
+export function heldBackText(
+  rule: HoldBackRule,
   deviceDeployment: DescribedDeviceDeployment,
   nowMs: number,
 ): string {
@@ -72,7 +72,7 @@ export function keptBackText(
 /** Nothing is open for the device, whose newest deployment this is. */
 export function overFor(
   deviceDeployment: DescribedDeviceDeployment,
-  rule: KeptBack,
+  rule: HoldBackRule,
   nowMs: number,
 ): NoUpdate {
   const { id, artifactName, type } = deviceDeployment.deployment;
@@ -82,7 +82,7 @@ export function overFor(
     deploymentId: id,
     isUpToDate,
     ...(isUpToDate && type === 'software' && { installed: artifactName }),
-    because: flat(keptBackText(rule, deviceDeployment, nowMs)),
+    because: flat(heldBackText(rule, deviceDeployment, nowMs)),
   };
 }
 
@@ -105,7 +105,7 @@ const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
 ]);
 
 const sentences: Readonly<
-  Record<KeptBack, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
+  Record<HoldBackRule, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
 > = {
   start: ({ deployment }) => `${labelOf(deployment)} starts at ${timeText(deployment.createdMs)}`,
   phase: ({ deployment, offeredDevices }, nowMs) => {

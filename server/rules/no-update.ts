@@ -1,10 +1,10 @@
 /** Why a poll gets no update, as stored in its record. */
 
-import type { KeptBack } from './device-deployment-choice.ts';
+import type { HoldBackRule } from './device-deployment-choice.ts';
 import type { Misfit } from './next-deployment.ts';
 
 /** The rules that say no. */
-export type NoUpdateRule = 'deployment' | KeptBack | Misfit['rule'] | 'already-installed';
+export type NoUpdateRule = 'deployment' | HoldBackRule | Misfit['rule'] | 'already-installed';
 
 /** The rule that decided, the deployment that it held back, and why, at that time. */
 export interface NoUpdate {

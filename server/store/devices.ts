@@ -2,7 +2,7 @@
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   deviceStatusOf,
-  statusBeside,
+  statusOfOtherSet,
   tokensFromAfter,
   tokensFromRevocation,
 } from '../rules/auth-set-status.ts';
@@ -246,7 +246,7 @@ export class DeviceStore {
   ): void {
     this.#waiting.during(deviceId, () => {
       for (const set of this.authSets(deviceId)) {
-        const next = set.id === id ? status : statusBeside(set.status, status);
+        const next = set.id === id ? status : statusOfOtherSet(set.status, status);
         if (next === set.status) continue;
         this.#sql.run('UPDATE auth_sets SET status = ?, tokens_from = ? WHERE id = ?', [
           next,

@@ -13,7 +13,7 @@ import { DeviceHistoryStore } from './device-history.ts';
 import { DeviceStore } from './devices.ts';
 import type { Sql } from './engine/sql.ts';
 import { openMemorySql } from './engine/sql-memory.ts';
-import { unlessUnwritable } from './engine/storage-error.ts';
+import { ignoreUnwritable } from './engine/storage-error.ts';
 import { FileStore } from './files.ts';
 import { GroupStore } from './groups.ts';
 import { InventoryStore } from './inventory.ts';
@@ -135,7 +135,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return reset;
     },
     close: () => {
-      unlessUnwritable(() => devices.saveCheckIns());
+      ignoreUnwritable(() => devices.saveCheckIns());
       snapshots.discardAll();
       sql.close();
       files.close();

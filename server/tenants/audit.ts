@@ -51,7 +51,7 @@ export function deploymentObject(deployment: {
 }
 
 /** An act that the audit log records. */
-export interface AuditedAct {
+export interface AuditedAction {
   readonly actor: Actor;
   /** The action in the contract's vocabulary. */
   readonly action: AuditAction;
@@ -72,7 +72,7 @@ type AuditContext = {
 };
 
 /** Writes the entry before the answer goes out; the dialect wide-audit-actions chooses the words. */
-export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct): void {
+export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAction): void {
   const { wideAction, wideEntry, ...entry } = act;
   const isWide = settings.dialects.has('wide-audit-actions');
   const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry?.() };

@@ -35,7 +35,7 @@ interface Inside {
 }
 
 /** The tenant was started where no copy of its state could be written, as on a full disk. */
-export class StartNotKept extends Error {
+export class StartStateUnavailable extends Error {
   override readonly name = 'StartNotKept';
 
   constructor() {
@@ -264,6 +264,6 @@ function askAt(url: string): Ask {
 
 function kept(of: WeakMap<Tenant, Snapshot>, tenant: Tenant): Snapshot {
   const snapshot = of.get(tenant);
-  if (!snapshot) throw new StartNotKept();
+  if (!snapshot) throw new StartStateUnavailable();
   return snapshot;
 }

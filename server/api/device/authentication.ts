@@ -16,7 +16,7 @@ import {
 import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
-import { hasRoomFor, isBelowLimit } from '../../tenants/device-limit.ts';
+import { isWithinDeviceLimit, isBelowLimit } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
@@ -108,7 +108,7 @@ function gather(
       return device ? devices.authSets(device.id).length : 0;
     },
     get mayBeAccepted() {
-      return hasRoomFor(context, device);
+      return isWithinDeviceLimit(context, device);
     },
     get mayBePending() {
       return isBelowLimit(context, { identity, publicKeyPem: key.pem });

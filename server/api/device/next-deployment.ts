@@ -87,7 +87,7 @@ function answerV1(served: Served | Refusal | NoContent) {
 
 /** Names what the device says otherwise than when it was offered the deployment. */
 function conflicting(offered: NextRequest, request: NextRequest): Refusal {
-  const [before, now] = [saidIn(offered), saidIn(request)];
+  const [before, now] = [pollDataOf(offered), pollDataOf(request)];
   const names = [...new Set([...before.keys(), ...now.keys()])];
   const changed = names.filter((name) => before.get(name) !== now.get(name));
   const valuesIn = (said: ReadonlyMap<string, unknown>): string =>
@@ -105,7 +105,7 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
   );
 }
 
-function saidIn({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {
+function pollDataOf({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([
     ...Object.entries(provides),
     ['update_control_map', takesControlMap],

@@ -7,7 +7,7 @@ import { artifactLink } from '../../pipeline/links.ts';
 import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
 import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
 import type { Page } from '../../store/engine/page.ts';
-import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
+import { type AuditedAction, audit, userActor } from '../../tenants/audit.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { ifGiven } from '../optional.ts';
@@ -130,7 +130,7 @@ export const getStorageUsage = defineEndpoint('get-storage-usage', (_input, { st
 /** Writes the entry; `name` identifies the artifact for readers. */
 export function auditArtifact(
   context: UserContext,
-  act: Pick<AuditedAct, 'action' | 'wideAction'>,
+  act: Pick<AuditedAction, 'action' | 'wideAction'>,
   { id, name }: { id: string; name: string },
 ): void {
   const object = { id, type: 'artifact' } as const;

@@ -5,7 +5,7 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { authSetChanges } from '../../rules/auth-set-status.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
-import { hasRoomFor } from '../../tenants/device-limit.ts';
+import { isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { forgetDevice } from './devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
@@ -49,7 +49,7 @@ export const setAuthSetStatus = defineEndpoint(
         expected: `a status that a ${set.status} set can change to`,
       });
     }
-    if (body.status === 'accepted' && !hasRoomFor(context, device)) return limitReached;
+    if (body.status === 'accepted' && !isWithinDeviceLimit(context, device)) return limitReached;
     context.store.devices.setAuthSetStatus(set, body.status, context.nowMs);
     audit(context, {
       actor: userActor(context.user),

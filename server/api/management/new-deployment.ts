@@ -13,7 +13,7 @@ import { planPhases } from '../../rules/phases.ts';
 import type { NewDeployment as NewStoredDeployment } from '../../store/deployments.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Store } from '../../store/store.ts';
-import { type AuditedAct, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
+import { type AuditedAction, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 /** Whom a deployment is for. */
@@ -64,7 +64,7 @@ export function openDeployment(
   context: UserContext,
   wanted: Omit<NewStoredDeployment, 'id' | 'deviceDigest' | 'nowMs'> &
     Partial<Pick<NewStoredDeployment, 'id' | 'nowMs'>>,
-  entry: Pick<AuditedAct, 'wideAction' | 'wideEntry'> = {},
+  entry: Pick<AuditedAction, 'wideAction' | 'wideEntry'> = {},
 ): string | Refusal {
   const { store, random, nowMs } = context;
   const deviceDigest = digestOf(wanted.deviceIds.toSorted().join('\n'));

@@ -6,7 +6,7 @@ import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimit } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
-import { steerClock } from '../commands/clock.ts';
+import { applyClockCommand } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 
@@ -28,7 +28,7 @@ export function testbedClock(clock: SteeredClock): TestbedClock {
   const steer = (command: v.InferInput<typeof clockCommandShape>): void => {
     const read = v.safeParse(clockCommandShape, command, { abortEarly: true });
     if (!read.success) throw new RangeError(v.summarize(read.issues));
-    steerClock(clock, read.output);
+    applyClockCommand(clock, read.output);
   };
   return {
     now: () => clock.now(),

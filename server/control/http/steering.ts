@@ -5,7 +5,7 @@
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { steerClock } from '../commands/clock.ts';
+import { applyClockCommand } from '../commands/clock.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
@@ -15,7 +15,7 @@ export function steeringHandlers(outbox: Outbox) {
   return {
     'GET /clock': ({ tenant }) => clockView(tenant),
     'POST /clock': ({ tenant, body }) => {
-      const problem = steerClock(tenant.clock, body);
+      const problem = applyClockCommand(tenant.clock, body);
       if (problem !== undefined) refuse(409, `body: ${problem}`);
       return clockView(tenant);
     },

@@ -6,7 +6,7 @@ import type { Tenant } from '../../tenants/tenants.ts';
 import {
   type NamedSnapshot,
   SNAPSHOTS_MAX,
-  StartNotKept,
+  StartStateUnavailable,
   type TenantStates,
 } from '../../world/tenant-states.ts';
 import { WorldError } from '../../world/timeline.ts';
@@ -50,7 +50,7 @@ async function load(states: TenantStates, tenant: Tenant, text: string) {
 }
 
 function refuseWithoutStart(error: unknown): never {
-  if (error instanceof StartNotKept) refuse(409, error.message);
+  if (error instanceof StartStateUnavailable) refuse(409, error.message);
   throw error;
 }
 

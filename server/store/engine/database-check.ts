@@ -48,7 +48,7 @@ export function checkDatabase(path: string): CheckedDatabase {
 }
 
 /** True while nothing was ever committed to a database, and so nothing of it can be lost. */
-export function isUnfounded(path: string): boolean {
+export function isUncommitted(path: string): boolean {
   const saved = readSums(path);
   if (saved) return saved.sums.length === 0 && saved.mark.frames === 0;
   return sizeOf(path) === 0 && sizeOf(`${path}-wal`) === 0;

@@ -17,7 +17,7 @@ import {
   tenantFolderName,
   tenantsFolder,
 } from '../data-layout.ts';
-import { isUnfounded } from '../engine/database-check.ts';
+import { isUncommitted } from '../engine/database-check.ts';
 import { text } from '../engine/row.ts';
 import type { Sql } from '../engine/sql.ts';
 import { StateError, stateError } from '../engine/state-error.ts';
@@ -65,7 +65,7 @@ export function checkDataFolder(path: string): void {
   const server = join(path, serverFile);
   const tenants = join(path, tenantsFolder);
   const isBegun = existsSync(tenants);
-  if (!isBegun && isUnfounded(server)) return;
+  if (!isBegun && isUncommitted(server)) return;
   const rows = readStateFile(server, serverShape, (sql) =>
     sql.all('SELECT id, is_complete FROM tenants').map((row) => ({
       id: text(row, 'id'),

@@ -57,13 +57,13 @@ export function EntryLine({ entry }: { entry: Entry }) {
       <time dateTime={at}>{timeOfDay(at)}</time>{' '}
       {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}{' '}
       <Link href={`/journal/${sequence}`}>{titleOf(entry)}</Link>{' '}
-      <span class="quiet">{whyOf(entry)}</span>
+      <span class="quiet">{refusalReason(entry)}</span>
     </>
   );
 }
 
 /** Why a request was refused, or brought no update; empty for any other entry. */
-export function whyOf({ refusal, noUpdate }: Entry): string {
+export function refusalReason({ refusal, noUpdate }: Entry): string {
   if (refusal) return refusal.error;
   return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }

@@ -16,7 +16,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { useSettled } from '../parts/use-settled.ts';
-import { titleOf, whyOf } from './device-timeline.tsx';
+import { titleOf, refusalReason } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
 /** Entries that the page holds; older ones are still in the journal. */
@@ -127,7 +127,7 @@ const columns: readonly LongColumn<Entry>[] = [
   {
     title: 'Why',
     isMinor: true,
-    cell: (entry) => <span title={whyOf(entry)}>{whyOf(entry)}</span>,
+    cell: (entry) => <span title={refusalReason(entry)}>{refusalReason(entry)}</span>,
   },
   {
     title: 'Took',
