@@ -21,7 +21,7 @@ import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts
 import type { Services } from './pipeline/services.ts';
 import { completeConnectionLimits, completeSettings, type Settings } from './settings.ts';
 import { stateError } from './store/engine/state-error.ts';
-import { storageProblem, rethrowUnlessDiskError } from './store/engine/storage-error.ts';
+import { rethrowUnlessDiskError, storageProblem } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
 import { variationTransform } from './variation/varied-answer.ts';

@@ -60,7 +60,8 @@ export function tlsSettingsFault(tls: TlsSettings): string | undefined {
     return `TLS has a ${given} file but no ${missing} file; give both, or neither for a test CA`;
   }
   if (certFile !== undefined) {
-    if (names.length > 0) return alone('the names come from the certificate file; leave out the TLS names');
+    if (names.length > 0)
+      return alone('the names come from the certificate file; leave out the TLS names');
     if (gallery) return alone('the gallery requires the test CA; leave out the gallery');
     if (caKeepFile !== undefined) return alone('there is no test CA to keep; leave out its file');
   }

@@ -94,7 +94,10 @@ export class DeviceSession implements SessionEnd {
     if (proto === control && typ === 'ping') {
       const isRead = this.#session.backlogBytes <= limits.deviceBacklogMaxBytes;
       if (isRead) this.#session.send({ proto: control, typ: 'pong' });
-      else this.#fail(new DeviceSessionError(502, 'the device sends requests, but does not read the answers'));
+      else
+        this.#fail(
+          new DeviceSessionError(502, 'the device sends requests, but does not read the answers'),
+        );
       return;
     }
     this.#inboxBytes += body?.length ?? 0;

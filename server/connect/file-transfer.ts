@@ -41,7 +41,10 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
   }
   const { version, protocols } = readBody(answer, () => decodeBody(acceptShape, answer.body));
   if (version !== PROTOCOL_VERSION) {
-    throw new DeviceSessionError(502, `the device supports version ${version} of the protocol, this server version 1`);
+    throw new DeviceSessionError(
+      502,
+      `the device supports version ${version} of the protocol, this server version 1`,
+    );
   }
   if (!protocols.includes(fileTransfer)) {
     throw new DeviceSessionError(502, 'file transfer is disabled on the device');
@@ -146,7 +149,10 @@ function readBody<Body>({ typ }: ConnectMessage, read: () => Body): Body {
     return read();
   } catch (error) {
     if (!(error instanceof ConnectMessageError)) throw error;
-    throw new DeviceSessionError(502, `the device's "${typ}" message is malformed: ${error.message}`);
+    throw new DeviceSessionError(
+      502,
+      `the device's "${typ}" message is malformed: ${error.message}`,
+    );
   }
 }
 

@@ -78,9 +78,7 @@ export function adviceOn(refused: Refused): Advice {
     warning,
     id === operations.connect.id ? takesOver : undefined,
     replacementOf(request, refused),
-    isForced(request)
-      ? 'force: true ends the access of the accepted key of the device'
-      : undefined,
+    isForced(request) ? 'force: true ends the access of the accepted key of the device' : undefined,
   ];
   const first = words.filter((one) => one !== undefined).join('; ');
   return {
@@ -108,8 +106,7 @@ function isForced({ operation, body }: Planned): boolean {
   return isOfKey && /"force":true/.test(readable(body ?? []));
 }
 
-const takesOver =
-  'the command opens a new websocket, which closes the current one of the device';
+const takesOver = 'the command opens a new websocket, which closes the current one of the device';
 
 interface PlannedPoll extends Planned {
   /** Set where the poll is another one than that for which the device has got its update. */

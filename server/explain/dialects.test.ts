@@ -154,7 +154,9 @@ describe('the dialect storage-host', () => {
     const { uri } = await linkTo(server, device.token, await publish(server));
     const { pathname, search, origin } = new URL(uri);
     const { wrong, command = '' } = await refusedWith(server, 404, ['GET', pathname + search]);
-    expect(wrong.expected).toContain(`at ${origin}, because the dialect storage-host serves artifact files on another port`);
+    expect(wrong.expected).toContain(
+      `at ${origin}, because the dialect storage-host serves artifact files on another port`,
+    );
     const ran = await runInBash(command, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });

@@ -88,7 +88,9 @@ describe('the explanation of a pending auth request', () => {
     await decide(server, accepted, 'rejected');
     const refused = await authenticate(server, accepted);
     await decide(server, accepted, 'accepted');
-    expect((await explained(refused)).first).toContain('its key has been accepted since, so send it again');
+    expect((await explained(refused)).first).toContain(
+      'its key has been accepted since, so send it again',
+    );
   });
 });
 

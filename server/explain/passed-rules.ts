@@ -22,14 +22,15 @@ const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
   ['phase', ({ phases }) => phases && 'its phases allow the device to begin'],
   [
     'max-devices',
-    ({ maxDevices }) =>
-      maxDevices === undefined ? undefined : 'its device limit is not reached',
+    ({ maxDevices }) => (maxDevices === undefined ? undefined : 'its device limit is not reached'),
   ],
   ['artifact', ({ type }) => (type === 'software' ? 'it has artifacts' : undefined)],
   [
     'device-type',
     ({ type }, request) =>
-      request && type === 'software' ? `one is compatible with device type ${request.deviceType}` : undefined,
+      request && type === 'software'
+        ? `one is compatible with device type ${request.deviceType}`
+        : undefined,
   ],
   [
     'depends',

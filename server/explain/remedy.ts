@@ -31,7 +31,7 @@ interface Refused extends RefusedRequest {
 const words: Readonly<Record<number, string>> = {
   409: 'check the current state, and resolve the conflict',
   413: 'send a smaller body',
-  500: "this is an error in the server: check its log",
+  500: 'this is an error in the server: check its log',
 };
 
 /** The words that begin an instruction after the semicolon of a sentence; other words continue the reason. */

@@ -62,7 +62,11 @@ describe('of a body that is no JSON', () => {
 
 describe('of a good token in a wrong header', () => {
   it.each<[string, (token: string) => Record<string, string>, string]>([
-    ['in quotes', (token) => ({ Authorization: `Bearer "${token}"` }), 'remove the quotation marks'],
+    [
+      'in quotes',
+      (token) => ({ Authorization: `Bearer "${token}"` }),
+      'remove the quotation marks',
+    ],
     ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
   ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
@@ -77,7 +81,9 @@ describe('of a good token in a wrong header', () => {
     const connect = await explanationAt('GET', operations.connect.path, { headers });
     expect(connect.wrong.path).toBe('header.Cookie');
     const next = await explanationAt('GET', operations['get-next-deployment'].path, { headers });
-    expect(next.wrong.actual).toContain('the cookie JWT is accepted only from users and at /connect');
+    expect(next.wrong.actual).toContain(
+      'the cookie JWT is accepted only from users and at /connect',
+    );
   });
 });
 

@@ -33,7 +33,8 @@ function detailOf(
   return {
     path: isMatch ? 'header.If-Match' : 'header.If-Unmodified-Since',
     expected: isMatch ? `"${name}" or *` : `${new Date(modifiedMs).toUTCString()} or later`,
-    remedy: 'send it again without this header, or with the values of the current file; the link is valid',
+    remedy:
+      'send it again without this header, or with the values of the current file; the link is valid',
   };
 }
 

@@ -121,6 +121,10 @@ export const refuse = {
     }),
   insufficientStorage: (because = "the server's storage is full; try again when space is free") =>
     new Refusal(507, because, {
-      detail: { path: 'state', expected: 'free space in the storage of the server', actual: 'none' },
+      detail: {
+        path: 'state',
+        expected: 'free space in the storage of the server',
+        actual: 'none',
+      },
     }),
 };

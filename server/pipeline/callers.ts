@@ -214,7 +214,10 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   }
   const token = store.userTokens.find(claims.id);
   if (!token) {
-    const detail = tokenDetail('a valid token', 'a token that was revoked, or whose session has ended');
+    const detail = tokenDetail(
+      'a valid token',
+      'a token that was revoked, or whose session has ended',
+    );
     return refuse.unauthorized(
       'the token has been revoked, or its session has ended; sign in again',
       detail,
@@ -255,7 +258,8 @@ export const accountSuspended = refuse.unauthorized(
   },
 );
 const anonymous: Caller = {};
-const roleRule = 'Users may call the operations that their roles permit; a user without roles may call all.';
+const roleRule =
+  'Users may call the operations that their roles permit; a user without roles may call all.';
 
 function tokenDetail(
   expected: string,

@@ -52,7 +52,9 @@ export function compilePattern(source: string, budget = new StepBudget()): Patte
   const program = compiled(source);
   const size = program.programSize();
   if (size > PROGRAM_STEPS_MAX) {
-    throw new PatternError('is too large when its repetitions are expanded; use smaller repetitions');
+    throw new PatternError(
+      'is too large when its repetitions are expanded; use smaller repetitions',
+    );
   }
   budget.spend(size * MAKING_STEPS);
   return {

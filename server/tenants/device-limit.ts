@@ -15,7 +15,10 @@ export function deviceLimit({ store, settings }: LimitContext): number {
 }
 
 /** Whether a key of the device may be accepted; a device that is not known yet has no status. */
-export function isWithinDeviceLimit(context: LimitContext, device?: { status: DeviceStatus }): boolean {
+export function isWithinDeviceLimit(
+  context: LimitContext,
+  device?: { status: DeviceStatus },
+): boolean {
   return mayAccept({
     limit: deviceLimit(context),
     acceptedCount: context.store.devices.acceptedCount(),

@@ -16,7 +16,7 @@ import {
 import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
-import { isWithinDeviceLimit, isBelowLimit } from '../../tenants/device-limit.ts';
+import { isBelowLimit, isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
@@ -172,7 +172,9 @@ function record(
     actor: deviceActor(device),
     action: known ? 'update' : 'create',
     object: deviceObject(device),
-    change: known ? 'new key; pending until a user accepts it' : 'first request; pending until a user accepts it',
+    change: known
+      ? 'new key; pending until a user accepts it'
+      : 'first request; pending until a user accepts it',
   });
   return set;
 }

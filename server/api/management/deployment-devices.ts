@@ -62,7 +62,8 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   if (log === undefined)
     return refuse.notFound('this device has not sent a log for this deployment', {
       ...inState('a device that has sent a log', 'a device that has not sent one'),
-      remedy: "the log is available after the device's update has failed and the device has uploaded it",
+      remedy:
+        "the log is available after the device's update has failed and the device has uploaded it",
     });
   return { status: 200, body: log };
 });

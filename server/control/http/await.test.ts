@@ -187,9 +187,7 @@ describe('an assertion about the journal', () => {
 
   it('of a device that nobody knows is refused with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
-    expect(text).toMatch(
-      /body: device: no device has this id or identity value; nearest: aa:\d/,
-    );
+    expect(text).toMatch(/body: device: no device has this id or identity value; nearest: aa:\d/);
   });
 
   it('tells of entries that are not kept any more', async () => {

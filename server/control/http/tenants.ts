@@ -40,7 +40,8 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
     'DELETE /tenants': async () => (await states.dropOthers()).map(view),
     'DELETE /tenants/{id}': async ({ parameters }) => {
       const tenant = known(parameters);
-      if (tenant.isFirst) refuse(409, 'the first tenant cannot be removed; use POST /reset to clear it');
+      if (tenant.isFirst)
+        refuse(409, 'the first tenant cannot be removed; use POST /reset to clear it');
       await states.drop(tenant);
       return view(tenant);
     },

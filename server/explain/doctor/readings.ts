@@ -63,7 +63,8 @@ export const writingMistakes = {
     id: 'loose-sequence',
     keyTypes: ['ecdsa'],
     sentence: 'The ASN.1 SEQUENCE is not DER: r or s has too many or too few leading zero bytes.',
-    remedy: 'Write each INTEGER in the fewest bytes, with one zero byte in front if the top bit is set.',
+    remedy:
+      'Write each INTEGER in the fewest bytes, with one zero byte in front if the top bit is set.',
   },
   swapped: {
     id: 'r-s-swapped',

@@ -50,7 +50,11 @@ export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: bo
         </label>
         {pathField('Path on the device', target, setTarget)}
         <div class="actions">
-          <ActionButton work={upload} done="The file was sent to the device." isDisabled={!isOpen || !file}>
+          <ActionButton
+            work={upload}
+            done="The file was sent to the device."
+            isDisabled={!isOpen || !file}
+          >
             Upload
           </ActionButton>
         </div>

@@ -16,7 +16,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { useSettled } from '../parts/use-settled.ts';
-import { titleOf, refusalReason } from './device-timeline.tsx';
+import { refusalReason, titleOf } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
 /** Entries that the page holds; older ones are still in the journal. */
