@@ -139,7 +139,7 @@ describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) =
       const reset = await control(server, 'POST', '/reset');
       expect([reset.status, reset.text]).toEqual([
         409,
-        expect.stringContaining('no copy of it could be'),
+        expect.stringContaining('could not write a copy of it'),
       ]);
       expect((await running.end()).code).toBe(0);
     } finally {

@@ -66,7 +66,7 @@ describe('what the dialect open-source lacks', () => {
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
       const { wrong, first, correctedRequest } = explained;
       const { what = '', instead } = absenceOf(row, openSource) ?? {};
-      expect(wrong.expected).toContain(`dialect open-source has; it lacks ${what} (${row.method}`);
+      expect(wrong.expected).toContain(`dialect open-source; it has no ${what} (${row.method}`);
       expect(first).toMatch(/or start the server without --dialect open-source(;|$)/);
       expect(correctedRequest === undefined).toBe(instead === undefined);
       expect(explained.command === undefined).toBe(instead === undefined);
@@ -142,9 +142,9 @@ it('a path that is nearly one that a dialect lacks gets an explanation that name
   const path = '/api/management/v2/tenantadm/tenants/mee';
   const { wrong, first } = await refusedWith(server, 404, ['GET', path]);
   expect(wrong.expected).toContain(
-    'it lacks tenants (GET /api/management/v2/tenantadm/tenants/me)',
+    'it has no tenants (GET /api/management/v2/tenantadm/tenants/me)',
   );
-  expect(first).toMatch(/^go on without it/);
+  expect(first).toMatch(/^continue without it/);
 });
 
 describe('the dialect storage-host', () => {

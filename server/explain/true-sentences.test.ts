@@ -67,7 +67,7 @@ describe('of a good token in a wrong header', () => {
       (token) => ({ Authorization: `Bearer "${token}"` }),
       'remove the quotation marks',
     ],
-    ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
+    ['bare', (token) => ({ Authorization: token }), 'put "Bearer " before'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
   ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
     const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
@@ -131,7 +131,7 @@ describe('of a link that is good', () => {
     const explained = await explanationAt('GET', uri.slice(server.baseUrl.length), { headers });
     expect([explained.status, explained.wrong.path]).toEqual([status, path]);
     expect(explained.wrong.expected).toMatch(expected);
-    expect(explained.first).toMatch(/^send it again without .*the link is good\b/);
+    expect(explained.first).toMatch(/^send it again without .*the link is valid\b/);
   });
 });
 
@@ -141,7 +141,7 @@ describe('of a second key of a device', () => {
     const second = { ...newDevice('two keys'), idData: own.idData };
     const explained = await explanationOf(server, await authenticate(server, second));
     expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
-    expect(explained.first).toMatch(/^sign in with the key that .* ends the access of the other/);
+    expect(explained.first).toMatch(/^sign in with the accepted key .* ends the access of the other/);
     expect(explained.command).not.toContain('"status":"accepted"');
   });
 
@@ -150,7 +150,7 @@ describe('of a second key of a device', () => {
     const path = managementOperations['preauthorize-device'].path;
     const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
     const { status, first } = await explanationAt('POST', path, { token: server.adminToken, json });
-    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing is to be done/)]);
+    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing to do/)]);
   });
 });
 
@@ -198,7 +198,7 @@ it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
   const path = uri.slice(server.baseUrl.length);
   for (const escaped of ['&amp;', '%26', '\\u0026']) {
     const { first } = await explanationAt('GET', path.replaceAll('&', escaped));
-    expect(first).toMatch(/^take the link out of the JSON text with a reader of JSON/);
+    expect(first).toMatch(/^read the link with a JSON parser/);
   }
 });
 
@@ -352,7 +352,7 @@ describe('of a write that would take away more than was sent', () => {
       body,
     });
     expect([status, command]).toEqual([412, undefined]);
-    expect(first).toMatch(/^read it again/);
+    expect(first).toMatch(/^read the resource again/);
   });
 
   it('with an unknown member, its content is kept', async () => {

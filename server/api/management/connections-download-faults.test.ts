@@ -67,7 +67,7 @@ describe('a device that does not transfer files is 502:', () => {
     [
       'it does not know of handshakes',
       { proto: shell, typ: 'error', body: Buffer.from('what?') },
-      /cannot be read/,
+      /is malformed/,
     ],
     ['it echoes', { proto: control, typ: 'open' }, 'the device does not support file transfer'],
     [
@@ -75,11 +75,11 @@ describe('a device that does not transfer files is 502:', () => {
       { proto: fileTransfer, typ: 'accept', body: encodeBody({ version: 1, protocols: [2] }) },
       'the device does not support file transfer',
     ],
-    ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" cannot be read/],
+    ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" message is malformed/],
     [
       'it accepts with garbage',
       { proto: control, typ: 'accept', body: Buffer.from([0xc1]) },
-      /"accept" cannot be read/,
+      /"accept" message is malformed/,
     ],
     ['it closes', { proto: control, typ: 'close' }, 'the device closed the session'],
   ])('%s', async (_, answer, error) => {
@@ -144,7 +144,7 @@ describe('a device that breaks the order is 502:', () => {
     const asked = await beginDownload(device);
     const body = Buffer.from('hello');
     device.reply(asked, { proto: fileTransfer, typ: 'file_chunk', props, body });
-    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/offset .* where 0 was due/)]);
+    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/offset .* instead of 0/)]);
   });
 });
 

@@ -162,7 +162,7 @@ describe('a device that does not take the file', () => {
     device.reply(await device.nextOf('put_file'), { proto: fileTransfer, typ });
     expect(await errorOf(reply)).toEqual([
       502,
-      `the device sent "${typ}" of protocol 2 where "ack" was due`,
+      `the device sent "${typ}" of protocol 2 instead of "ack"`,
     ]);
   });
 });

@@ -61,7 +61,7 @@ describe('the signature doctor over a journal entry', () => {
 
   it('asks for the whole body where the journal keeps only its beginning', async () => {
     const { sequence } = await refused(compact + ' '.repeat(20_000));
-    await expect(examined({ sequence })).rejects.toThrow(/^409.*send them all as body/);
+    await expect(examined({ sequence })).rejects.toThrow(/^409.*send the whole body instead/);
   });
 
   it('is 404 for an entry that is missing or no auth request', async () => {

@@ -165,7 +165,7 @@ describe('GET /explanations?device=', () => {
     const { status, text } = await control(server, 'GET', '/explanations?device=02:00:00:00:00:01');
     expect([status, text]).toEqual([
       404,
-      expect.stringContaining('let one send an authentication request to the API, or run'),
+      expect.stringContaining('send an authentication request to the API, or run'),
     ]);
   });
 });

@@ -116,7 +116,7 @@ const situations: readonly [
     'an unmet dependency',
     'depends',
     'no update',
-    /of release-2 .* it depends on checksum being one of: aaa, bbb; the device does not report it$/,
+    /of release-2 .* it requires checksum to be one of: aaa, bbb; the device does not report it$/,
     (device) => deploy(server, [device], { artifact_name: 'release-2' }),
   ],
   [
@@ -325,7 +325,7 @@ describe('the update status of a device', () => {
     });
     await deploy(server, [device]);
     const { because } = await explained(`?device=${device.id}`);
-    expect(because).toMatch(/is waiting for the device; its last poll is not kept, as it has more/);
+    expect(because).toMatch(/is waiting for the device; its last poll was not recorded, because it has more/);
   });
 
   it('is an update where one waits or a failure may be retried', async () => {

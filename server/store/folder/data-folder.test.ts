@@ -271,7 +271,7 @@ describe('a data folder that cannot be used', () => {
       tenantDatabase,
       replaceByFolder,
       'is a folder',
-      'put the file itself',
+      'replace it with the file itself',
     ],
     ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', wayOut],
     [
