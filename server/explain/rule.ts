@@ -88,7 +88,7 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
   if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
   const isText = actual?.startsWith('"') ?? false;
   const about = ofStatus
-    .filter(({ sentence }) => !(isText && /another (kind|JSON value)/.test(sentence)))
+    .filter(({ sentence }) => !(isText && /another type|is not a string/.test(sentence)))
     .filter(({ sentence }) =>
       isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
     );

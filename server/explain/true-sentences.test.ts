@@ -241,7 +241,7 @@ describe('of a path that nothing is like', () => {
 
   it('the port of artifact files tells what it has', async () => {
     const { wrong } = await explainedOn('storage-host', '/foo', {}, 'storage');
-    expect(wrong.expected).toMatch(/^a link to an artifact file/);
+    expect(wrong.expected).toMatch(/^an artifact link exactly/);
   });
 
   it('signing in needs no token, whatever the dialect checks first', async () => {

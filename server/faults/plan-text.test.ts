@@ -132,7 +132,7 @@ describe('a plan that is refused', () => {
     [
       'a header that frames',
       'rules:\n  - id: a\n    act: { kind: answer, status: 200, headers: { Content-Length: "1" } }',
-      'rules.0.act.headers.Content-Length: frames the body',
+      'rules.0.act.headers.Content-Length: cannot be set, because it frames the body',
     ],
     [
       'an unknown operation',

@@ -110,7 +110,7 @@ describe('the second version for oneself', () => {
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
     const reply = await server.call('update-own-user', { token: user.token, json });
     expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/email: is not taken here.*email-change\/start/);
+    expect(reply.json().error).toMatch(/email: is not accepted here.*email-change\/start/);
     expect((await signIn(server, user.email, testPassword)).status).toBe(200);
   });
 

@@ -173,12 +173,12 @@ const situations: readonly [
     /^deployment spring .* ended at .*, before the device began it$/,
     overBefore,
   ],
-  ['a full one', 'max-devices', 'no update', /is limited to 2 devices, and 2 began$/, full],
+  ['a full one', 'max-devices', 'no update', /is limited to 2 devices, and 2 have begun$/, full],
   [
     'a later phase',
     'phase',
     'no update',
-    /allow 0 of 2 devices so far, and 0 began; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
+    /allow 0 of 2 devices so far, and 0 have begun; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
     phased,
   ],
 ];
@@ -349,7 +349,7 @@ describe('the update status of a device', () => {
     expect([said, outcome, because]).toEqual([
       expect.stringContaining('artifact_name=release-0'),
       'update',
-      expect.stringMatching(/again, as the device has not finished it: pending$/),
+      expect.stringMatching(/again, because the device has not finished it: pending$/),
     ]);
     const other = await nextRequests['GET v1'](server, device.token, {
       ...board,
