@@ -22,7 +22,7 @@ interface Recipe {
 
 const page = readFileSync(new URL('recipes.md', import.meta.url), 'utf8');
 const sections = page.split(/^(?=##)/m);
-const prelude = blockOf(sections.find((section) => section.startsWith('## In front')) ?? '');
+const prelude = blockOf(sections.find((section) => section.startsWith('## Before each block')) ?? '');
 const recipes = sections.filter((section) => section.startsWith('### ')).map(recipeOf);
 
 function blockOf(section: string): string {
@@ -63,7 +63,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '200',
   ],
   'a rate limit': ['200', '200', '429', '200'],
-  'a Retry-After that makes no sense': [
+  'an invalid Retry-After': [
     '429',
     '999999999999999999999',
     '429',
@@ -71,12 +71,12 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '429',
     '200',
   ],
-  'a server whose responses take other legal forms': [
+  'a server whose responses have other valid forms': [
     '200',
     /^request-ids, [a-z, -]+$/,
     /^Contract, Error: /,
   ],
-  'a refusal of its signature': ['401', 'digest-with-ed25519', /^Ed25519 takes the body itself/],
+  'a refusal of its signature': ['401', 'digest-with-ed25519', /^Pass the body itself to Ed25519/],
   'a download that is cut off': ['200', '200, curl 18', '206', ...artifactFiles],
   'a file that changes between two ranges': ['200', '206', '200', '"changed-by-a-planned-fault"'],
   'a file with wrong bytes': [
@@ -106,7 +106,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'device worker did: report success after report installing, once.',
   ],
   'another test on the same server': ['200', '401'],
-  'the same moment again and again': ['200', '204', '204', '204', '204', '404'],
+  'the same state again and again': ['200', '204', '204', '204', '204', '404'],
 };
 
 let folder: string;

@@ -23,7 +23,7 @@ import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts
 import type { Services } from './pipeline/services.ts';
 import { completeConnectionLimits, completeSettings, type Settings } from './settings.ts';
 import { stateError } from './store/engine/state-error.ts';
-import { storageProblem, unlessOfDisk } from './store/engine/storage-error.ts';
+import { rethrowUnlessDiskError, storageProblem } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
 import { variationTransform } from './variation/varied-answer.ts';
@@ -34,7 +34,7 @@ import { TenantStates } from './world/tenant-states.ts';
 export interface ServerOptions extends Partial<Settings> {
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Starts runs against the server that are asked for in the console; without it there are none. */
+  /** Starts the runs that the console requests; without it the console cannot start runs. */
   readonly startRun?: RunStarter;
 }
 
@@ -66,7 +66,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   return server;
 }
 
-/** A server together with what it is made of, for who embeds it. */
+/** A server together with its parts, for code that embeds it. */
 export interface OpenServer {
   readonly server: RunningServer;
   readonly services: Services;
@@ -113,7 +113,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const { openInside, openInMemory, openInternalApi } = listeners;
     const states = new TenantStates(services, openInside);
     // Where the disk is full, all that is there can be read.
-    await states.markStart(services.tenants.first).catch(unlessOfDisk);
+    await states.markStart(services.tenants.first).catch(rethrowUnlessDiskError);
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
     const source = overviewSource(activity, counts);
@@ -187,21 +187,21 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
   };
 }
 
-/** Planned faults, and the variation that was asked for. */
+/** Planned faults, and the configured variation. */
 function transformsOf(services: Services): ResponseTransform[] {
   const { varySeed } = services.settings;
   const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
   return [new FaultTransform(services), ...varied];
 }
 
-/** What all connections of the API share; says where the system gives less than was asked for. */
+/** The limits that all API connections share; warns if the system allows less than requested. */
 function openBudgets({ connectionLimits }: Settings, log: Log) {
   const { connectionsMax, underwayMaxBytes, unreadMaxBytes } =
     completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
   if (openFiles.max < connectionsMax) {
     const sentence = fewerConnections(openFiles.max, connectionsMax);
-    // The default is what nobody asked for, and more than most systems allow.
+    // The default was not requested explicitly, and is more than most systems allow.
     if (connectionLimits?.connectionsMax === undefined) log.debug(sentence);
     else log.info(sentence);
   }
@@ -213,6 +213,6 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
 }
 
 function fewerConnections(most: number, wanted: number): string {
-  const why = `this process may open ${openFilesLimit()} files`;
-  return `at most ${most} connections at a time, not ${wanted}: ${why}; raise it with ulimit -n`;
+  const why = `this process can open ${openFilesLimit()} files`;
+  return `at most ${most} connections at a time, not ${wanted}: ${why}; raise the limit with ulimit -n`;
 }

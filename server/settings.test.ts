@@ -78,7 +78,10 @@ describe('a setting that cannot be', () => {
     [{ deviceLimit: 0.5 }, 'not 0.5'],
     [{ pendingDevicesMax: 0 }, 'pendingDevicesMax must be a whole number from 1, not 0'],
     [{ pendingDevicesMax: 0.5 }, 'not 0.5'],
-    [{ dialects: new Set(['none'] as never) }, 'dialect "none" is unknown; there are open-source'],
+    [
+      { dialects: new Set(['none'] as never) },
+      'dialect "none" is unknown; the dialects are open-source',
+    ],
     [{ provisioningDelayMs: -1 }, 'provisioningDelayMs must be a whole number from 0 to 3600000'],
     [{ provisioningDelayMs: 3_600_001 }, 'not 3600001'],
     [{ adminEmail: '' }, 'admin e-mail "" must be an address'],

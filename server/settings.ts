@@ -1,4 +1,4 @@
-/** The server's settings: one table, from which type, defaults, checks, options and guide are made. */
+/** The server's settings: one table, from which type, defaults, checks, options and guide are generated. */
 
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
@@ -75,18 +75,18 @@ const users = inGroup('Users and devices', {
   },
   autoAccept: {
     flag: '--auto-accept',
-    help: 'accept each device right after its first request, which is refused',
+    help: 'accept each device automatically after its first request, which is always refused',
     ...offSwitch,
   },
   headerPrefix: {
     flag: '--header-prefix <prefix>',
-    help: 'vendor part of header names',
+    help: 'vendor prefix of header names',
     cli: { kind: 'header-prefix' },
     default: { value: defaultHeaderPrefix },
     problem: (prefix: string) =>
       headerPrefixPattern.test(prefix)
         ? undefined
-        : `header prefix "${prefix}" must be letters, digits and dashes, as X-SVC`,
+        : `header prefix "${prefix}" must be letters, digits and dashes, such as X-SVC`,
   },
   tokenLifetimeSeconds: {
     flag: '--token-lifetime <duration>',
@@ -107,7 +107,7 @@ const users = inGroup('Users and devices', {
 const state = inGroup('State and time', {
   dataFolder: {
     flag: '--data <folder>',
-    help: 'keep the state in this folder over restarts (default: in memory)',
+    help: 'keep the state in this folder across restarts (default: in memory)',
     cli: { kind: 'text' },
   },
 } as const satisfies UngroupedRows);
@@ -115,7 +115,7 @@ const state = inGroup('State and time', {
 const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   dialects: {
     flag: '--dialect [name]',
-    help: 'differ from the contract as other servers do; repeatable; without a name: list all dialects',
+    help: 'imitate a server that differs from the contract; repeatable; without a name: list all dialects',
     cli: { kind: 'names', of: dialectNames },
     default: { value: new Set<DialectName>(), isQuiet: true },
     toSetting: (names: readonly DialectName[]): ReadonlySet<DialectName> => new Set(names),
@@ -123,20 +123,20 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
       const unknown = [...names].find((name) => !dialectNames.includes(name));
       return unknown === undefined
         ? undefined
-        : `dialect "${unknown}" is unknown; there are ${dialectNames.join(', ')}`;
+        : `dialect "${unknown}" is unknown; the dialects are ${dialectNames.join(', ')}`;
     },
   },
   provisioningDelayMs: {
     flag: '--provisioning-delay <duration>',
-    help: 'delay of the dialect asynchronous-provisioning',
+    help: 'delay in the dialect asynchronous-provisioning',
     cli: { kind: 'duration' },
     default: { value: 1000, shown: '1s' },
     problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
   },
-  /** Without it every answer has its usual form. */
+  /** Without it every response has its default form. */
   varySeed: {
     flag: '--variation-seed [seed]',
-    help: 'answer in other forms that the contract allows; without a seed: list all forms',
+    help: 'vary responses within what the contract allows; without a seed: list all forms',
     cli: { kind: 'text' },
   },
   spreadsheetSafeCsv: {
@@ -147,7 +147,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
 } as const satisfies UngroupedRows);
 
 const bounds = inGroup('Limits', {
-  /** Limit of accepted devices for a tenant without a limit of its own; -1 for none. */
+  /** Default limit of accepted devices per tenant; -1 for none. */
   deviceLimit: {
     flag: '--device-limit <count>',
     help: 'maximum number of accepted devices',
@@ -160,7 +160,7 @@ const bounds = inGroup('Limits', {
   },
   pendingDevicesMax: {
     flag: '--pending-devices-max <count>',
-    help: 'maximum number of pending keys of a tenant',
+    help: 'maximum number of pending keys per tenant',
     cli: { kind: 'count', min: 1, max: DEVICE_LIMIT_MAX },
     default: { value: 100_000 },
     problem: (count: number) =>
@@ -170,7 +170,7 @@ const bounds = inGroup('Limits', {
   },
   rateLimit: {
     flag: '--rate-limit <limit>',
-    help: 'requests of one caller in a time, such as 100/60s (default: unlimited)',
+    help: 'maximum requests per caller and time, such as 100/60s (default: unlimited)',
     cli: { kind: 'rate-limit' },
     problem: rateLimitFault,
   },
@@ -179,27 +179,27 @@ const bounds = inGroup('Limits', {
 const records = inGroup('Journal and log', {
   journalEntriesMax: {
     flag: '--journal-entries <count>',
-    help: 'entries that the journal of a tenant keeps; 0: no journal',
+    help: 'maximum number of journal entries per tenant; 0: no journal',
     cli: { kind: 'count', min: 0, max: JOURNAL_ENTRIES_MAX },
     default: { value: 10_000 },
     problem: wholeNumberProblem('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
   },
   journalBytesMax: {
     flag: '--journal-bytes <bytes>',
-    help: 'approximate memory of these entries',
+    help: 'approximate memory limit of the journal, in bytes',
     cli: { kind: 'count', min: JOURNAL_BYTES_MIN, max: JOURNAL_BYTES_MAX },
     default: { value: 64 * 1024 * 1024 },
     problem: wholeNumberProblem('journalBytesMax', JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX),
   },
   logLevel: {
     flag: '--log-level <level>',
-    help: 'detail of the log on standard error',
+    help: 'level of the log on standard error',
     cli: { kind: 'choices', of: logLevels },
     default: { value: 'info' },
   },
   explainHeader: {
     flag: '--explain-header',
-    help: 'link to an explanation in a header of refused answers',
+    help: 'add a header with the address of an explanation to each refusal',
     ...offSwitch,
   },
 } as const satisfies UngroupedRows);
@@ -214,7 +214,7 @@ export const settingRows = {
   ...records,
 } as const;
 
-/** So many requests in so long a window, for each caller by itself. */
+/** The number of requests in a window of time, per caller. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
@@ -255,7 +255,7 @@ export interface Settings extends ValuesOf<typeof settingRows> {
 /** The settings where nothing is chosen. */
 export const defaultSettings: Settings = defaultsOf(settingRows);
 
-/** A setting that the server cannot start with; the message names it, the value and the way out. */
+/** A setting that the server cannot start with; the message names it, its value and what is accepted. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }

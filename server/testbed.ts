@@ -1,6 +1,6 @@
 /**
- * The server inside somebody's tests: `import { startTestbed } from 'fleetbed'`. What tests steer is
- * called here without HTTP; devices and the admin come over HTTP, as they do everywhere.
+ * The server embedded in tests: `import { startTestbed } from 'fleetbed'`. What tests control is
+ * called here without HTTP; devices and the admin use HTTP, as everywhere.
  */
 import { seededRandom } from '../fixtures/random.ts';
 import {
@@ -20,7 +20,7 @@ export type { TestbedTenant };
 
 /** The settings of the server, and the start state of its first tenant. */
 export interface TestbedOptions extends ServerOptions {
-  /** Makes ids, secrets and passwords the same at each start; in place of `random`. */
+  /** Makes ids, secrets and passwords repeatable; an alternative to `random`. */
   readonly seed?: string;
   /** The start state of the first tenant; empty when absent. */
   readonly world?: WorldSource;
@@ -32,7 +32,7 @@ export interface NewTenantOptions {
   readonly adminPassword?: string;
 }
 
-/** Tenants beside the first one, for tests that run at the same time. */
+/** Tenants besides the first one, for tests that run at the same time. */
 export interface TestbedTenants {
   /** @throws Error when the server has no room for another tenant, or the name or e-mail is in use */
   create(name: string, options?: NewTenantOptions): Promise<TestbedTenant>;
@@ -58,7 +58,7 @@ export interface Testbed extends TestbedTenant {
 const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
 
 /**
- * Starts a server on free ports of loopback, silent unless told otherwise; several may run in one
+ * Starts a server on free loopback ports, silent by default; several may run in one
  * process. Throws as `startServer` does, and YamlProblem or WorldError when `world` cannot be.
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
@@ -107,7 +107,7 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
       const tenant = tenants.find(id);
       if (tenant?.isFirst) {
         throw new Error(
-          'the first tenant cannot be removed; call close() on the testbed, or reset()',
+          'the first tenant cannot be removed; call reset() or close() on the testbed',
         );
       }
       if (tenant) await states.drop(tenant);

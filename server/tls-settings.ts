@@ -1,4 +1,4 @@
-/** What a user may choose of TLS, and the check of it; files are read by `listeners/tls/files.ts`. */
+/** The TLS settings and their check; `listeners/tls/files.ts` reads the files. */
 import { isIP, isIPv6 } from 'node:net';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 
@@ -32,18 +32,18 @@ export const tlsRows = inGroup('TLS', {
   },
   clientCaFile: {
     flag: '--tls-client-ca <file>',
-    help: 'require client certificates of an authority in this PEM file',
+    help: 'require client certificates from a CA in this PEM file',
     cli: { kind: 'text' },
   },
   /** Made when it is absent, used again when it is there. */
   caKeepFile: {
     flag: '--tls-ca-keep <file>',
-    help: 'keep the test CA and its private key in this PEM file over restarts',
+    help: 'keep the test CA and its private key in this PEM file across restarts',
     cli: { kind: 'text' },
   },
   gallery: {
     flag: '--tls-gallery',
-    help: 'listen on extra ports with broken TLS, one for each kind',
+    help: 'listen on extra ports with broken TLS, one for each kind of error',
     cli: { kind: 'switch' },
   },
 } as const satisfies UngroupedRows);
@@ -60,12 +60,13 @@ export function tlsSettingsFault(tls: TlsSettings): string | undefined {
     return `TLS has a ${given} file but no ${missing} file; give both, or neither for a test CA`;
   }
   if (certFile !== undefined) {
-    if (names.length > 0) return alone('names are those of the certificate file; leave them out');
-    if (gallery) return alone('the gallery is made with the test CA');
-    if (caKeepFile !== undefined) return alone('there is no test CA to keep');
+    if (names.length > 0)
+      return alone('the names come from the certificate file; leave out the TLS names');
+    if (gallery) return alone('the gallery requires the test CA; leave out the gallery');
+    if (caKeepFile !== undefined) return alone('there is no test CA to keep; leave out its file');
   }
   if (names.length > certificateNamesMax) {
-    return `a TLS certificate takes at most ${certificateNamesMax} names, not ${names.length}`;
+    return `a TLS certificate can have at most ${certificateNamesMax} names, not ${names.length}`;
   }
   const wrong = names.find((name) => canonicalName(name) === undefined);
   if (wrong === undefined) return undefined;
@@ -73,7 +74,7 @@ export function tlsSettingsFault(tls: TlsSettings): string | undefined {
 }
 
 function alone(why: string): string {
-  return `TLS with a certificate file of its own: ${why}, or leave out certificate and key file`;
+  return `TLS with your own certificate file: ${why}, or leave out certificate and key file`;
 }
 
 /**

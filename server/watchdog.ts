@@ -65,7 +65,7 @@ export class Watchdog {
       const nowMs = systemClock.monotonicMs();
       const lateMs = nowMs - this.#lookedMs - PERIOD_MS;
       const last = this.#last ? `; the last one was ${nameOf(this.#last)}` : '';
-      if (lateMs > STALL_MS) this.#report(lateMs, `outside of any request${last}`);
+      if (lateMs > STALL_MS) this.#report(lateMs, `outside any request${last}`);
       this.#look(nowMs);
     });
     // Only from here on, what the process did before is no part of its first period.
@@ -98,13 +98,13 @@ export class Watchdog {
       return;
     }
     const more = this.#unsaid > 0 ? ` (${this.#unsaid} more since the last such line)` : '';
-    this.#log.warn(`the event loop stood still for ${stoodMs} ms ${where}${more}`);
+    this.#log.warn(`the event loop stalled for ${stoodMs} ms ${where}${more}`);
     this.#lineMs = nowMs;
     this.#unsaid = 0;
   }
 }
 
-function nameOf({ operation = 'a request of no operation', requestId }: Work): string {
+function nameOf({ operation = 'a request without an operation', requestId }: Work): string {
   return requestId === undefined ? operation : `${operation} (request ${requestId})`;
 }
 

@@ -181,7 +181,7 @@ describe('fleetbed state export of a damaged folder', () => {
       const bytes = readFileSync(path);
       writeFileSync(path, bytes.fill(0xff, (page - 1) * 4096, page * 4096));
     });
-    expect(stderr).toMatch(/table audit_logs: \d+ rows saved, others are lost/);
+    expect(stderr).toMatch(/table audit_logs: \d+ rows saved, the others are lost/);
     expect(await macsIn(fresh)).toContain('"mac":"a"');
   });
 
@@ -196,7 +196,7 @@ describe('fleetbed state export of a damaged folder', () => {
       const page = Math.floor(bytes.indexOf('entry 1500') / 4096);
       writeFileSync(path, bytes.fill(0xff, page * 4096, (page + 1) * 4096));
     });
-    const [, saved] = /table audit_logs: (\d+) rows saved, others are lost/.exec(stderr) ?? [];
+    const [, saved] = /table audit_logs: (\d+) rows saved, the others are lost/.exec(stderr) ?? [];
     expect(Number(saved)).toBeGreaterThan(1000);
     expect(Number(saved)).toBeLessThan(1600);
   });

@@ -77,11 +77,11 @@ const views: readonly View[] = [
   { name: 'journal', isKept: true, address: () => '/journal', shows: /next-deployment/ },
   { name: 'doctor', address: () => '/doctor', shows: /Refused authentication requests/ },
   { name: 'audit', address: () => '/audit', shows: /create/ },
-  { name: 'faults', isKept: true, address: () => '/faults', shows: /No fault is planned/ },
-  { name: 'clock', address: () => '/clock', shows: /Calendar of what ends/ },
-  { name: 'conformance', address: () => '/conformance', shows: /has not been run yet/ },
+  { name: 'faults', isKept: true, address: () => '/faults', shows: /No planned faults/ },
+  { name: 'clock', address: () => '/clock', shows: /Deprecation calendar/ },
+  { name: 'conformance', address: () => '/conformance', shows: /has not run yet/ },
   { name: 'simulator', address: () => '/simulator', shows: /No fleet has been started/ },
-  { name: 'worlds', address: () => '/worlds', shows: /No snapshot was taken/ },
+  { name: 'worlds', address: () => '/worlds', shows: /No snapshots/ },
   { name: 'device', isKept: true, address: () => device('identity'), shows: /Authentication sets/ },
   { name: 'device-timeline', address: () => device('timeline'), shows: /The newest \d+ entries/ },
   { name: 'device-inventory', address: () => device('inventory'), shows: /device_type/ },
@@ -154,7 +154,7 @@ describe('runs from the page', () => {
   }, async () => {
     const { page, complaints } = await newPage(browser, served.ready);
     await openConsole(page, served.ready, '/conformance');
-    await page.getByLabel('Cases whose ID begins with').fill('inventory/');
+    await page.getByLabel('First characters of the case IDs').fill('inventory/');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText(/Running: [1-9]\d* of \d+ cases/).waitFor({ timeout: 60_000 });
     await page.getByText('Outcome: pass').waitFor({ timeout: 60_000 });
@@ -205,7 +205,7 @@ describe('the terminal', () => {
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await page.getByLabel('Path on the device').last().fill(to);
     await press('Upload');
-    await said('The device has the file.');
+    await said('The file was sent to the device.');
     await from.fill(to);
     const [download] = await Promise.all([page.waitForEvent('download'), press('Download')]);
     expect(readFileSync(await download.path())).toEqual(buffer);

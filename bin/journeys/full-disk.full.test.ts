@@ -93,7 +93,7 @@ describe.each(smallDisks())(
 
       const { code, stderr } = await running.end();
       expect(code).toBe(0);
-      expect(stderr.match(/no space left in|nothing can be written in/g)).toHaveLength(1);
+      expect(stderr.match(/no space left in|cannot write in/g)).toHaveLength(1);
       expect(stderr).toContain(join(disk, 'data'));
       expect(stderr).not.toMatch(/^ +at /m);
     });
@@ -103,7 +103,7 @@ describe.each(smallDisks())(
       const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
       last = startCommand(words, {}, fullLauncher(disk));
       const { code, stderr } = await last.ended;
-      expect(stderr).toMatch(/^fleetbed: (no space left in|nothing can be written in) .*\n$/);
+      expect(stderr).toMatch(/^fleetbed: (no space left in|cannot write in) .*\n$/);
       expect(code).toBe(3);
     });
   },
@@ -139,7 +139,7 @@ describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) =
       const reset = await control(server, 'POST', '/reset');
       expect([reset.status, reset.text]).toEqual([
         409,
-        expect.stringContaining('no copy of it could be'),
+        expect.stringContaining('could not write a copy of it'),
       ]);
       expect((await running.end()).code).toBe(0);
     } finally {
@@ -156,7 +156,7 @@ describe.each(readOnlyLaunchers())('a server on a read-only file system', (launc
     const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
     last = startCommand(words, {}, launcher(disk));
     const { code, stderr } = await last.ended;
-    expect(stderr).toMatch(/^fleetbed: .*data is on a file system that cannot be written .*\n$/);
+    expect(stderr).toMatch(/^fleetbed: .*data is on a read-only file system .*\n$/);
     expect(code).toBe(3);
   });
 });

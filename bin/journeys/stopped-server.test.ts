@@ -19,5 +19,5 @@ it('a process that was stopped and goes on has had no stall of its own', async (
   await systemClock.sleep(400);
   running.child.kill('SIGCONT');
   expect((await overview()).stalls).toEqual(before);
-  expect((await running.end()).stderr).not.toContain('stood still');
+  expect((await running.end()).stderr).not.toContain('stalled');
 });

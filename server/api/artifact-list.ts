@@ -1,4 +1,4 @@
-/** Lists of artifacts, for devices and for users: an artifact's header may be large. */
+/** Lists of artifacts for devices and users, sent in pieces because an artifact's header may be large. */
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { JsonList } from '../http/json-list.ts';
 import type { HandlerContext } from '../pipeline/endpoint.ts';

@@ -1,6 +1,6 @@
 /**
- * The one place in which answers get their deprecated fields: they stand beside what replaces them
- * until their end of life, and the store knows nothing of them. Spec: Deprecated fields
+ * The only place that adds deprecated fields to responses: they are sent besides their replacements
+ * until their end of life, and are not stored. Spec: Deprecated fields
  */
 import type { DeltaJob } from '../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';

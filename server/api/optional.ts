@@ -1,6 +1,6 @@
 /**
- * Values that may be absent, as they come in queries and go out in JSON: a member that is undefined
- * is no part of JSON.
+ * Values that may be absent in queries and JSON: an undefined member
+ * does not appear in JSON.
  */
 
 /** Reads a value that is given. */

@@ -1,4 +1,4 @@
-/** Paged lists: the page that a query asks for, its neighbours as links, and how many there are. */
+/** Paged lists: the requested page, links to its neighbours, and the total number. */
 import type { Page } from '../store/engine/page.ts';
 
 interface PagedList extends Page {

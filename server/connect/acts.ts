@@ -10,7 +10,7 @@ interface ConnectAct {
 }
 
 /** Every action. The closest of the contract's actions is an update of the device. */
-export const connectActs = {
+export const connectActions = {
   open_terminal: { action: 'update', change: 'terminal opened' },
   close_terminal: { action: 'update', change: 'terminal closed' },
   open_portforward: { action: 'update', change: 'port forward opened' },
@@ -20,4 +20,4 @@ export const connectActs = {
 } as const satisfies Readonly<Record<string, ConnectAct>>;
 
 /** Records an action of the user; `detail` adds to it, such as a path. */
-export type RecordAct = (name: keyof typeof connectActs, detail?: string) => void;
+export type RecordAct = (name: keyof typeof connectActions, detail?: string) => void;

@@ -27,9 +27,9 @@ export function closeWith(socket: WebSocket, code: number, reason: string): void
 /**
  * Sends the reason and ends the connection at once, freeing everything the library holds for it.
  */
-export function makeWay(socket: WebSocket): void {
+export function dropSocket(socket: WebSocket): void {
   // The frame is sent before the connection ends, unless the other side has stopped reading.
-  closeWith(socket, closeCodes.tryAgainLater, 'the server has too many bytes underway');
+  closeWith(socket, closeCodes.tryAgainLater, 'the server is transferring too many bytes');
   socket.terminate();
 }
 

@@ -55,7 +55,7 @@ export class DeviceFiles {
       try {
         await storeFile(session, put, content);
       } catch (error) {
-        abortTransfer(session, 'the upload was cut off');
+        abortTransfer(session, 'the upload was interrupted');
         throw error;
       }
       this.#sockets.recorderOf(access)('upload_file', put.path);
@@ -79,7 +79,7 @@ async function* contentOf(
     if (error instanceof DeviceSessionError) return error.failure;
     throw error;
   } finally {
-    if (!isWhole) abortTransfer(session, 'the download was not taken to its end');
+    if (!isWhole) abortTransfer(session, 'the client did not read the whole download');
     session.end();
   }
 }

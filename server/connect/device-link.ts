@@ -14,7 +14,7 @@ import { messageIn, noMessageText } from './received-message.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
-  /** Receives a message of the device; `bytes` are the same message as it was sent. */
+  /** Receives a message of the device; `bytes` are the message as sent. */
   onMessage(message: ConnectMessage, bytes: Buffer): void;
   /** Called when the device's socket is closed; nothing more arrives. */
   onClose(): void;
@@ -49,7 +49,7 @@ export class DeviceLink {
     socket.on('close', () => this.#loseSessions());
   }
 
-  /** False from the moment the socket begins to close. */
+  /** False as soon as the socket begins to close. */
   get isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
   }

@@ -94,7 +94,10 @@ export class DeviceSession implements SessionEnd {
     if (proto === control && typ === 'ping') {
       const isRead = this.#session.backlogBytes <= limits.deviceBacklogMaxBytes;
       if (isRead) this.#session.send({ proto: control, typ: 'pong' });
-      else this.#fail(new DeviceSessionError(502, 'the device asks, and does not read'));
+      else
+        this.#fail(
+          new DeviceSessionError(502, 'the device sends requests, but does not read the answers'),
+        );
       return;
     }
     this.#inboxBytes += body?.length ?? 0;
@@ -150,9 +153,9 @@ function errorOf({ body }: ConnectMessage): DeviceSessionError {
   try {
     const { err, code } = decodeBody(connectErrorShape, body);
     const isStatus = code !== undefined && code >= 400 && code <= 599;
-    return new DeviceSessionError(isStatus ? code : 400, `the device says: ${err}`);
+    return new DeviceSessionError(isStatus ? code : 400, `the device reports an error: ${err}`);
   } catch (error) {
     if (!(error instanceof ConnectMessageError)) throw error;
-    return new DeviceSessionError(502, `the device's error cannot be read: ${error.message}`);
+    return new DeviceSessionError(502, `the device's error message is malformed: ${error.message}`);
   }
 }

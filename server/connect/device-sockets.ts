@@ -10,11 +10,11 @@ import type { Random } from '../../fixtures/random.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Settings } from '../settings.ts';
-import { unlessUnwritable } from '../store/engine/storage-error.ts';
+import { ignoreUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import { audit, deviceObject, userActor } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { connectActs, type RecordAct } from './acts.ts';
+import { connectActions, type RecordAct } from './acts.ts';
 import { closeAll, closeCodes, closeWith } from './closing.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
 import { DeviceFiles } from './device-files.ts';
@@ -112,7 +112,7 @@ export class DeviceSockets implements DeviceSessions {
       }
       const sessionId = this.#random.uuid();
       const keep = this.recorderOf(access);
-      const record: typeof keep = (...act) => unlessUnwritable(() => keep(...act));
+      const record: typeof keep = (...act) => ignoreUnwritable(() => keep(...act));
       const underway = this.#underway;
       new Relay({ socket, link, sessionId, userId: user.id, record, underway });
     });
@@ -151,7 +151,7 @@ export class DeviceSockets implements DeviceSessions {
   /** Returns a recorder of the user's actions for the audit log. */
   recorderOf({ user, device, tenant }: DeviceAccess): RecordAct {
     return (name, detail) => {
-      const { action, change } = connectActs[name];
+      const { action, change } = connectActions[name];
       const act = {
         actor: userActor(user),
         action,
@@ -191,7 +191,7 @@ export class DeviceSockets implements DeviceSessions {
     const link = new DeviceLink(socket);
     this.#links.set(deviceId, link);
     this.#keep(socket, store);
-    unlessUnwritable(() => store.connections.record(deviceId, 'connected', clock.now()));
+    ignoreUnwritable(() => store.connections.record(deviceId, 'connected', clock.now()));
     const stopHeartbeat = watchHeartbeat(socket, clock);
     socket.on('close', () => {
       stopHeartbeat();
@@ -199,7 +199,7 @@ export class DeviceSockets implements DeviceSessions {
       this.#links.delete(deviceId);
       // A decommissioned device has no presence any more.
       if (!store.devices.find(deviceId)) return;
-      unlessUnwritable(() => store.connections.record(deviceId, 'disconnected', clock.now()));
+      ignoreUnwritable(() => store.connections.record(deviceId, 'disconnected', clock.now()));
     });
   }
 

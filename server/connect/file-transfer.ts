@@ -37,14 +37,17 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
     throw isRefusal ? new DeviceSessionError(502, error.message) : error;
   });
   if (answer.proto !== control || answer.typ !== 'accept') {
-    throw new DeviceSessionError(502, 'file transfer not implemented on device');
+    throw new DeviceSessionError(502, 'the device does not support file transfer');
   }
   const { version, protocols } = readBody(answer, () => decodeBody(acceptShape, answer.body));
   if (version !== PROTOCOL_VERSION) {
-    throw new DeviceSessionError(502, `the device accepts version ${version}; this is version 1`);
+    throw new DeviceSessionError(
+      502,
+      `the device supports version ${version} of the protocol, this server version 1`,
+    );
   }
   if (!protocols.includes(fileTransfer)) {
-    throw new DeviceSessionError(502, 'file transfer disabled on device');
+    throw new DeviceSessionError(502, 'file transfer is disabled on the device');
   }
 }
 
@@ -80,7 +83,7 @@ export async function* fetchFile(
     if (offset !== received && !(isEnd && offset === undefined)) {
       throw new DeviceSessionError(
         502,
-        `the device sent the chunk at offset ${printed(offset)} where ${received} was due`,
+        `the device sent the chunk at offset ${printed(offset)} instead of ${received}`,
       );
     }
     if (isEnd) break;
@@ -128,7 +131,7 @@ async function nextAcknowledged(session: DeviceSession, sent: number): Promise<n
   if (typeof offset === 'number' && offset >= 0 && offset <= sent) return offset;
   throw new DeviceSessionError(
     502,
-    `the device acknowledged offset ${printed(offset)} where ${sent} bytes were sent`,
+    `the device acknowledged offset ${printed(offset)}, but ${sent} bytes were sent`,
   );
 }
 
@@ -137,7 +140,7 @@ async function nextOfType(session: DeviceSession, typ: string): Promise<ConnectM
   if (message.proto === fileTransfer && message.typ === typ) return message;
   throw new DeviceSessionError(
     502,
-    `the device sent "${message.typ}" of protocol ${message.proto} where "${typ}" was due`,
+    `the device sent "${message.typ}" of protocol ${message.proto} instead of "${typ}"`,
   );
 }
 
@@ -146,7 +149,10 @@ function readBody<Body>({ typ }: ConnectMessage, read: () => Body): Body {
     return read();
   } catch (error) {
     if (!(error instanceof ConnectMessageError)) throw error;
-    throw new DeviceSessionError(502, `the device's "${typ}" cannot be read: ${error.message}`);
+    throw new DeviceSessionError(
+      502,
+      `the device's "${typ}" message is malformed: ${error.message}`,
+    );
   }
 }
 

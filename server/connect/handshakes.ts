@@ -5,9 +5,9 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
-import { makeWay } from './closing.ts';
+import { dropSocket } from './closing.ts';
 
-/** What a piece takes beside its bytes. */
+/** The overhead of a piece besides its bytes. */
 const PIECE_BYTES = 256;
 
 /** The subprotocol that some clients request; others request none. */
@@ -66,7 +66,7 @@ function offersSubprotocol({ headers }: IncomingMessage): boolean {
   return offered.split(',').some((name) => name.trim() === subprotocol);
 }
 
-/** The library has it; its types do not tell. */
+/** A member of the library that its types lack. */
 interface Receiving {
   readonly _receiver: {
     /** Of the piece whose messages are still taken out, and of those behind it. */
@@ -84,7 +84,7 @@ interface Receiving {
  * socket that has to make room for others is ended.
  */
 function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
-  const held = underway.open(() => makeWay(socket));
+  const held = underway.open(() => dropSocket(socket));
   const { _receiver: receiver } = socket as unknown as Receiving;
   const count = (): void => {
     const pieces = receiver._buffers.length + receiver._fragments.length;

@@ -1,11 +1,11 @@
-/** Messages as they are received: each is decoded once, whoever asks for it. */
+/** Received messages: each is decoded only once, for all readers. */
 import {
   type ConnectMessage,
   ConnectMessageError,
   decodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 
-/** What is in the bytes of a message, as long as anybody holds them. */
+/** The decoded messages by their bytes, as long as the bytes are referenced. */
 const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
 
 /** Returns the message in these bytes, or why they are not one; the bytes must not change. */
@@ -28,5 +28,5 @@ function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
 
 /** Why the bytes of a frame are no message; of text that a client of JSON sends, the kind says it. */
 export function noMessageText({ message }: ConnectMessageError, isBinary: boolean): string {
-  return isBinary ? message : 'a text frame: send a binary one that holds a message in msgpack';
+  return isBinary ? message : 'a text frame: send a binary frame with a msgpack message';
 }

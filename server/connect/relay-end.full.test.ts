@@ -6,7 +6,7 @@ import { entries } from '../testing/test-audit.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { connectPeer, connectUser, type Peer, userSocketPath } from '../testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { endOf, presenceOf, shakeHands } from '../testing/test-sockets.ts';
+import { endOf, presenceOf, sendUpgrade } from '../testing/test-sockets.ts';
 
 const { shell, portForward, control } = connectProtocols;
 
@@ -206,7 +206,7 @@ describe('a side that does not read', () => {
     slow.user.socket.resume();
     expect(await ended).toEqual({
       code: 1008,
-      reason: `more than ${limits.userBacklogMaxBytes} bytes wait to be read`,
+      reason: `more than ${limits.userBacklogMaxBytes} bytes are unread`,
     });
     device.reply(other.session, { proto: control, typ: 'pong' });
     expect((await other.user.next()).typ).toBe('pong');
@@ -246,7 +246,7 @@ const flood = { bufferedMax: 48 * 1_048_576, chunk: Buffer.alloc(1_048_576) };
 describe('the number of sessions', () => {
   async function ask(asked: AcceptedDevice) {
     const headers = { Authorization: `Bearer ${server.adminToken}` };
-    const { status, body } = await shakeHands(server, { path: userSocketPath(asked), headers });
+    const { status, body } = await sendUpgrade(server, { path: userSocketPath(asked), headers });
     return { status, error: status === 101 ? undefined : JSON.parse(body).error };
   }
 

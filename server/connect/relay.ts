@@ -14,7 +14,7 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import type { ByteBudget, Holding } from '../http/byte-budget.ts';
 import type { RecordAct } from './acts.ts';
-import { closeCodes, closeWith, makeWay } from './closing.ts';
+import { closeCodes, closeWith, dropSocket } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
 import { messageIn, noMessageText } from './received-message.ts';
 
@@ -44,7 +44,7 @@ export class Relay implements SessionEnd {
 
   constructor({ socket, link, sessionId, userId, record, underway }: RelayOptions) {
     this.#socket = socket;
-    this.#unread = underway.open(() => makeWay(socket));
+    this.#unread = underway.open(() => dropSocket(socket));
     this.#record = record;
     this.#session = link.openSession({ id: sessionId, userId }, this);
     // Without fragments a binary message of the library is one Buffer.
@@ -72,7 +72,7 @@ export class Relay implements SessionEnd {
     closeWith(
       this.#socket,
       closeCodes.policyViolation,
-      `more than ${limits.userBacklogMaxBytes} bytes wait to be read`,
+      `more than ${limits.userBacklogMaxBytes} bytes are unread`,
     );
   }
 

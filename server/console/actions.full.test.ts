@@ -60,7 +60,7 @@ describe('artifacts', () => {
     const file = { name: 'x.mender', mimeType: 'text/plain', buffer: Buffer.from('no artifact') };
     await page.locator('.drop input').setInputFiles(file);
     await page.locator('output.notice[data-tone=bad]').waitFor();
-    await page.getByText('No artifact yet').waitFor();
+    await page.getByText('No artifacts yet').waitFor();
   });
 
   it('are made from any file', async () => {
@@ -68,9 +68,9 @@ describe('artifacts', () => {
     const file = { name: 'a b.sh', mimeType: 'text/plain', buffer: Buffer.from('echo') };
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await page.getByLabel('Release name').fill('release-7');
-    await page.getByLabel('Device types, with commas between').fill('board, other');
+    await page.getByLabel('Device types, separated by commas').fill('board, other');
     await press('Make artifact');
-    await said('The artifact was made.');
+    await said('The artifact was generated.');
     await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();
   });
 });
@@ -104,12 +104,12 @@ describe('the audit log', () => {
     await page.getByRole('cell', { name: 'device FB-1' }).first().waitFor();
     const object = page.getByRole('combobox', { name: 'Object', exact: true });
     await object.selectOption('artifact');
-    await page.getByText('No entry matches').waitFor();
+    await page.getByText('No matching entries').waitFor();
     await object.selectOption('device');
     await page.getByLabel('E-mail of the actor').fill('nobody@example.com');
-    await page.getByText('No entry matches').waitFor();
+    await page.getByText('No matching entries').waitFor();
     await page.reload();
-    await page.getByText('No entry matches').waitFor();
+    await page.getByText('No matching entries').waitFor();
     await page.getByLabel('E-mail of the actor').fill(server.adminEmail);
     await page.getByRole('cell', { name: 'accept' }).waitFor();
   });
@@ -130,7 +130,7 @@ describe('faults', () => {
     await question.getByRole('button', { name: 'Remove' }).waitFor();
     await expectAccessible(page, 'a question');
     await question.getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('No fault is planned', { exact: true }).waitFor();
+    await page.getByText('No planned faults', { exact: true }).waitFor();
   });
 });
 
@@ -139,10 +139,10 @@ describe('a device', () => {
     const device = await acceptedDevice(server, 'FB-3');
     const poll = () => nextRequests['POST v1'](server, device.token, installed);
     await openConsole(page, server, `/devices/${device.id}?tab=configuration`);
-    const settings = page.getByLabel('One setting a line, as name=value');
+    const settings = page.getByLabel('One setting per line, as name=value');
     await settings.fill('timezone');
     await press('Save');
-    await said('“timezone” has no name and no equals sign');
+    await said('“timezone” is not of the form name=value');
     await settings.fill('timezone=UTC');
     await press('Save');
     await page.getByRole('cell', { name: 'UTC' }).waitFor();
@@ -164,7 +164,7 @@ describe('time and state', () => {
     await page.mouse.down();
     await page.mouse.move(box.x + box.width - 1, middle, { steps: 5 });
     await page.mouse.up();
-    await page.getByText(/\d+ operations have ended/).waitFor();
+    await page.getByText(/\d+ operations have been removed/).waitFor();
     await press('Go to this day');
     await said('It is ');
     const { text } = await control(server, 'GET', '/clock');
@@ -186,13 +186,13 @@ describe('time and state', () => {
     await openConsole(page, server, '/worlds');
     await page.getByLabel('Name', { exact: true }).fill('empty');
     await press('Keep');
-    await said('The present state is kept.');
+    await said('The current state was saved.');
     await acceptedDevice(server, 'FB-3');
     await press('Restore');
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
     await said('empty was restored.');
     await page.getByRole('navigation').getByRole('link', { name: 'Devices' }).click();
-    await page.getByText('No device has called yet').waitFor();
+    await page.getByText('No devices yet').waitFor();
   });
 
   it('loads a world file, or says where it is wrong', async () => {

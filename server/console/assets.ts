@@ -1,4 +1,4 @@
-/** The files of the console page, as Vite has built them into `page/` beside this module. */
+/** The files of the console page, which Vite builds into `page/` next to this module. */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,7 +60,7 @@ export async function listAssets(): Promise<readonly ConsoleAsset[]> {
 
 const compressed = '.gz';
 
-/** Reads the bytes of an asset as it is kept. */
+/** Reads the stored bytes of an asset. */
 export function readAsset({ file }: ConsoleAsset): Promise<Buffer> {
   return readFile(file);
 }

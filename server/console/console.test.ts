@@ -54,7 +54,7 @@ describe('signing in', () => {
     await openConsole(page, server);
     expect(page.url()).toBe(`${server.controlUrl}/#/`);
     await page.reload();
-    await page.getByText('No deployment yet').waitFor();
+    await page.getByText('No deployments yet').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Control token').waitFor();
     await page.reload();
@@ -68,7 +68,7 @@ describe('signing in', () => {
     expect(await alert.textContent()).toContain('The token was refused');
     await page.getByLabel('Control token').fill(server.controlToken);
     await page.keyboard.press('Enter');
-    await page.getByText('No deployment yet').waitFor();
+    await page.getByText('No deployments yet').waitFor();
     // The browser reports the 401 on its own; nothing else.
     expect(complaints.every((complaint) => complaint.includes('401'))).toBe(true);
   });
@@ -125,7 +125,7 @@ describe('the devices', () => {
     await dialog.waitFor({ state: 'detached' });
     await main().getByRole('button', { name: 'Decommission' }).click();
     await dialog.getByRole('button', { name: 'Decommission' }).click();
-    await page.getByText('No device has called yet').waitFor();
+    await page.getByText('No devices yet').waitFor();
   });
 });
 
@@ -133,12 +133,12 @@ describe('the page', () => {
   it('says what to do while there is nothing to show', async () => {
     await openConsole(page, server);
     for (const [room, hint] of [
-      ['Devices', 'No device has called yet'],
-      ['Deployments', 'No deployment yet'],
-      ['Artifacts', 'No artifact yet'],
-      ['Journal', 'No entry matches'],
-      ['Faults and variations', 'No fault is planned'],
-      ['Worlds and snapshots', 'No snapshot was taken'],
+      ['Devices', 'No devices yet'],
+      ['Deployments', 'No deployments yet'],
+      ['Artifacts', 'No artifacts yet'],
+      ['Journal', 'No matching entries'],
+      ['Faults and variations', 'No planned faults'],
+      ['Worlds and snapshots', 'No snapshots'],
     ] as const) {
       await page.getByRole('navigation').getByRole('link', { name: room }).click();
       await page.getByText(hint).waitFor();
@@ -148,11 +148,11 @@ describe('the page', () => {
 
   it('shows what arrives without being asked', async () => {
     await openConsole(page, server, '/journal');
-    await page.getByText('No entry matches').waitFor();
+    await page.getByText('No matching entries').waitFor();
     await authenticate(server, newDevice('FB-4'));
     await main().getByRole('link', { name: 'post-auth-request' }).click();
     await page.getByRole('heading', { name: 'post-auth-request' }).waitFor();
-    await page.getByText('As a curl line').waitFor();
+    await page.getByText('As a curl command').waitFor();
   });
 
   it('says that the server is gone, keeps what it showed, and goes on when it is back', async () => {
@@ -163,7 +163,7 @@ describe('the page', () => {
     const { port } = new URL(server.controlUrl);
     const { controlToken } = server;
     await server.close();
-    await page.getByText('Disconnected, trying again').waitFor();
+    await page.getByText('Disconnected, reconnecting').waitFor();
     expect(await page.getByRole('link', { name: 'FB-5' }).count()).toBe(1);
     expect(await page.getByLabel('Search identity').inputValue()).toBe('fb');
     server = await startTestServer({ controlPort: Number(port) });

@@ -1,4 +1,4 @@
-/** Digests used as names: equal texts have equal ones. */
+/** Digests used as names: equal texts have equal digests. */
 import { createHash } from 'node:crypto';
 
 /** Returns the SHA-256 in hex. */

@@ -11,7 +11,7 @@ const RUNNING_MAX = 2;
 const WAITING_MAX = 128;
 
 /** Too many passwords wait to be hashed; this one was not accepted. */
-export class PasswordsBusy extends Error {
+export class TooManySignIns extends Error {
   override readonly name = 'PasswordsBusy';
 }
 
@@ -39,7 +39,7 @@ const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer): Promise<Buffer> {
   if (running < RUNNING_MAX) running += 1;
-  else if (waiting.length >= WAITING_MAX) throw new PasswordsBusy('too many passwords wait');
+  else if (waiting.length >= WAITING_MAX) throw new TooManySignIns('too many sign-ins are waiting');
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {
     return await new Promise((resolve, reject) => {

@@ -41,7 +41,7 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
 }
 
 /** What a public key must be. */
-export const publicKeyForm = 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key';
+export const publicKeyForm = 'an RSA, ECDSA P-256 or Ed25519 key as SubjectPublicKeyInfo in PEM';
 
 /** An Ed25519 key as nearly everyone writes it: after 12 bytes that never differ, its 32 (RFC 8410). */
 const plainEd25519 =
@@ -64,7 +64,7 @@ function parse(text: string): PublicKey | UnusableKey {
   if (label === undefined) return { because: 'is not a single PEM block' };
   if (label !== 'PUBLIC KEY') {
     return {
-      because: `is a PEM block of type "${label}"; send SubjectPublicKeyInfo, "PUBLIC KEY"`,
+      because: `is a PEM block of type "${label}"; send SubjectPublicKeyInfo ("PUBLIC KEY")`,
     };
   }
   const key = toKeyObject(text);

@@ -51,7 +51,7 @@ const payloadShape = v.object({
 /** Tokens that were issued and not read yet: most are read soon, once, as their caller is held then. */
 const UNREAD_MAX = 1000;
 
-/** Creates an issuer with a key of its own. */
+/** Creates an issuer with its own key. */
 export function createTokenIssuer(key: TokenKey): TokenIssuer {
   const header = base64url(JSON.stringify({ alg: key.algorithm.name, typ: 'JWT' }));
   const unread = new Map<string, ReadClaims>();
@@ -72,7 +72,7 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
       }
       const [head, payload, signature, ...rest] = token.split('.');
       if (payload === undefined || signature === undefined || rest.length > 0) {
-        return { because: 'is not a JWT of three parts' };
+        return { because: 'is not a JWT (three parts separated by dots)' };
       }
       // The algorithm is pinned: any other header was not issued here.
       if (head !== header) return { because: 'was not issued by this server' };

@@ -130,14 +130,14 @@ function linked(request: Planned): string[] {
   return [
     `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
     `: "\${LINK:?the answer has no link: there is none for this device now}"`,
-    // The file of the reader, which may be there in part, is left as it is.
+    // The reader's file, which may be partly downloaded, is not touched.
     'curl -sS -D - -o /dev/null "$LINK"',
   ];
 }
 
 function callOf(request: Planned): string {
   const call = `curl -isS ${requestWords(request)}`;
-  // Without an end of its own, an open websocket would keep the shell; it ends as it should.
+  // An open websocket does not end by itself and would block the shell; the time-out is expected.
   return 101 in request.operation.success ? `${call} || [ $? -eq ${CURL_TIMED_OUT} ]` : call;
 }
 

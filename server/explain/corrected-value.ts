@@ -1,6 +1,6 @@
 /**
- * What a faulty value should have been, as far as it says so itself: the same in another kind, or a
- * word nearly right. Anything else is asked for, as an invented value would be acted upon.
+ * Corrects a wrong value if it shows what was meant: the same value in another type, or a
+ * misspelled word. The reader must supply any other value, because an invented one would have effects.
  */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/json.ts';
@@ -18,10 +18,10 @@ import { shapeDetail } from '../http/problem-detail.ts';
 import { jsonOf } from './asked.ts';
 import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
 
-/** A value with marks in the place of what is asked for. */
+/** A value with marks in place of the values that the reader must supply. */
 export interface CorrectedValue {
   readonly value: unknown;
-  /** What is asked for, where more is known than the name. */
+  /** The meanings of the variables, where more is known than the name. */
   readonly needs: Needs;
 }
 
@@ -30,12 +30,12 @@ interface CorrectionOptions {
   readonly isQuery?: boolean;
 }
 
-/** Maximum number of problems that are corrected; with more, the reader is asked for the whole value. */
+/** Maximum number of problems that are corrected; with more, the reader must supply the whole value. */
 const PROBLEMS_MAX = 100;
 /** What was corrected may be wrong on a deeper level. */
 const ROUNDS_MAX = 10;
 
-/** The value with its faulty places corrected or marked; undefined where the whole is asked for. */
+/** The value with its wrong places corrected or marked; undefined if the reader must supply all of it. */
 export function correctedValue(
   schema: v.GenericSchema,
   sent: unknown,
@@ -128,7 +128,7 @@ function isOfName({ issue, value, keys }: Problem): boolean {
   return isName && valueAt(value, keys) !== undefined;
 }
 
-/** The value with a mark at a place, and the variable that it stands for. */
+/** The value with a mark at a place, and the variable for that mark. */
 export function askedAt(
   schema: v.GenericSchema,
   value: unknown,
@@ -266,13 +266,13 @@ function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): 
   ];
 }
 
-/** The moment of a number of seconds or milliseconds since the Unix epoch of the last decades. */
+/** Returns the time of a recent number of seconds or milliseconds since the Unix epoch. */
 function momentsOf(number: number): string[] {
   const ms = number > MILLISECONDS_MIN ? number : number * 1000;
   return ms > MILLISECONDS_MIN && ms < 4 * MILLISECONDS_MIN ? [new Date(ms).toISOString()] : [];
 }
 
-/** Milliseconds since the Unix epoch; NaN where the day is none, or the zone would be a guess. */
+/** Milliseconds since the Unix epoch; NaN if the day does not exist or the zone would be a guess. */
 function timeIn(text: string, takesUtc = false): number {
   const hasZone = /(Z|:\d\d[+-]\d\d:\d\d)$/.test(text);
   if (!hasZone && !takesUtc) return Number.NaN;

@@ -38,7 +38,7 @@ export interface Correction {
 export interface Advice {
   /** What to do first, in words. */
   readonly first?: string;
-  /** Absent where no request brings about what was asked for. */
+  /** Absent if no request can achieve what the caller wanted. */
   readonly correction?: Correction;
 }
 
@@ -60,14 +60,14 @@ export function adviceOn(refused: Refused): Advice {
     const first = remedyOf(refused, undefined, []);
     return first === undefined ? {} : { first };
   }
-  // A user's write may do more than the device has asked for, such as end it for all devices.
+  // A user's write may do more than the device wanted, such as ending it for all devices.
   if (isDeviceAsUser(refused) && meant.method !== 'GET') {
     return { first: remedyOf(refused, undefined, []) ?? '' };
   }
   // What another one has written since would be lost.
   if (refused.refusal.status === 412 && meant.method !== 'GET') {
     return {
-      first: 'read it again, make the change in what there is now, and send it with the new ETag',
+      first: 'read the resource again, apply your change to it, and send it with the new ETag',
     };
   }
   const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
@@ -78,9 +78,7 @@ export function adviceOn(refused: Refused): Advice {
     warning,
     id === operations.connect.id ? takesOver : undefined,
     replacementOf(request, refused),
-    isForced(request)
-      ? 'a key that is forced ends the access of the one that the device is accepted with'
-      : undefined,
+    isForced(request) ? 'force: true ends the access of the accepted key of the device' : undefined,
   ];
   const first = words.filter((one) => one !== undefined).join('; ');
   return {
@@ -97,9 +95,9 @@ export function adviceOn(refused: Refused): Advice {
 function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Refused) {
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
   const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
-  if (patch) return 'PUT replaces all that there is, and PATCH changes only what is sent';
+  if (patch) return 'PUT replaces everything; PATCH changes only what is sent';
   const isOfAll = operation.id === managementOperations['set-configuration'].id;
-  return isOfAll ? 'PUT replaces all settings, also those that are not sent' : undefined;
+  return isOfAll ? 'PUT replaces all settings, including those that are not sent' : undefined;
 }
 
 /** Whether it preauthorizes a key also for a device that has one. */
@@ -108,8 +106,7 @@ function isForced({ operation, body }: Planned): boolean {
   return isOfKey && /"force":true/.test(readable(body ?? []));
 }
 
-const takesOver =
-  'the command opens a websocket of its own: one that the device has now is closed by it';
+const takesOver = 'the command opens a new websocket, which closes the current one of the device';
 
 interface PlannedPoll extends Planned {
   /** Set where the poll is another one than that for which the device has got its update. */
@@ -119,11 +116,11 @@ interface PlannedPoll extends Planned {
 /** A warning that a poll with other data ends the update that is under way. */
 function warningOf(endsUpdateOf: string | undefined, deviceId: string): string | undefined {
   if (deviceId === '') {
-    return 'an update that is under way for the device ends with a poll of other data than those that it was offered for';
+    return 'a poll with different data ends an update in progress for the device';
   }
   return endsUpdateOf === undefined
     ? undefined
-    : `an update is under way, which a poll of other data ends; it was offered for ${maskText(endsUpdateOf)}`;
+    : `a poll with different data ends the update in progress, which was offered for ${maskText(endsUpdateOf)}`;
 }
 
 function requestFor(operation: Operation, meant: Operation, refused: Refused): PlannedPoll {
@@ -139,7 +136,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   if (!isPollOperation(operation)) {
     return plan(operation, { asked: own, parameters, status, place, expected });
   }
-  // Who asks for a link has no token that says whose it is.
+  // A request with a link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
   const deviceId = linked ?? ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
@@ -154,7 +151,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   return { ...other, ...warned };
 }
 
-/** The operation that the request was for, or most likely meant; undefined where there is none. */
+/** The operation that the request was for, or most likely meant, if any. */
 function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | undefined {
   if (operation) return operation;
   const { method, path } = asked;
@@ -177,7 +174,7 @@ function similarTo({ method, path }: Asked, known: readonly Operation[]): Operat
   return nearest.isSimilar ? nearest.operation : undefined;
 }
 
-/** The operation to call in place of the one that was meant. */
+/** The operation to call instead of the one that was meant. */
 function instead(meant: Operation, { refusal, place, operation, mounts }: Refused) {
   const { status } = refusal;
   const known = operationsOf(mounts);

@@ -66,7 +66,7 @@ describe('what the dialect open-source lacks', () => {
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
       const { wrong, first, correctedRequest } = explained;
       const { what = '', instead } = absenceOf(row, openSource) ?? {};
-      expect(wrong.expected).toContain(`dialect open-source has; it lacks ${what} (${row.method}`);
+      expect(wrong.expected).toContain(`dialect open-source; it has no ${what} (${row.method}`);
       expect(first).toMatch(/or start the server without --dialect open-source(;|$)/);
       expect(correctedRequest === undefined).toBe(instead === undefined);
       expect(explained.command === undefined).toBe(instead === undefined);
@@ -142,9 +142,9 @@ it('a path that is nearly one that a dialect lacks gets an explanation that name
   const path = '/api/management/v2/tenantadm/tenants/mee';
   const { wrong, first } = await refusedWith(server, 404, ['GET', path]);
   expect(wrong.expected).toContain(
-    'it lacks tenants (GET /api/management/v2/tenantadm/tenants/me)',
+    'it has no tenants (GET /api/management/v2/tenantadm/tenants/me)',
   );
-  expect(first).toMatch(/^go on without it/);
+  expect(first).toMatch(/^continue without it/);
 });
 
 describe('the dialect storage-host', () => {
@@ -154,7 +154,9 @@ describe('the dialect storage-host', () => {
     const { uri } = await linkTo(server, device.token, await publish(server));
     const { pathname, search, origin } = new URL(uri);
     const { wrong, command = '' } = await refusedWith(server, 404, ['GET', pathname + search]);
-    expect(wrong.expected).toContain(`at ${origin}, as artifact files have a port of their own`);
+    expect(wrong.expected).toContain(
+      `at ${origin}, because the dialect storage-host serves artifact files on another port`,
+    );
     const ran = await runInBash(command, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
@@ -166,7 +168,7 @@ describe('the dialect storage-host', () => {
     const headers = { Authorization: `Bearer ${device.token}` };
     const reply = await fetch(`${server.storageUrl}${path}`, { headers });
     const { wrong, first, command } = await correctedOf(server, reply);
-    expect(wrong.expected).toContain('this port serves nothing but artifact files');
+    expect(wrong.expected).toContain('serves only artifact files on this port');
     expect(first).toBe(`send the request to ${server.baseUrl}`);
     const ran = await runInBash(command, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([200, '']);

@@ -1,4 +1,4 @@
-/** Entries as people and programs read them: plain JSON, secrets masked, everything found out here. */
+/** Journal entries as the control API returns them: plain JSON with derived facts, secrets masked. */
 
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
@@ -65,7 +65,7 @@ function exchangeView(record: ExchangeRecord) {
   };
 }
 
-/** What was wrong; the mistake behind it is looked for only by who asks for the explanation. */
+/** What was wrong; the mistake behind it is diagnosed only for an explanation. */
 function refusalView(record: ExchangeRecord, refusal: Refusal) {
   const { status, error, detail } = refusal;
   return {

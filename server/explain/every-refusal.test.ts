@@ -154,7 +154,7 @@ it('bytes that are no HTTP are explained, too', async () => {
       sentence: JSON.parse(reply.body).error,
       wrong: {
         path: 'request',
-        expected: 'a request of HTTP/1.1 (RFC 9112)',
+        expected: 'an HTTP/1.1 request (RFC 9112)',
         actual: expect.stringMatching(/^HPE_/),
       },
     }),

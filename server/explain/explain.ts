@@ -27,7 +27,7 @@ import {
 export type Explanation = ReadOnly<v.InferOutput<typeof refusedAnswer>>;
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
-/** What an explanation needs beside the record in the journal. */
+/** What an explanation needs besides the record in the journal. */
 export interface ExplainFacts {
   /** Whose journal holds the record. */
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
@@ -57,7 +57,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     rule: ruleOf(refusal, operation),
     wrong,
     ...(diagnosis && { diagnosis }),
-    // The mistake that was found says more than what is to be done about any wrong signature.
+    // The diagnosed mistake is more precise than the advice on wrong signatures in general.
     ...(diagnosis ? rest : advice),
   };
 }
@@ -108,7 +108,7 @@ function adviceView(
     ...words,
     correctedRequest,
     ...(isUnchanged && { isUnchanged: true as const }),
-    // In a shell of its own, which ends where a variable or a step before the request is missing.
+    // In a subshell, which ends if a variable is missing or a step before the request fails.
     command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base, lines), lines, ')'].join('\n'),
     needs,
   };
@@ -178,14 +178,14 @@ function needsOf(lines: string, base: string): Record<string, string> {
   const code = lines.replace(literals, '');
   const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
   const needs: Record<string, string> = {
-    URL: `the base URL, as in ${base}`,
+    URL: `the base URL, such as ${base}`,
     ...(base.startsWith('https:') && {
-      CURL_CA_BUNDLE: 'the PEM file of the certificate authority, which fleetbed serve has named',
+      CURL_CA_BUNDLE: 'the PEM file of the certificate authority that fleetbed serve printed',
     }),
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
-    const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a generated value';
+    const any = /(^|_)ID$/.test(name) ? 'the id of an existing one' : 'a generated value';
     // Without the places in lists.
     const [field = name] = name.split(/_\d/, 1);
     needs[name] = variables[field] ?? any;

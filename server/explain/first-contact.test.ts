@@ -83,12 +83,14 @@ describe('the explanation of a pending auth request', () => {
     const reply = await authenticate(server, device);
     const id = await idOf(device);
     await server.call('decommission-device', { token: server.adminToken, parameters: { id } });
-    expect((await explained(reply)).first).toContain('the device is unknown now, so send it again');
+    expect((await explained(reply)).first).toContain('the device was removed: send it again');
     const accepted = await acceptedDevice(server, 'accepted meanwhile');
     await decide(server, accepted, 'rejected');
     const refused = await authenticate(server, accepted);
     await decide(server, accepted, 'accepted');
-    expect((await explained(refused)).first).toContain('its key is accepted now, so send it again');
+    expect((await explained(refused)).first).toContain(
+      'its key has been accepted since, so send it again',
+    );
   });
 });
 
@@ -97,7 +99,7 @@ it('the key that the server accepts by itself is sent again', async () => {
   const reply = await authenticate(own, newDevice('auto'));
   const { first, isUnchanged } = await correctedOf(own, reply);
   expect([first, isUnchanged]).toEqual([
-    'nothing is wrong with the request: its key is accepted now, so send it again',
+    'nothing is wrong with the request: its key has been accepted since, so send it again',
     true,
   ]);
   await own.close();

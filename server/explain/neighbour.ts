@@ -48,7 +48,7 @@ function typedOf(path: string, mounts: Mounts): readonly Operation[] {
 /** A first segment with more other letters than this is not that of links to files. */
 const STORAGE_LETTERS_MAX = 2;
 
-/** What a request meant that asked this listener for a path that it does not have. */
+/** What a request to a path that this listener does not have was meant for. */
 export function neighbourOf(
   { method, path }: Asked,
   { operations: here, mounts }: UnknownPath,
@@ -63,7 +63,7 @@ export function neighbourOf(
   if (meant) return { expected: `${meant.method} ${meant.path}`, operation: meant };
   if (!here.includes(apiOperation)) {
     const expected =
-      'a link to an artifact file as the server hands it out: this port has no other paths';
+      'an artifact link exactly as the server issued it: this port has no other paths';
     return { expected, operation: undefined };
   }
   const example = `${apiOperation.method} ${apiOperation.path}`;
@@ -96,7 +96,7 @@ function insteadOf(
   const operation = instead === undefined ? undefined : mountedOperations[instead];
   const there = operation ? `: ${operation.method} ${operation.path}` : '';
   return {
-    expected: `a path that the dialect ${dialect} has; it lacks ${what} (${meant.method} ${meant.path})`,
+    expected: `a path that exists in the dialect ${dialect}; it has no ${what} (${meant.method} ${meant.path})`,
     remedy: `${wayOut}${there}; or start the server without --dialect ${dialect}`,
     operation,
   };
@@ -106,10 +106,10 @@ function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbou
   const url = urlOf(at, mounts);
   const why =
     at === 'storage'
-      ? 'artifact files have a port of their own in the dialect storage-host'
-      : 'this port serves nothing but artifact files in the dialect storage-host';
+      ? 'the dialect storage-host serves artifact files on another port'
+      : 'the dialect storage-host serves only artifact files on this port';
   return {
-    expected: `${meant.method} ${meant.path} at ${url}, as ${why}`,
+    expected: `${meant.method} ${meant.path} at ${url}, because ${why}`,
     remedy: `send the request to ${url}`,
     operation: meant,
     at,

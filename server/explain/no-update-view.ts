@@ -1,4 +1,4 @@
-/** How a poll without an update is shown: the same in the journal and in every explanation. */
+/** The view of a poll without an update, shared by the journal and all explanations. */
 import { maskText } from '../http/masking.ts';
 import type { NoUpdate } from '../rules/no-update.ts';
 

@@ -5,14 +5,14 @@ import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskText } from '../http/masking.ts';
 import { jsonObject } from '../journal/facts.ts';
-import { SAID_MAX_CHARACTERS, saidIn } from '../journal/last-poll.ts';
+import { POLL_DATA_MAX_CHARACTERS, pollDataIn } from '../journal/last-poll.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import { mayTryAgain } from '../rules/device-deployment.ts';
-import { keptBack } from '../rules/device-deployment-choice.ts';
+import { heldBackBy } from '../rules/device-deployment-choice.ts';
 import { decideInstruction, decideTurn, type Turn } from '../rules/instruction.ts';
 import type { NextRequest } from '../rules/next-deployment.ts';
 import { type NoUpdate, toReported } from '../rules/no-update.ts';
-import { keptBackText, labelOf, pairsText, timeText } from '../rules/no-update-sentences.ts';
+import { heldBackText, labelOf, pairsText, timeText } from '../rules/no-update-sentences.ts';
 import { candidate } from '../store/artifacts.ts';
 import type { DeviceDeploymentWithFacts } from '../store/device-deployment-rows.ts';
 import type { LastPoll } from '../store/last-poll.ts';
@@ -37,7 +37,7 @@ export function explainPoll(
   const { noUpdate, deviceId, atMs, requestId, operation, body, bodyBytes } = record;
   if (!noUpdate || deviceId === undefined || operation === undefined) return undefined;
   const isWhole = (body?.length ?? 0) === bodyBytes;
-  const request = requestOf(operation, isWhole ? saidIn(record) : undefined);
+  const request = requestOf(operation, isWhole ? pollDataIn(record) : undefined);
   const valid = { rule: 'accepted', sentence: 'the device sent a valid token' };
   const { passed, ...answer } = answerOf(noUpdate, tenant, request);
   return {
@@ -64,7 +64,7 @@ export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplana
   };
 }
 
-/** A device at a moment. */
+/** A device at a point in time. */
 interface Device {
   readonly tenant: Tenant;
   readonly id: string;
@@ -99,10 +99,10 @@ function answerNow(device: Device, lastPoll?: LastPoll, request?: NextRequest): 
 
 const waitingText = {
   unknown: 'no device with this id is known',
-  pending: 'the device is pending, until a user accepts it',
-  preauthorized: 'the device is preauthorized, and has not authenticated yet',
+  pending: 'the device is pending until a user accepts it',
+  preauthorized: 'the device is preauthorized but has not authenticated yet',
   rejected: 'a user has rejected the device',
-  noauth: 'the device has no authentication set that could be accepted',
+  noauth: 'the device has no authentication set that a user could accept',
 } as const;
 
 /** As the rules of the API decide; what needs the device's own words is open without them. */
@@ -122,7 +122,7 @@ function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest
         `the device has not polled since the server started; ${label} is waiting for it`,
       );
     }
-    const unknown = `its last poll is not kept, as it has more than ${SAID_MAX_CHARACTERS} bytes`;
+    const unknown = `its last poll was not recorded, because it has more than ${POLL_DATA_MAX_CHARACTERS} bytes`;
     return stopped('polling', `${label} is waiting for the device; ${unknown}`);
   }
   const candidatesOf = (deviceDeployment: DeviceDeploymentWithFacts) =>
@@ -133,7 +133,7 @@ function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest
   const passed = passedRules(undefined, deployment, request);
   const deploymentId = deployment.id;
   if (decided.decision === 'conflict') {
-    const because = `the device reports other data than when it was offered ${labelOf(deployment)}, so that its next poll is answered with 409 and the deployment fails for it`;
+    const because = `the device reports different data than when it was offered ${labelOf(deployment)}, so its next poll is answered with 409 and the deployment fails for it`;
     return { ...stopped('request', because), passed, deploymentId };
   }
   return { outcome: 'update', because: offerText(decided.deviceDeployment), passed, deploymentId };
@@ -150,10 +150,10 @@ function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<DeviceDeployment
 function offerText(deviceDeployment: DeviceDeploymentWithFacts): string {
   const label = labelOf(deviceDeployment.deployment);
   if (mayTryAgain(deviceDeployment)) {
-    return `the next poll gets ${label} again, as it failed on the device and may be tried again`;
+    return `the next poll gets ${label} again, because it failed on the device and has retries left`;
   }
   if (deviceDeployment.offeredMs === undefined) return `the next poll gets ${label}`;
-  return `the next poll gets ${label} again, as the device has not finished it: ${deviceDeployment.status}`;
+  return `the next poll gets ${label} again, because the device has not finished it: ${deviceDeployment.status}`;
 }
 
 function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): Answer {
@@ -181,8 +181,8 @@ function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefi
   return deviceDeployments
     .filter(({ deployment }) => deployment.id !== except)
     .map((deviceDeployment) => {
-      const rule = keptBack(deviceDeployment, { nowMs, lastFinishedSeq });
-      if (rule) return maskText(keptBackText(rule, deviceDeployment, nowMs));
+      const rule = heldBackBy(deviceDeployment, { nowMs, lastFinishedSeq });
+      if (rule) return maskText(heldBackText(rule, deviceDeployment, nowMs));
       const status = deviceDeployment.offeredMs === undefined ? 'open' : deviceDeployment.status;
       return maskText(`${labelOf(deviceDeployment.deployment)}: ${status}`);
     });

@@ -1,4 +1,4 @@
-/** The rules of the next deployment that had let a device pass before one of them said no. */
+/** The rules of the next deployment that a device passed before one of them failed. */
 import type { NextRequest } from '../rules/next-deployment.ts';
 import type { NoUpdateRule } from '../rules/no-update.ts';
 import { labelOf, timeText } from '../rules/no-update-sentences.ts';
@@ -15,21 +15,22 @@ type Sentence = (
   request: NextRequest | undefined,
 ) => string | undefined;
 
-/** In the order of evaluation; all of a deployment stay true, whatever becomes of it. */
+/** The rules in the order of evaluation; those of a deployment stay true after it ends. */
 const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
   ['deployment', (deployment) => `${labelOf(deployment)} includes the device`],
   ['start', ({ createdMs }) => `it started at ${timeText(createdMs)}`],
   ['phase', ({ phases }) => phases && 'its phases allow the device to begin'],
   [
     'max-devices',
-    ({ maxDevices }) =>
-      maxDevices === undefined ? undefined : 'its limit of devices is not reached',
+    ({ maxDevices }) => (maxDevices === undefined ? undefined : 'its device limit is not reached'),
   ],
   ['artifact', ({ type }) => (type === 'software' ? 'it has artifacts' : undefined)],
   [
     'device-type',
     ({ type }, request) =>
-      request && type === 'software' ? `one fits device type ${request.deviceType}` : undefined,
+      request && type === 'software'
+        ? `one is compatible with device type ${request.deviceType}`
+        : undefined,
   ],
   [
     'depends',

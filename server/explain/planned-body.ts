@@ -1,4 +1,4 @@
-/** The JSON body of a request as it should have been. */
+/** The corrected JSON body of a request. */
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -25,7 +25,7 @@ interface FaultyBody {
   readonly expected?: string | undefined;
 }
 
-/** A body, with what the reader is asked for in it. */
+/** A body, with the variables that the reader must set. */
 export interface PlannedBody {
   readonly text: Text;
   readonly needs: Needs;
@@ -49,7 +49,7 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   const given = asked.body ? jsonOf(text) : { value: {} };
   if (operation.bodyOptional && given && saysNothing(given.value, schema)) return undefined;
   const better = given && correctedValue(schema, given.value);
-  // Nothing at all would be right, and would take away what there is.
+  // An empty body would be valid, and would remove what exists.
   const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
   const isSound = asked.body !== undefined && given !== undefined && v.is(schema, given.value);
   if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
@@ -104,14 +104,14 @@ interface Facts {
   readonly needs: Record<string, string>;
 }
 
-/** The value with what a rule refused, which no shape expresses, asked for. */
+/** The value with a mark where a rule refused it that no shape expresses. */
 function improved(value: unknown, { operation, schema, faulty, needs }: Facts): unknown {
   const { status, place, expected } = faulty;
   // Another user may send it as it is.
   if (!isObject(value) || status === 403) return value;
   const [where, ...keys] = place.split('.');
   const isOfRule = where === 'body' && (status === 400 || status === 409 || status === 422);
-  // Never all of them, which nobody has asked for.
+  // Never all of them, which the caller did not request.
   if (isDeployment(operation) && (place === 'body.devices' || isUnclear(value))) {
     const devices =
       Array.isArray(value.devices) && keys[0] !== 'devices' ? value.devices : oneDevice;
@@ -119,7 +119,7 @@ function improved(value: unknown, { operation, schema, faulty, needs }: Facts): 
   }
   if (!isOfRule || keys.length === 0) return value;
   const asked = askedAt(schema, value, keys);
-  const meaning = expected ?? (status === 409 ? 'another one than was sent' : undefined);
+  const meaning = expected ?? (status === 409 ? 'a different one than was sent' : undefined);
   const form = asked.isText ? '' : ', as JSON';
   if (meaning !== undefined) needs[asked.variable] = meaning + form;
   return asked.value;

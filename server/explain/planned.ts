@@ -1,4 +1,4 @@
-/** A request as it should have been: path, query, headers and body corrected where they were wrong. */
+/** A corrected request: path, query, headers and body, with what was wrong fixed. */
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -87,8 +87,8 @@ export function plan(operation: Operation, faulty: Faulty): Planned {
 
 /** A poll says what there is, not what there should be. */
 const ofPoll: Needs = {
-  ARTIFACT_NAME: 'the name of the artifact that is installed on the device now',
-  BODY_FILE: 'a file with all that the device provides, in the form of this operation',
+  ARTIFACT_NAME: 'the name of the artifact installed on the device',
+  BODY_FILE: 'a file with everything that the device provides, in the format of this operation',
 };
 
 function authorizationOf({ authorization }: Operation): readonly (readonly [string, Text])[] {

@@ -91,7 +91,7 @@ describe('a corrected poll', () => {
     expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
       device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
     });
-    expect(needs.ARTIFACT_NAME).toContain('installed on the device now');
+    expect(needs.ARTIFACT_NAME).toContain('installed on the device');
   });
 
   it('says of an update under way that it ends it, and only then', async () => {
@@ -105,7 +105,7 @@ describe('a corrected poll', () => {
     await publish(server, { name: 'release-9' });
     await deploy(server, [own], { artifact_name: 'release-9' });
     await server.call('get-next-deployment', { token, query: said });
-    const ends = 'an update is under way, which a poll of other data ends; it was offered for ';
+    const ends = 'a poll with different data ends the update in progress, which was offered for ';
     expect(await firstOf({ json })).toContain(`${ends}artifact_name=release-7, device_type=board`);
     const same = { device_provides: { ...said, device_type: ['board'] } };
     expect(await firstOf({ json: same })).not.toContain('under way');
@@ -113,7 +113,7 @@ describe('a corrected poll', () => {
     expect(await firstOf({ json: other })).toContain(ends);
     const path = `${of(operations['get-next-deployment'])}${search}`;
     const { first = '' } = await correctedOf(server, await server.request('GET', path));
-    expect(first).toContain('that is under way for the device ends with a poll of other data');
+    expect(first).toContain('a poll with different data ends an update in progress');
   });
 
   it('that is no JSON is left to the sender', async () => {

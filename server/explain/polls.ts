@@ -1,4 +1,4 @@
-/** What a device says of itself when it asks for a deployment, in the form of each operation for it. */
+/** The data with which a device polls, in the form of each polling operation. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -59,7 +59,7 @@ export function safePoll(
   return { operation, asked: bare, ...warning };
 }
 
-/** The update under way that a poll ends, as it says other things than the one that got it. */
+/** The update in progress that a poll ends, because its data differs from the poll that got it. */
 function endedBy(
   asked: Asked | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,

@@ -31,10 +31,10 @@ interface Refused extends RefusedRequest {
 const words: Readonly<Record<number, string>> = {
   409: 'check the current state, and resolve the conflict',
   413: 'send a smaller body',
-  500: "check the server's log; this is an error of the server",
+  500: 'this is an error in the server: check its log',
 };
 
-/** What may stand after the semicolon of a sentence besides an instruction: more about the fault. */
+/** The words that begin an instruction after the semicolon of a sentence; other words continue the reason. */
 const instruction =
   /^(?:abort|authenticate|choose|close|confirm|create|decommission|leave|remove|request|revoke|send|sign|simplify|start|stop|try|upload|use|wait)\b/;
 
@@ -53,16 +53,16 @@ export function remedyOf(
   if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
   if (operation && isInOtherForm(asked, operation)) {
     const isFirst = operation.id === operations['post-next-deployment'].id;
-    return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
+    return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
   }
   if (operation?.authorization === 'link' && /%26|amp;|\\u0026/i.test(asked.search)) {
-    return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
+    return 'read the link with a JSON parser: an escaped "&" was sent without decoding';
   }
   if (operation?.authorization === 'link' && /%25/.test(asked.search)) {
-    return 'send the link as it is: it was encoded a second time';
+    return 'send the link unchanged: it was URL-encoded a second time';
   }
   if (operation?.authorization === 'link' && /^[^&]+$/.test(asked.search)) {
-    return 'put the link in quotes: a shell cuts it at its first "&"';
+    return 'put the link in quotes: the shell cuts it at the first "&"';
   }
   const wait = steps.find(({ does }) => does === 'wait');
   if (wait?.does === 'wait' && refusal.status === 429) {
@@ -88,12 +88,12 @@ function otherWay({ asked, refusal, operation }: Refused): string | undefined {
   switch (operation?.id) {
     case users['create-deployment'].id:
       return namesGroup(asked)
-        ? `the body takes no group: ${nameOf(users['create-group-deployment'])} deploys to the devices of one`
+        ? `the body cannot name a group: use ${nameOf(users['create-group-deployment'])} to deploy to a group`
         : undefined;
     case users['abort-deployment'].id:
-      return `this aborts the deployment for all its devices: ${nameOf(operations['put-deployment-status'])} is how a device reports its own status`;
+      return `this aborts the deployment for all its devices: a device reports its own status with ${nameOf(operations['put-deployment-status'])}`;
     case users['upload-artifact'].id:
-      return `the command sends the file alone, which has to be an artifact: ${nameOf(users['generate-artifact'])} makes one of any file`;
+      return `the command sends only the file, which must be an artifact: ${nameOf(users['generate-artifact'])} generates one from any file`;
     default:
       return undefined;
   }
@@ -108,7 +108,7 @@ function namesGroup(asked: Asked): boolean {
   return isObject(body) && 'group' in body;
 }
 
-/** Whether a link has ended, or is good and was asked in a way that does not fit its file. */
+/** Whether a link has expired, or is valid but its request does not fit the file. */
 function isOfLink(status: number): boolean {
   return status === 410 || status === 412 || status === 416;
 }
@@ -123,9 +123,9 @@ function remedyIn(error: string): string | undefined {
 function lookUpWords(operation: Operation): string {
   const { id, method, path } = operation;
   const verb = isPollOperation(operation)
-    ? 'hands out the deployment that the device has now, with a new link'
+    ? 'returns the current deployment of the device, with a new link'
     : id === operations['get-artifact-link'].id
-      ? 'makes a new link'
+      ? 'returns a new link'
       : 'shows what exists';
   return `${method} ${path} ${verb}`;
 }
@@ -140,14 +140,14 @@ function remedyOf401(refused: Refused, steps: readonly PreparationStep[]): strin
   if (!isOfToken(place)) return undefined;
   if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
   if (isDeviceAsUser(refused)) {
-    return `use the token of a user; devices have operations of their own, below ${apiPrefixes.device}`;
+    return `use the token of a user; devices have their own operations below ${apiPrefixes.device}`;
   }
   const token = tokenWords(steps);
   const known = operationsOf(mounts);
   if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
   const { operation: nearest, isSimilar } = nearestOperation(asked.method, asked.path, known);
   if (isSimilar && nearest.authorization === 'signature') {
-    return 'correct the path: signing in needs no token, which the dialect token-before-routing asks for on every other path';
+    return 'correct the path: sign-in needs no token, but the dialect token-before-routing requires one on every other path';
   }
   const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
   const rest = isPath ? 'method' : 'path';
@@ -163,16 +163,16 @@ export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): b
 function tokenWords(steps: readonly PreparationStep[]): string {
   for (const step of steps) {
     if (step.does === 'accept') {
-      return `run "npx fleetbed accept ${step.deviceId}", then sign in for a new token: the device is not accepted now`;
+      return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
     }
     if (step.does === 'device-token' && step.instead === 'another key') {
-      return 'sign in with the key that the device is accepted with now: the token is of another one';
+      return 'the token belongs to a key that is no longer accepted: sign in with the accepted key of the device';
     }
     if (step.does === 'device-token' && step.instead === 'nobody') {
-      return `a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+      return `a user has rejected the device; to allow it again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
     }
     if (step.does === 'preauthorize') {
-      return 'the device of this token is gone: let it sign in again, accept it, and use its new token';
+      return 'the device of this token was removed: sign in again, accept the device, and use its new token';
     }
   }
   return 'get a valid token';
@@ -189,18 +189,18 @@ function acceptanceWords(refused: Refused, steps: readonly PreparationStep[]): s
   }
   const set = authSetIn(asked, store);
   if (set && hasOtherKey(set, store)) {
-    return `sign in with the key that the device is accepted with; only if this one is to replace it, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+    return `sign in with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
   }
   if (set?.status === 'rejected') {
-    return `${fine}, but a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${set.deviceId}"`;
+    return `${fine}, but a user has rejected the device; to allow it again, run "npx fleetbed accept ${set.deviceId}"`;
   }
   const status = set?.status;
-  if (status === 'accepted') return `${fine}: its key is accepted now, so send it again`;
+  if (status === 'accepted') return `${fine}: its key has been accepted since, so send it again`;
   if (status === 'preauthorized') {
     return `${fine}: decommission or reject another device, or raise the limit, and send it again`;
   }
   if (refusal.error.includes('too many keys')) {
-    return 'have a user decommission the device, and sign in again with the key that it keeps';
+    return 'decommission the device as a user, then sign in again with the key that it will keep';
   }
-  return `${fine}: the device is unknown now, so send it again, and then run "npx fleetbed accept --all"`;
+  return `${fine}, but the device was removed: send it again, and then run "npx fleetbed accept --all"`;
 }

@@ -12,20 +12,20 @@ interface BrokenRule {
 }
 
 const sentences: Readonly<Record<number, string>> = {
-  400: 'A request that is malformed, or lacks what the operation requires, is answered 400.',
-  401: 'A request that does not prove who sends it is answered 401.',
-  403: 'A request that its sender may not make is answered 403.',
-  404: 'A request for something that does not exist, for this caller, is answered 404.',
-  405: 'A path takes only the methods of its operations.',
+  400: 'A request that is malformed, or lacks what the operation requires, is answered with 400.',
+  401: 'A request that does not prove who sends it is answered with 401.',
+  403: 'A request that the sender is not permitted to make is answered with 403.',
+  404: 'A request for something that does not exist or is not visible to the caller is answered with 404.',
+  405: 'A path accepts only the methods of its operations.',
   408: 'A device that does not answer in time leaves the request unanswered.',
-  409: 'A request that the present state does not allow is answered 409.',
+  409: 'A request that the current state does not allow is answered with 409.',
   410: 'An operation is removed at its end of life.',
   412: 'A request is executed only if the preconditions in its headers hold.',
   413: 'A body must not exceed the size limit.',
   415: 'Bodies are JSON unless the operation says otherwise.',
   416: 'A range must lie within the file.',
-  422: 'A request that is well-formed but cannot be fulfilled is answered 422.',
-  429: 'A client that sends too many requests is answered 429 and must wait.',
+  422: 'A request that is well-formed but cannot be fulfilled is answered with 422.',
+  429: 'A client that sends too many requests is answered with 429 and must wait.',
   502: 'A device that disconnects leaves the request unanswered.',
 };
 
@@ -53,7 +53,7 @@ export function ruleOf(refusal: Refusal, operation: Operation | undefined): Brok
       : (own(refusal, operation) ?? general(status, operation));
   return {
     heading: headingOf(status, operation),
-    sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
+    sentence: detail?.rule ?? sentences[status] ?? 'An unexpected error is answered with 500.',
     requirements: decided === undefined ? [] : [decided],
   };
 }
@@ -88,7 +88,7 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
   if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
   const isText = actual?.startsWith('"') ?? false;
   const about = ofStatus
-    .filter(({ sentence }) => !(isText && /another (kind|JSON value)/.test(sentence)))
+    .filter(({ sentence }) => !(isText && /another type|is not a string/.test(sentence)))
     .filter(({ sentence }) =>
       isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
     );

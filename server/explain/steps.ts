@@ -29,7 +29,7 @@ export type PreparationStep =
   | { readonly does: 'preauthorize' }
   | { readonly does: 'wait'; readonly seconds: number };
 
-/** The part of a store that tells who is known. */
+/** The part of a store that knows devices and users. */
 export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
 
 interface Refused extends RefusedRequest {
@@ -108,7 +108,7 @@ export function isUnaccepted({
   return isAuthentication && refusal.error.startsWith('device not authorized');
 }
 
-/** The authentication set of an auth request, as it is now. */
+/** The present authentication set of an auth request. */
 export function authSetIn(asked: Asked, { devices }: KnownStore): StoredAuthSet | undefined {
   const body = jsonOf(textOf(asked))?.value;
   const given = new Map<string, unknown>(Object.entries(body ?? {}));
@@ -120,7 +120,7 @@ export function authSetIn(asked: Asked, { devices }: KnownStore): StoredAuthSet 
 }
 
 function acceptOf({ id, deviceId, status }: StoredAuthSet): PreparationStep[] {
-  // What a user has rejected only a user lets in again.
+  // Only a user can accept a rejected device again.
   if (status !== 'pending') return [];
   const row = managementOperations['set-auth-set-status'];
   return [{ does: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];

@@ -21,7 +21,7 @@ export type Needs = Readonly<Record<string, string>>;
 
 /** A mark in a query. */
 const writtenMark = /%EE%80%80(\w+)%EE%80%8[12]/g;
-/** With the quotes around it where the variable stands for more than a string. */
+/** Includes the quotes around it if the variable is more than a string. */
 const mark = /"\u{e000}(\w+)\u{e002}"|\u{e000}(\w+)\u{e001}/u;
 
 /** A mark for a variable of this name, until `textWithVariables` replaces it. */
@@ -87,21 +87,21 @@ export const variables: Readonly<Record<string, string>> = {
   ID_DATA: 'the identity of the device, as JSON text',
   EMAIL: 'the e-mail address of a user who may do this',
   PASSWORD: 'the password of the user of EMAIL',
-  USER_EMAIL: 'the e-mail address that the user is to have',
-  USER_PASSWORD: 'the password that the user is to have',
+  USER_EMAIL: 'the new e-mail address of the user',
+  USER_PASSWORD: 'the new password of the user',
   CURRENT_PASSWORD: 'the current password of the user',
   SECRET_HASH: 'the secret from the e-mail',
-  TENANT_TOKEN: 'the token of the tenant that the device belongs to, as it sends it',
+  TENANT_TOKEN: 'the tenant token that the device sends',
   FILE: 'the name of the file to send',
-  BODY_FILE: 'the file with the body of the request, which the server has not kept',
+  BODY_FILE: 'a file with the request body, which the server did not record',
   ARTIFACT_NAME: 'the name of an artifact',
   RELEASE_NAME: 'the name of a release',
   DEVICE_TYPE: 'the type of the device',
-  DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
+  DEVICE_TYPES: 'the compatible device types, separated by commas',
   DEVICE_PATH: 'the path of the file on the device',
-  TYPE: 'the kind of the artifact, such as single-file',
-  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
-  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
+  TYPE: 'the type of the artifact, such as single-file',
+  DEVICE_ID: 'the id of the device, as shown by "npx fleetbed devices"',
+  PUBLIC_KEY: 'the public key of the device in PEM, each line break as two characters: \\n',
 };
 
 /** Names of values that belong to a user in the request body, not to the user who sends it. */
@@ -123,7 +123,7 @@ export function variableNamed(name: string): string {
   return isOurs || field.startsWith('VALUE') ? word : `VALUE_${word}`;
 }
 
-/** Those that stand for the sender, or that the lines around the request use. */
+/** The variables that identify the sender, or that the lines around the request use. */
 const ofCommand: ReadonlySet<string> = new Set(['TOKEN', 'KEY']);
 
 const NAME_MAX_CHARACTERS = 60;

@@ -62,8 +62,12 @@ describe('of a body that is no JSON', () => {
 
 describe('of a good token in a wrong header', () => {
   it.each<[string, (token: string) => Record<string, string>, string]>([
-    ['in quotes', (token) => ({ Authorization: `Bearer "${token}"` }), 'take the quotation marks'],
-    ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
+    [
+      'in quotes',
+      (token) => ({ Authorization: `Bearer "${token}"` }),
+      'remove the quotation marks',
+    ],
+    ['bare', (token) => ({ Authorization: token }), 'put "Bearer " before'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
   ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
     const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
@@ -77,7 +81,9 @@ describe('of a good token in a wrong header', () => {
     const connect = await explanationAt('GET', operations.connect.path, { headers });
     expect(connect.wrong.path).toBe('header.Cookie');
     const next = await explanationAt('GET', operations['get-next-deployment'].path, { headers });
-    expect(next.wrong.actual).toContain('the cookie JWT counts only for users and at /connect');
+    expect(next.wrong.actual).toContain(
+      'the cookie JWT is accepted only from users and at /connect',
+    );
   });
 });
 
@@ -125,7 +131,7 @@ describe('of a link that is good', () => {
     const explained = await explanationAt('GET', uri.slice(server.baseUrl.length), { headers });
     expect([explained.status, explained.wrong.path]).toEqual([status, path]);
     expect(explained.wrong.expected).toMatch(expected);
-    expect(explained.first).toMatch(/^send it again without .*the link is good\b/);
+    expect(explained.first).toMatch(/^send it again without .*the link is valid\b/);
   });
 });
 
@@ -135,7 +141,7 @@ describe('of a second key of a device', () => {
     const second = { ...newDevice('two keys'), idData: own.idData };
     const explained = await explanationOf(server, await authenticate(server, second));
     expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
-    expect(explained.first).toMatch(/^sign in with the key that .* ends the access of the other/);
+    expect(explained.first).toMatch(/^sign in with the accepted key .* ends the access of the other/);
     expect(explained.command).not.toContain('"status":"accepted"');
   });
 
@@ -144,7 +150,7 @@ describe('of a second key of a device', () => {
     const path = managementOperations['preauthorize-device'].path;
     const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
     const { status, first } = await explanationAt('POST', path, { token: server.adminToken, json });
-    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing is to be done/)]);
+    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing to do/)]);
   });
 });
 
@@ -192,7 +198,7 @@ it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
   const path = uri.slice(server.baseUrl.length);
   for (const escaped of ['&amp;', '%26', '\\u0026']) {
     const { first } = await explanationAt('GET', path.replaceAll('&', escaped));
-    expect(first).toMatch(/^take the link out of the JSON text with a reader of JSON/);
+    expect(first).toMatch(/^read the link with a JSON parser/);
   }
 });
 
@@ -235,13 +241,13 @@ describe('of a path that nothing is like', () => {
 
   it('the port of artifact files tells what it has', async () => {
     const { wrong } = await explainedOn('storage-host', '/foo', {}, 'storage');
-    expect(wrong.expected).toMatch(/^a link to an artifact file/);
+    expect(wrong.expected).toMatch(/^an artifact link exactly/);
   });
 
   it('signing in needs no token, whatever the dialect checks first', async () => {
     const path = operations['post-auth-request'].path.replace('requests', 'request');
     const { first } = await explainedOn('token-before-routing', path, { body: '{}' });
-    expect(first).toMatch(/^correct the path: signing in needs no token/);
+    expect(first).toMatch(/^correct the path: sign-in needs no token/);
   });
 });
 
@@ -274,7 +280,7 @@ it('a text frame is named in the reason for the end of a websocket', async () =>
 
 it('the command for a websocket says that it ends the one that the device has', async () => {
   const { first } = await explanationAt('GET', operations.connect.path, { token: device.token });
-  expect(first).toMatch(/opens a websocket of its own: one that the device has now is closed/);
+  expect(first).toMatch(/opens a new websocket, which closes the current one/);
 });
 
 it('the journal has what the server closed a websocket with', async () => {
@@ -304,7 +310,7 @@ describe('of what was meant for another operation', () => {
       headers: JSON_TYPE,
       body: '{"status":"aborted"}',
     });
-    expect(explained.first).toContain('devices have operations of their own, below /api/devices/');
+    expect(explained.first).toContain('devices have their own operations below /api/devices/');
     expect(explained.command).toBeUndefined();
   });
 
@@ -332,7 +338,7 @@ describe('of a write that would take away more than was sent', () => {
     const { path } = operations['put-attributes'];
     const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
     const { first, correctedRequest } = await explanationAt('PUT', path, call);
-    expect(first).toContain('PUT replaces all that there is');
+    expect(first).toContain('PUT replaces everything');
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 
@@ -346,7 +352,7 @@ describe('of a write that would take away more than was sent', () => {
       body,
     });
     expect([status, command]).toEqual([412, undefined]);
-    expect(first).toMatch(/^read it again/);
+    expect(first).toMatch(/^read the resource again/);
   });
 
   it('with an unknown member, its content is kept', async () => {

@@ -24,7 +24,7 @@ interface CallFacts {
   readonly requestIdHeader: string;
 }
 
-/** A device as it is seen in its requests. */
+/** The facts about a device in its requests. */
 interface SeenDevice {
   /** Identity data as canonical JSON text. */
   readonly identity: string;

@@ -99,7 +99,7 @@ export class FaultPlans {
   #isArmed = false;
   #isPaused = false;
 
-  /** False while there is nothing to choose from; asked for every request. */
+  /** False while there are no rules; checked for every request. */
   get isArmed(): boolean {
     return this.#isArmed;
   }

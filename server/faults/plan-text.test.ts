@@ -92,12 +92,12 @@ describe('a plan that is refused', () => {
     [
       'no act',
       'rules:\n  - id: a',
-      'line 2, column 5: rules.0.act: give either an act or a script',
+      'line 2, column 5: rules.0.act: must have either act or script',
     ],
     [
       'act and script',
       'rules:\n  - id: a\n    act: reset\n    script: [reset]',
-      'line 4, column 13: rules.0.script: give either an act or a script',
+      'line 4, column 13: rules.0.script: must have either act or script',
     ],
     [
       'an unknown act',
@@ -132,7 +132,7 @@ describe('a plan that is refused', () => {
     [
       'a header that frames',
       'rules:\n  - id: a\n    act: { kind: answer, status: 200, headers: { Content-Length: "1" } }',
-      'rules.0.act.headers.Content-Length: frames the body',
+      'rules.0.act.headers.Content-Length: cannot be set, because it frames the body',
     ],
     [
       'an unknown operation',
@@ -162,7 +162,7 @@ describe('a plan that is refused', () => {
     [
       'times beside a script',
       'rules:\n  - id: a\n    times: once\n    script: [reset]',
-      'line 3, column 12: rules.0.times: a script has its own length',
+      'line 3, column 12: rules.0.times: a script fires once for each of its steps',
     ],
     [
       'a step that is none',

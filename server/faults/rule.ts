@@ -48,7 +48,7 @@ const matchShape = v.strictObject({
       v.pipe(
         v.array(operationShape),
         v.nonEmpty('must not be empty'),
-        v.maxLength(OPERATIONS_MAX, `must be at most ${OPERATIONS_MAX} operations`),
+        v.maxLength(OPERATIONS_MAX, `must name at most ${OPERATIONS_MAX} operations`),
       ),
     ]),
   ),
@@ -56,7 +56,7 @@ const matchShape = v.strictObject({
   identity: v.optional(
     v.pipe(
       v.record(textUpTo(TEXT_MAX_CHARACTERS), scalar),
-      v.maxEntries(ATTRIBUTES_MAX, `must be at most ${ATTRIBUTES_MAX} attributes`),
+      v.maxEntries(ATTRIBUTES_MAX, `must name at most ${ATTRIBUTES_MAX} attributes`),
     ),
   ),
   keyType: v.optional(v.picklist(keyTypes, `must be one of ${keyTypes.join(', ')}`)),
@@ -74,7 +74,7 @@ const timesShape = v.union(
       neverMoreThanInARow: whole(1, COUNT_MAX),
     }),
   ],
-  'must be once, until-cleared, an object with next, or an object of share, seed and neverMoreThanInARow',
+  'must be once, until-cleared, an object with next, or an object with share, seed and neverMoreThanInARow',
 );
 
 /** Actions without required fields, which can be given by name. */
@@ -122,7 +122,7 @@ function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
       v.pipe(
         v.array(step),
         v.nonEmpty('must not be empty'),
-        v.maxLength(STEPS_MAX, `must be at most ${STEPS_MAX} steps`),
+        v.maxLength(STEPS_MAX, `must hold at most ${STEPS_MAX} steps`),
       ),
     ),
     countPer: v.optional(v.picklist(['tenant', 'device'], 'must be tenant or device'), 'tenant'),
@@ -139,7 +139,7 @@ function planEntries<const Rule extends v.GenericSchema>(rule: Rule) {
     rules: v.pipe(
       v.array(rule, 'must be a list of rules'),
       v.nonEmpty('must not be empty'),
-      v.maxLength(RULES_MAX, `must be at most ${RULES_MAX} rules`),
+      v.maxLength(RULES_MAX, `must hold at most ${RULES_MAX} rules`),
     ),
   };
 }
@@ -175,16 +175,16 @@ export const documentedPlanShape = v.strictObject(
 export type Rule = v.InferOutput<typeof ruleShape>;
 export type Times = NonNullable<Rule['times']>;
 
-/** The first contradiction between fields of a rule; undefined when there is none. */
+/** Returns the first contradiction between fields of a rule, if any. */
 function problemOf(
   rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
 ): { key: string; message: string } | undefined {
   const { act, script, when, times } = rule;
   if ((act === undefined) === (script === undefined)) {
-    return { key: act ? 'script' : 'act', message: 'give either an act or a script of several' };
+    return { key: act ? 'script' : 'act', message: 'must have either act or script' };
   }
   if (script && times !== undefined) {
-    return { key: 'times', message: 'a script has its own length; leave times out' };
+    return { key: 'times', message: 'a script fires once for each of its steps; remove times' };
   }
   if (when === undefined) return undefined;
   const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];

@@ -1,4 +1,4 @@
-/** When a rule acts: once, so many times, by chance within a budget, by a script. Pure but for its chance. */
+/** When a rule fires: once, a number of times, by chance within a budget, or as a script. Pure except for the random source. */
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { GivenAction, Rule } from './rule.ts';
 
@@ -30,7 +30,7 @@ export class Schedule {
     }
   }
 
-  /** How many turns there still are; nothing when there is no end of them. */
+  /** The number of remaining turns; undefined when unlimited. */
   get left(): number | undefined {
     const { script, times = 'once' } = this.#rule;
     if (script) return script.slice(this.#taken).filter((step) => step !== 'pass').length;

@@ -5,7 +5,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { connectPeer, connectUser, userSocketPath } from '../testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { endOf, openSocket, presenceAs, shakeHands } from '../testing/test-sockets.ts';
+import { endOf, openSocket, presenceAs, sendUpgrade } from '../testing/test-sockets.ts';
 import { control } from '../testing/test-tenants.ts';
 import { check, hasFired, plan, standing } from './testing/planned.ts';
 
@@ -22,7 +22,7 @@ afterEach(() => server.close());
 const match = { operation: 'connect' };
 
 function shake() {
-  return shakeHands(server, { headers: { Authorization: `Bearer ${device.token}` } });
+  return sendUpgrade(server, { headers: { Authorization: `Bearer ${device.token}` } });
 }
 
 /** A socket whose first messages are not missed. */
@@ -70,14 +70,14 @@ describe('a handshake', () => {
   it('that is no handshake is no call of a fault of sockets', async () => {
     await plan(server, { match, act: 'refuse-socket' });
     const headers = { Authorization: `Bearer ${device.token}`, Upgrade: null, Connection: null };
-    expect((await shakeHands(server, { headers })).status).toBe(400);
+    expect((await sendUpgrade(server, { headers })).status).toBe(400);
     expect(await standing(server)).toMatchObject({ matched: 0 });
   });
 
   it('that the server refuses leaves the fault due', async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1012 } });
     const headers = { Authorization: `Bearer ${device.token}`, 'Sec-WebSocket-Version': '12' };
-    expect((await shakeHands(server, { headers })).status).toBe(400);
+    expect((await sendUpgrade(server, { headers })).status).toBe(400);
     expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
   });
 
@@ -247,7 +247,7 @@ describe('a websocket', () => {
     });
     const headers = { Authorization: `Bearer ${server.adminToken}` };
     const path = userSocketPath(device);
-    expect((await shakeHands(server, { path, headers })).status).toBe(503);
+    expect((await sendUpgrade(server, { path, headers })).status).toBe(503);
     const user = await connectUser(server, device);
     expect((await endOf(user.socket)).code).toBe(4000);
   });

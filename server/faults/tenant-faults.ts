@@ -1,4 +1,4 @@
-/** Each tenant's planned faults, which the rest of the server knows nothing of. */
+/** Each tenant's planned faults; the rest of the server does not depend on them. */
 import type { Tenant } from '../tenants/tenants.ts';
 import { FaultPlans } from './fault-plans.ts';
 

@@ -1,4 +1,4 @@
-/** Where the server's own listeners are; whoever opens one writes its address here. */
+/** The addresses of the server's listeners; the code that opens a listener writes its address here. */
 export interface Addresses {
   /** URL of the API; empty until it listens. */
   own: string;

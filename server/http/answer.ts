@@ -262,7 +262,7 @@ export class AnswerWriter {
   }
 }
 
-/** The refusal for a file that cannot be sent or received at the moment. */
+/** The refusal for a file that cannot be sent or received now. */
 export const tooManyOpenFiles = refuse.unavailable(
   'the server has reached its limit of open files and connections; try again later',
 );

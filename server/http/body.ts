@@ -16,7 +16,7 @@ export class RequestCutOff extends Error {
 /** Overhead of a piece besides its bytes. */
 const PIECE_BYTES = 256;
 
-/** Sent to the longest-running transfer when there is no room for others. */
+/** The response to the longest-running transfer when others need its memory. */
 export const tooManyBytes = refuse.unavailable(
   'the server has reached its limit of bytes in unfinished requests; try again later',
 );

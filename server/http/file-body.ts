@@ -11,7 +11,7 @@ import type { FileBody } from './success.ts';
 const sentences: Readonly<Record<number, string>> = {
   404: 'the artifact file no longer exists',
   412: 'a precondition of the request (If-Unmodified-Since, If-Match) does not hold',
-  416: 'the Range is outside of the file',
+  416: 'the Range is outside the file',
 };
 
 /** What was expected, where the request carries what was wrong. */
@@ -25,7 +25,7 @@ function detailOf(
     return {
       path: 'header.Range',
       expected: `bytes=FIRST-LAST with FIRST at most LAST and below ${sizeBytes}, the size of the file`,
-      remedy: `send it again without Range, or with one within the file: the link is good, and a file of ${sizeBytes} bytes is complete`,
+      remedy: `send it again without Range, or with one within the file; the link is valid, and a file of ${sizeBytes} bytes is complete`,
     };
   }
   if (status !== 412) return undefined;
@@ -33,7 +33,8 @@ function detailOf(
   return {
     path: isMatch ? 'header.If-Match' : 'header.If-Unmodified-Since',
     expected: isMatch ? `"${name}" or *` : `${new Date(modifiedMs).toUTCString()} or later`,
-    remedy: 'send it again without this header, or for the present file: the link is good',
+    remedy:
+      'send it again without this header, or with the values of the current file; the link is valid',
   };
 }
 

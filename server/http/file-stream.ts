@@ -1,5 +1,5 @@
 /**
- * A part of a file on its way into a response. Its buffers are used again: new ones for every chunk,
+ * Streams a part of a file into a response. It reuses its buffers: new ones for every chunk,
  * which lie outside of the heap, make V8 start dozens of full collections a second.
  */
 

@@ -1,9 +1,9 @@
-/** A list of any length as the body of an answer: its JSON is made in turns, as it is read. */
+/** A list of any length as the body of a response: its JSON is generated in turns while it is read. */
 import { inTurns, type LongTaskOf } from '../../fixtures/clock.ts';
 
 /** Up to this length, an answer is in one piece, with its length; longer ones are sent in chunks. */
 const ONE_PIECE_CHARACTERS = 262_144;
-/** Length of the pieces of a longer list; a longer element is a piece of its own. */
+/** Length of the pieces of a longer list; a longer element is a separate piece. */
 const PIECE_CHARACTERS = 65_536;
 
 /** A JSON list whose beginning is made. */
@@ -34,7 +34,7 @@ export class JsonList<Item> {
     return new JsonList<Item>(beginning, pieces);
   }
 
-  /** The same of elements that are read one by one, those that are gone by then left out. */
+  /** The same for elements that are read one by one; removed ones are left out. */
   static ofEach<Key, Item>(
     keys: Iterable<Key>,
     read: (key: Key) => Item | undefined,

@@ -19,7 +19,7 @@ const SHOWN_LEVELS = 2;
 
 /** What a fault is described with besides the validator's issue. */
 interface ShapeFacts {
-  /** The whole shape, which tells what a missing member should be. */
+  /** The whole shape, which describes a missing member. */
   readonly schema: v.GenericSchema;
   /** Names on the wire, where they differ from the shape's. */
   readonly names?: Readonly<Record<string, string>>;

@@ -119,8 +119,12 @@ export const refuse = {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
       detail: { path: 'state' },
     }),
-  insufficientStorage: (because = "the server's storage is full; try again when there is space") =>
+  insufficientStorage: (because = "the server's storage is full; try again when space is free") =>
     new Refusal(507, because, {
-      detail: { path: 'state', expected: 'room in the storage of the server', actual: 'none' },
+      detail: {
+        path: 'state',
+        expected: 'free space in the storage of the server',
+        actual: 'none',
+      },
     }),
 };

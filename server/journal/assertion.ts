@@ -78,7 +78,7 @@ export class Judge {
 
   /** The newest of what the device did, in words. */
   #instead(): string {
-    if (this.#newest.length === 0) return 'nothing at all';
+    if (this.#newest.length === 0) return 'nothing';
     const words = this.#newest.map((entry) => wordOf(entry, this.#tenant));
     return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${words.join(', ')}`;
   }

@@ -17,7 +17,7 @@ export interface Belongings {
   };
 }
 
-/** A device as far as it is known: one that requests admission may have no id yet. */
+/** The known facts of a device: one that requests admission may have no id yet. */
 export interface EntryDevice {
   readonly id?: string;
   /** Text of the identity, JSON as a rule. */

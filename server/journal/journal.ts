@@ -23,7 +23,7 @@ export interface JournalSize {
   readonly dropped: number;
 }
 
-/** An entry as it is kept: an exchange nearly always without objects of its own. */
+/** A stored entry; an exchange is nearly always packed, without objects of its own. */
 type Kept = JournalEntry | PackedExchange;
 
 /** Keeps entries in order; adding one costs no more than a place in a ring. */

@@ -4,7 +4,7 @@ import { jsonObject } from './facts.ts';
 
 /** Names that a misspelt one is compared with. */
 const COMPARED_MAX = 2000;
-/** Devices of the same value that are told apart for the reader. */
+/** Devices with the same identity value, to be distinguished by their ids. */
 const NAMESAKES_MAX = 5;
 
 interface KnownDevice {
@@ -24,7 +24,7 @@ export interface Devices {
   };
 }
 
-/** What a name stands for: one device, several with the value, or none, with names that are near. */
+/** The devices that a name matches: one, several with the value, or none, with the nearest names. */
 export type NamedDevice =
   | KnownDevice
   | { readonly several: readonly string[] }
@@ -35,7 +35,7 @@ export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
   const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (known) return known;
   const same: KnownDevice[] = [];
-  // As it stands in a canonical identity, as a string and as any other value.
+  // As written in a canonical identity, as a string and as any other value.
   for (const some of devices.portions({
     identityHas: [`:${JSON.stringify(wanted)}`, `:${wanted}`],
   })) {
@@ -48,14 +48,14 @@ export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
   return { nearest: nearestOf(wanted, namesIn(devices)) };
 }
 
-/** Why a name stands for no device, in words. */
+/** Returns a sentence that says why a name does not match exactly one device. */
 export function notOneDevice(named: NamedDevice, ifNone: string): string {
   if ('several' in named) {
-    return `is the value of several devices; use an id: ${named.several.join(', ')}`;
+    return `matches several devices; use an id: ${named.several.join(', ')}`;
   }
   const nearest = 'nearest' in named ? named.nearest : [];
   const hint = nearest.length === 0 ? ifNone : `nearest: ${nearest.join(', ')}`;
-  return `there is no device with this id or identity value; ${hint}`;
+  return `no device has this id or identity value; ${hint}`;
 }
 
 function namesIn(devices: Devices['devices']): string[] {

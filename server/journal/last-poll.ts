@@ -1,5 +1,5 @@
 /**
- * The last poll of each device: kept beside the journal, in which it is soon replaced by those of
+ * The last poll of each device: stored apart from the journal, where it is soon dropped for those of
  * others.
  */
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
@@ -13,7 +13,7 @@ interface PollingDevices {
 }
 
 /** Maximum length of the data that a device sends about itself; far more than a real device sends. */
-export const SAID_MAX_CHARACTERS = 4096;
+export const POLL_DATA_MAX_CHARACTERS = 4096;
 
 const polls: ReadonlySet<string> = new Set(
   [...operationsById.values()]
@@ -39,17 +39,17 @@ export function keepLastPoll(record: ExchangeRecord, devices: PollingDevices): v
     lastPoll.refused = refused;
     if (isAnswered) lastPoll.answered = lastPoll;
   } else {
-    const poll = { operation, said: saidIn(record) };
+    const poll = { operation, said: pollDataIn(record) };
     const answered = isAnswered ? poll : lastPoll?.answered;
     facts.lastPoll = { ...poll, atMs, status, refused, answered };
   }
 }
 
 /** What the device said of itself in a whole record of a poll; undefined when that is long. */
-export function saidIn({ operation, url, body }: ExchangeRecord): string | undefined {
+export function pollDataIn({ operation, url, body }: ExchangeRecord): string | undefined {
   const isUrl = operation === inUrl;
   const length = isUrl ? url.length : (body?.length ?? 0);
-  if (length > SAID_MAX_CHARACTERS) return undefined;
+  if (length > POLL_DATA_MAX_CHARACTERS) return undefined;
   return isUrl ? url : (body?.toString('latin1') ?? '');
 }
 

@@ -13,7 +13,7 @@ const PLACE_BYTES = 256;
 /** Occurs in no method, target, request ID or header. */
 const SEPARATOR = '\n';
 
-/** What is kept of a record as it is. */
+/** The fields of a record that are stored unchanged. */
 type Facts = Pick<
   ExchangeRecord,
   | 'sequence'

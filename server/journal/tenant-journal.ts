@@ -1,4 +1,4 @@
-/** Each tenant's journal, which the rest of the server knows nothing of. */
+/** Each tenant's journal; the rest of the server does not depend on it. */
 import type { Tenant } from '../tenants/tenants.ts';
 import { Journal, type JournalBounds } from './journal.ts';
 

@@ -1,4 +1,4 @@
-/** What came to the protocol listener and could not be read as HTTP. */
+/** Input on the protocol listener that is not valid HTTP. */
 import type { EntryFields } from './entry-fields.ts';
 
 const RECORD_BYTES = 256;

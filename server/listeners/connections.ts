@@ -22,7 +22,7 @@ interface ConnectionsOptions {
 
 /** Node has it; its types do not. */
 interface Reading {
-  /** What is wanted of it, while it may be stopped for a moment. */
+  /** The desired state, while it may be paused. */
   readonly reading: boolean;
   readStart(): void;
   readStop(): void;
@@ -75,7 +75,7 @@ export class Connections {
     });
   }
 
-  /** Returns true when a request on this connection is to be refused, since there are too many. */
+  /** Returns true when a request on this connection must be refused because there are too many. */
   refuses(socket: Socket): boolean {
     if (this.#surplus.size === 0) return false;
     const surplus = this.#surplus.get(endOf(socket));
@@ -83,7 +83,7 @@ export class Connections {
     return surplus !== undefined;
   }
 
-  /** Stops reading requests from all of them that are not stopped already; returns what goes on. */
+  /** Stops reading requests from all connections that are not stopped; returns a function that resumes. */
   stopReading(): () => void {
     const stopped: Reading[] = [];
     for (const socket of this.#open) {
@@ -98,7 +98,7 @@ export class Connections {
     };
   }
 
-  /** Ends all of them at once. */
+  /** Ends all connections at once. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy();
   }

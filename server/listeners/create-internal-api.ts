@@ -1,6 +1,6 @@
 /**
  * The API for requests that another listener of this server has received and admitted: no socket of
- * its own, no observers and no planned faults, so that whoever watches does not change what is seen.
+ * its own, no observers and no planned faults, so that watching does not change what is watched.
  */
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -49,7 +49,7 @@ describe('what cannot be read as HTTP', () => {
     const reply = await sendRaw(server, bytes);
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.body)).toEqual({
-      error: 'the request cannot be read as HTTP: Bad Request',
+      error: 'the request is not valid HTTP: Bad Request',
       request_id: reply.headers['x-svc-requestid'],
     });
   });
@@ -72,7 +72,7 @@ describe('a readable but unusual request', () => {
       expect([bare.status, JSON.parse(bare.body)]).toEqual([
         400,
         {
-          error: 'the Host header is missing, which HTTP/1.1 requires',
+          error: 'the Host header is missing; HTTP/1.1 requires it',
           request_id: bare.headers['x-svc-requestid'],
         },
       ]);

@@ -89,7 +89,7 @@ export function createListener(options: ListenerOptions): Server {
     dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
   server.on('request', take);
-  // Node would answer these two on its own: an empty 417, and nothing at all.
+  // Node would answer these two itself: with an empty 417, and not at all.
   server.on('checkExpectation', take);
   onUpgrade(server, {
     isTaken: (request) => opensSocket(options.routes, request),
@@ -132,7 +132,7 @@ export function routed(routes: Routes): (exchange: Exchange) => void {
   };
 }
 
-/** Returns true for the handshake of a websocket that there is. */
+/** Returns true for the handshake of an existing websocket. */
 export function opensSocket(
   routes: Routes,
   { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,

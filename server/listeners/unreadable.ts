@@ -1,4 +1,4 @@
-/** Answers to what cannot be read as HTTP, and to connections without a request. */
+/** Answers input that is not valid HTTP, and connections without a request. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';
@@ -18,12 +18,12 @@ const isOfTls = /^ERR_(SSL|TLS)_/;
 /** What is answered to it. */
 export interface Unreadable {
   readonly cause: ReadError;
-  /** With its reason; `0` where there is nobody to answer. */
+  /** With its reason; `0` if no response can be sent. */
   readonly status: string;
   readonly error: string;
 }
 
-/** Answers unreadable input of a server, even what is no HTTP at all, with what `answer` returns. */
+/** Answers unreadable input, even if it is not HTTP, with the result of `answer`. */
 export function answerUnreadable(
   server: Server,
   { closing, turns }: { readonly closing: StagedClosing; readonly turns: Turns },
@@ -41,7 +41,7 @@ export function answerUnreadable(
     }
     const isLost = code === 'ECONNRESET' || isTlsError(cause) || !socket.writable;
     const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
-    const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
+    const error = `the request is not valid HTTP: ${status.slice(4)}`;
     const act = (): void => {
       const text = answer({ cause, status, error });
       if (isLost) socket.destroy();

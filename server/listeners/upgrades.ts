@@ -1,6 +1,6 @@
 /**
- * Requests that ask for another protocol. Node releases the connection of each of them; here only
- * those that get the protocol keep it, and the others are answered as if they had not asked.
+ * Requests for an upgrade to another protocol. Node releases the connection of each; here only
+ * those that are upgraded keep it, and the others are answered as requests without an upgrade.
  * RFC 9110, section 7.8
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

@@ -9,7 +9,7 @@ import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 import { activateTenant } from '../rules/authentication.ts';
-import { unlessUnwritable } from '../store/engine/storage-error.ts';
+import { ignoreUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import { accessOf } from '../tenants/access.ts';
@@ -29,7 +29,7 @@ type CallerServices = Pick<Services, 'tokens' | 'tenants' | 'settings' | 'links'
 
 const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists', {
   path: 'query.tenant_id',
-  expected: 'the tenant that a link names, unchanged',
+  expected: 'the tenant_id of the link, unchanged',
 });
 
 /** The request of a caller: for an operation, or for something without an id. */
@@ -94,7 +94,7 @@ export class Callers {
     if (claims.expiresAt !== undefined && claims.expiresAt * 1000 <= nowMs) {
       const detail = tokenDetail(
         `a token that expires after ${isoOf(nowMs)}`,
-        `one that expired at ${isoOf(claims.expiresAt * 1000)}`,
+        `a token that expired at ${isoOf(claims.expiresAt * 1000)}`,
         'tokens.expired-is-refused',
       );
       return refuse.unauthorized('the token has expired; sign in again', detail);
@@ -153,7 +153,7 @@ export class Callers {
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
     if ('because' in claims) {
-      const detail = tokenDetail('a token issued by this server', `one that ${claims.because}`);
+      const detail = tokenDetail('a token issued by this server', `a token that ${claims.because}`);
       return refuse.unauthorized(`the token ${claims.because}`, detail);
     }
     if (header !== undefined) this.#hold({ header, claims });
@@ -193,7 +193,7 @@ function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
   if (claims.issuedAt < facts.tokensFromSeconds) {
     const detail = tokenDetail(
       `a token issued at ${isoOf(facts.tokensFromSeconds * 1000)} or later`,
-      `one issued at ${isoOf(claims.issuedAt * 1000)}`,
+      `a token issued at ${isoOf(claims.issuedAt * 1000)}`,
     );
     return refuse.unauthorized('the token has been revoked; authenticate again', detail);
   }
@@ -214,7 +214,10 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   }
   const token = store.userTokens.find(claims.id);
   if (!token) {
-    const detail = tokenDetail('a valid token', 'one that was revoked, or whose session has ended');
+    const detail = tokenDetail(
+      'a valid token',
+      'a token that was revoked, or whose session has ended',
+    );
     return refuse.unauthorized(
       'the token has been revoked, or its session has ended; sign in again',
       detail,
@@ -236,7 +239,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
 
 /** A failure to record this must not refuse the request. */
 function recordUse(store: Store, tokenId: string, nowMs: number): void {
-  unlessUnwritable(() => store.userTokens.recordUse(tokenId, nowMs));
+  ignoreUnwritable(() => store.userTokens.recordUse(tokenId, nowMs));
 }
 
 function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {
@@ -249,13 +252,14 @@ export const accountSuspended = refuse.unauthorized(
   {
     path: 'state',
     expected: 'an active tenant',
-    actual: 'a suspended one',
+    actual: 'a suspended tenant',
     requirement: 'tokens.invalid-is-401',
     remedy: activateTenant,
   },
 );
 const anonymous: Caller = {};
-const roleRule = 'Users may call what their roles permit; a user without roles may do everything.';
+const roleRule =
+  'Users may call the operations that their roles permit; a user without roles may call all.';
 
 function tokenDetail(
   expected: string,
@@ -272,12 +276,12 @@ function isoOf(ms: number): string {
 const malformed = 'tokens.malformed-is-401';
 const quotedToken = /^["'].*["']$/;
 const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
-  [/^bearer +["']/i, 'a token in quotation marks', 'take the quotation marks off the token'],
-  [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " in front of the token'],
+  [/^bearer +["']/i, 'a token in quotation marks', 'remove the quotation marks from the token'],
+  [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " before the token'],
   [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
 ];
 
-/** What the header has in place of a token in its form, and how to put that right. */
+/** What the header has instead of a well-formed token, and how to fix that. */
 function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   for (const [form, actual, remedy] of wrongForms) {
     if (form.test(header.trim())) return { actual, remedy };
@@ -299,7 +303,7 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
     const isIgnored = !cookieToo && cookieToken(request.headers.cookie) !== undefined;
     const detail = tokenDetail(
       cookieToo ? 'Bearer <token>, or the cookie JWT=<token>' : 'Bearer <token>',
-      isIgnored ? 'nothing; the cookie JWT counts only for users and at /connect' : 'nothing',
+      isIgnored ? 'nothing; the cookie JWT is accepted only from users and at /connect' : 'nothing',
       'tokens.missing-is-401',
     );
     return cookie ?? refuse.unauthorized('the Authorization header is missing', detail);
@@ -326,12 +330,12 @@ function refuseForeignPage(
   const host = hostOf(request, trustProxy) ?? '';
   if (origin !== undefined && isOfHost(origin, host)) return undefined;
   return refuse.forbidden(
-    'the cookie JWT is accepted only from pages of this server: Origin must match Host; other clients must send the Authorization header',
+    'the cookie JWT is accepted only from pages of this server (Origin must match Host); other clients must send the Authorization header',
     {
       path: 'header.Origin',
       expected: host,
       actual: origin ?? 'nothing',
-      remedy: 'send the token in the Authorization header in place of the cookie',
+      remedy: 'send the token in the Authorization header instead of the cookie',
     },
   );
 }

@@ -1,5 +1,5 @@
 /** Handles exceptions thrown by a stage. */
-import { PasswordsBusy } from '../crypto/passwords.ts';
+import { TooManySignIns } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
@@ -18,12 +18,12 @@ export class DeliberateFailure extends Error {
 export const internalError = refuse.internal();
 
 const passwordsBusy = refuse.tooManyRequests(1, undefined, {
-  expected: 'fewer sign-ins with a password at a time',
+  expected: 'fewer password sign-ins at a time',
 });
 const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists', {
   path: 'header.Authorization',
   expected: 'a token of an existing tenant',
-  actual: 'one of a tenant that was removed during the request',
+  actual: 'a token of a tenant that was removed during the request',
 });
 
 interface Around {
@@ -50,7 +50,7 @@ export function outcomeOfFailure(
     exchange.response.destroy();
     return 'answered';
   }
-  if (error instanceof PasswordsBusy) return passwordsBusy;
+  if (error instanceof TooManySignIns) return passwordsBusy;
   // The tenant was removed during the request: that is not a fault of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
   const noRoom = services.storageErrors.refusalOf(error);

@@ -65,7 +65,7 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
     text = utf8.decode(raw);
     given = JSON.parse(text);
   } catch (error) {
-    return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, error));
+    return refuse.malformed('body: is not JSON in UTF-8', notJson(raw, error));
   }
   // Unstorable texts can only come from escapes, so few bodies need to be searched.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
@@ -99,7 +99,7 @@ function notJson(raw: Buffer, error: unknown): RefusalDetail {
   const isText = error instanceof SyntaxError;
   const expected = 'JSON text in UTF-8';
   if (raw[0] === GZIP[0] && raw[1] === GZIP[1]) {
-    const remedy = 'send the body uncompressed: requests take no Content-Encoding';
+    const remedy = 'send the body uncompressed: Content-Encoding is not supported';
     return { path: 'body', expected, actual: 'bytes compressed with gzip', remedy };
   }
   return {

@@ -15,7 +15,7 @@ import type { HandlerContext } from './endpoint.ts';
 import { problemOf } from './input.ts';
 import type { Services } from './services.ts';
 
-const linkRule = 'A link is opaque: it must be used unchanged, and before it expires.';
+const linkRule = 'A link is opaque: use it unchanged, and before it expires.';
 const linkQuery = v.object(signedLinkShape);
 const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
@@ -25,7 +25,7 @@ export type Link = {
   readonly expire: string;
 };
 
-/** Returns the scheme and authority that the caller used; the server's own when there is none. */
+/** Returns the scheme and authority that the caller used, or else the server's own. */
 export function originOf(
   request: IncomingMessage,
   { trustProxy, own }: { trustProxy: boolean; own: string },
@@ -98,7 +98,7 @@ export function checkLink(
       {
         path: `query.${linkSignature}`,
         expected: `the signature issued for this path and ${linkExpire}`,
-        actual: 'another signature, or one for another path, time or tenant',
+        actual: 'another signature, or one for another path, expiry or tenant',
         rule: linkRule,
         requirement: 'download.invalid-signature-is-403',
       },

@@ -1,6 +1,6 @@
 /**
- * Work that takes many rounds of the event loop, and memory all the while: a few pieces at a time,
- * and one of each caller; the others wait in turns of their callers.
+ * Work that takes many rounds of the event loop and occupies memory: a few tasks at a time,
+ * one per caller; the others wait, and callers take turns.
  */
 import { CallerQueue } from '../../fixtures/caller-queue.ts';
 import { type LongTaskOf, resultInTurns } from '../../fixtures/clock.ts';
@@ -23,7 +23,7 @@ export class LongWork {
   /** What takes the place of its caller; false when it is not wanted any more. */
   readonly #waiting = new CallerQueue<() => boolean>();
 
-  /** @param underway counts what waits, and refuses the oldest where there is no room */
+  /** @param underway counts the waiting work, and refuses the oldest when the limit is reached */
   constructor(underway: ByteBudget) {
     this.#underway = underway;
   }

@@ -34,7 +34,7 @@ interface Inputs {
   readonly data?: DataFolder | undefined;
   /** Called with each tenant when it is created. */
   readonly onTenantCreated?: (tenant: Tenant) => void;
-  /** Called with each opened websocket; nobody when absent. */
+  /** Called with each opened websocket. */
   readonly observers?: readonly SocketObserver[];
   /** Shared by everything that opens files or connections; unlimited when absent. */
   readonly openFiles?: Semaphore;

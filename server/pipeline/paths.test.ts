@@ -143,7 +143,7 @@ describe('a percent escape in a path', () => {
       const reply = await report(id.replaceAll(' ', '%20'));
       expect(reply.status).toBe(404);
       expect(JSON.parse(reply.body).error).toBe(
-        'this device was not offered a deployment of this id',
+        'this device was not offered a deployment with this id',
       );
     },
   );
@@ -169,6 +169,6 @@ describe('a percent escape in a path', () => {
   it('does not make a slash: an escaped one is a part of the parameter', async () => {
     const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
     const reply = await server.request('GET', path, { token: device.token });
-    expect(reply.json().error).toBe('there is no artifact with this id');
+    expect(reply.json().error).toBe('no artifact has this id');
   });
 });

@@ -1,4 +1,4 @@
-/** Passes a request whose operation is known through its stages, and writes what comes of it. */
+/** Passes a request with a known operation through its stages, and writes the result. */
 import type { Socket } from 'node:net';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Addresses } from '../http/addresses.ts';
@@ -27,7 +27,7 @@ interface PipelineOptions {
   readonly isUnlimited?: boolean;
 }
 
-/** The stages of a request whose client has gone. */
+/** The stages of a request whose client has disconnected. */
 const gone: readonly Stage[] = [
   (context) => {
     context.stopIfGone();
@@ -79,7 +79,7 @@ export class Pipeline {
     );
     const lists = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
-    // Its turn may come after its caller has gone.
+    // Its turn may come after the caller has disconnected.
     if (exchange.request.socket.destroyed) this.#advance(context, gone, 0);
     else this.#advance(context, isArmed ? lists.transformed : lists.default, 0);
   }
@@ -212,7 +212,7 @@ export class Pipeline {
 /** Passes the connection to the handler in the endpoint's 101 answer. */
 function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
   const { request, response, requestId, upgrade: bare } = exchange;
-  if (!bare || !answer.upgrade) throw new Error('101 for a request that asked for no upgrade');
+  if (!bare || !answer.upgrade) throw new Error('101 for a request without an upgrade');
   // An upgrade uses TCP; node types it as any stream, since its own users may emit others.
   const socket = bare.socket as Socket;
   response.detachSocket(socket);

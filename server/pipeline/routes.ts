@@ -22,7 +22,7 @@ export interface Routes {
   readonly app: Express;
   /** Answers a path that no route has. */
   readonly unknown: Answerer;
-  /** Refuses a request, whatever its path. */
+  /** Refuses a request with any path. */
   readonly refuse: (exchange: Exchange, refusal: Refusal) => void;
   /** Returns true for an operation that takes over the connection, as a websocket's handshake. */
   readonly opensSocket: (method: string, path: string) => boolean;
@@ -33,7 +33,7 @@ export interface CarriesExchange {
   exchange: Exchange;
 }
 
-/** Mounts the operations. `pages` are shown to a browser that opens a path in place of a GET. */
+/** Mounts the operations. `pages` are shown to a browser that opens a path with GET. */
 export function mountRoutes(
   endpoints: readonly Endpoint[],
   pipeline: Pipeline,
@@ -121,7 +121,7 @@ export const tooManyConnections = refuse.unavailable(
 );
 
 /** Refuses a request without a Host. */
-export const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+export const missingHost = refuse.malformed('the Host header is missing; HTTP/1.1 requires it', {
   path: 'header.Host',
   expected: 'exactly one Host header (RFC 9112, section 3.2)',
   actual: 'none',

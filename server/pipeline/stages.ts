@@ -173,13 +173,13 @@ const takeTurn: Stage = (context) => {
   const release = holdBody(context);
   return start.then(() => {
     release();
-    // A server that stops closes its stores before the requests on its connections are told.
+    // A stopping server closes its stores before it aborts the requests on its connections.
     context.stopIfGone();
     return undefined;
   });
 };
 
-/** Counts the body until it is released; it gives way to others where there is no room. */
+/** Counts the body until it is released; it may be dropped when others need the memory. */
 function holdBody(context: RequestContext): () => void {
   const { received, underway, exchange } = context;
   if (!Buffer.isBuffer(received)) return () => undefined;
@@ -218,7 +218,7 @@ const jsonType = 'application/json';
 
 const bodyRequired = refuse.malformed('body: is required', {
   path: 'body',
-  expected: 'a body in JSON',
+  expected: 'a JSON body',
   actual: 'nothing',
 });
 

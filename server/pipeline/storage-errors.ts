@@ -33,7 +33,7 @@ export class StorageErrors {
       this.#log.error(`${problem} ${this.#folder}: writes are answered with 507, reads still work`);
     }
     return problem === filesGone
-      ? refuse.insufficientStorage("the server's files were removed; it must be restarted")
+      ? refuse.insufficientStorage("the server's files were removed; restart the server")
       : refuse.insufficientStorage();
   }
 }

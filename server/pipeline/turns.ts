@@ -7,10 +7,10 @@ import { type Clock, inNextRound } from '../../fixtures/clock.ts';
 const ROUND_MS = 10;
 /** Time in one round after which no further request is read: each takes its time before it waits. */
 const READ_MS = 20;
-/** Maximum number of waiting requests that start in one round, each in a callback of its own. */
+/** Maximum number of waiting requests that start in one round, each in its own callback. */
 const STARTS_MAX = 16;
 
-/** Stops reading from connections; returns what goes on with it. */
+/** Stops reading from connections; returns a function that resumes. */
 export type StopReading = () => () => void;
 
 interface Waiting {
@@ -76,7 +76,7 @@ export class Turns {
     for (const stop of this.#readers) inNextRound(stop());
   }
 
-  /** Calls `act` when what the caller asks for may start: at once, or in the turn of the caller. */
+  /** Calls `act` when the caller's request may start: at once, or in the caller's turn. */
   start(caller: string, act: () => void, share = 0): void {
     const due = this.next(caller, share);
     if (due) void due.then(act);

@@ -1,4 +1,4 @@
-/** What a user's roles let him do: roles and operation in, decision out. Spec: Authentication, rule 5 */
+/** What a user's roles permit: roles and operation in, decision out. Spec: Authentication, rule 5 */
 import type { PermissionSetName } from '../../fixtures/contract/management/access.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 
@@ -8,7 +8,7 @@ export interface SetGrant {
   readonly groups?: readonly string[];
 }
 
-/** What the first version of roles allows by method and path, with the operations it comes to. */
+/** What version 1 of roles permits by method and path, with the resulting operations. */
 export interface PathGrant {
   readonly method: string;
   readonly pattern: string;

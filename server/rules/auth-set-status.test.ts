@@ -3,7 +3,7 @@ import { authSetStatuses, settableAuthSetStatuses } from '../../fixtures/contrac
 import {
   authSetChanges,
   deviceStatusOf,
-  statusBeside,
+  statusOfOtherSet,
   tokensFromAfter,
   tokensFromRevocation,
 } from './auth-set-status.ts';
@@ -44,7 +44,7 @@ describe('another set of a device', () => {
     for (const current of authSetStatuses) {
       for (const changed of authSetStatuses) {
         const isReplaced = current === 'accepted' && changed === 'accepted';
-        expect(statusBeside(current, changed)).toBe(isReplaced ? 'rejected' : current);
+        expect(statusOfOtherSet(current, changed)).toBe(isReplaced ? 'rejected' : current);
       }
     }
   });

@@ -1,6 +1,6 @@
 /**
- * Statuses of a device's authentication sets: what a user may make of one, and what follows for the
- * other sets, for the tokens, and for the device.
+ * Statuses of a device's authentication sets: the changes that a user may make, and their effects on the
+ * other sets, the tokens, and the device.
  */
 import type {
   AuthSetStatus,
@@ -19,7 +19,7 @@ export const authSetChanges: Record<AuthSetStatus, Record<SettableAuthSetStatus,
 };
 
 /** The status of another set of the device: it has at most one that is accepted. */
-export function statusBeside(current: AuthSetStatus, changed: AuthSetStatus): AuthSetStatus {
+export function statusOfOtherSet(current: AuthSetStatus, changed: AuthSetStatus): AuthSetStatus {
   return changed === 'accepted' && current === 'accepted' ? 'rejected' : current;
 }
 
@@ -35,7 +35,7 @@ export function tokensFromAfter(set: TokensOfSet, next: AuthSetStatus, nowSecond
   return isLost ? tokensFromRevocation(set, nowSeconds) : set.tokensFromSeconds;
 }
 
-/** A second later each time, as a token tells the second of its issue only. */
+/** A second later each time, because a token has only the second of its issue. */
 export function tokensFromRevocation(
   { tokensFromSeconds }: Pick<TokensOfSet, 'tokensFromSeconds'>,
   nowSeconds: number,

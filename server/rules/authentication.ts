@@ -1,11 +1,11 @@
 /**
- * What becomes of an auth request whose input has the right form: facts in, decision out.
+ * The decision on a well-formed auth request: facts in, decision out.
  * Spec: Device identity (authentication) flow
  */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 
-/** What is known of an auth request; of identity and key only where the tenant may be asked. */
+/** The facts of an auth request; those of identity and key only if the tenant may be searched. */
 export type AuthFacts =
   | { readonly isSigned: false }
   | { readonly isSigned: true; readonly tenant: 'unknown' | 'suspended' }
@@ -54,7 +54,7 @@ export const activateTenant =
 
 const anAcceptedKey = 'an accepted key of this device';
 const acceptedAutomatically =
-  'device not authorized: the first request is always refused; the server has accepted the device automatically, send the request again';
+  'device not authorized: the first request is always refused; send the request again: the server has accepted the device automatically';
 const newDevice = {
   path: 'state',
   expected: anAcceptedKey,
@@ -86,7 +86,7 @@ export const authOutcomes = {
     detail: {
       path: 'state',
       expected: 'an active tenant',
-      actual: 'a suspended one',
+      actual: 'a suspended tenant',
       requirement: 'auth.forbidden-is-403',
       remedy: activateTenant,
     },

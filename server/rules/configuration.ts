@@ -17,12 +17,12 @@ export function mergeSettings(current: DeviceSettings, change: DeviceSettings): 
   return bounded(merged);
 }
 
-/** Takes the given settings in place of all others; an empty value is no setting. */
+/** Replaces all settings; one with an empty value is left out. */
 export function replaceSettings(change: DeviceSettings): MergeDecision {
   return mergeSettings({}, change);
 }
 
-/** Takes the given settings in place of all others, those with an empty value too. */
+/** Replaces all settings, including those with an empty value. */
 export function keepSettings(change: DeviceSettings): MergeDecision {
   return bounded(new Map(Object.entries(change)));
 }

@@ -1,4 +1,4 @@
-/** The log of a deployment as users read it: a line a message. Spec: PUT /device/deployments/{id}/log */
+/** The log of a deployment as users read it: one line per message. Spec: PUT /device/deployments/{id}/log */
 import type { DeploymentLog } from '../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 

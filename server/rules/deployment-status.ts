@@ -1,4 +1,4 @@
-/** The state of a whole deployment, made from its device deployments: which it is, when it ends, what it permits. */
+/** The state of a whole deployment, derived from its device deployments: its name, when it ends, what it permits. */
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,

@@ -4,8 +4,8 @@ import {
   chooseDeviceDeployment,
   type DeviceDeploymentFacts,
   devicesByNow,
-  type KeptBack,
-  keptBack,
+  type HoldBackRule,
+  heldBackBy,
 } from './device-deployment-choice.ts';
 
 const nowMs = 100;
@@ -39,7 +39,7 @@ const phases = [
 ];
 
 describe('a device deployment is kept back', () => {
-  it.each<[string, Fields, KeptBack | undefined]>([
+  it.each<[string, Fields, HoldBackRule | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
     ['made for later', { createdMs: nowMs + 1 }, 'start'],
@@ -66,15 +66,15 @@ describe('a device deployment is kept back', () => {
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
   ])('%s', (_, fields, expected) => {
-    expect(keptBack(deviceDeployment(fields), context)).toBe(expected);
+    expect(heldBackBy(deviceDeployment(fields), context)).toBe(expected);
   });
 
   it.each(ends)('when it has ended in %s', (status) => {
-    expect(keptBack(deviceDeployment({ status, offeredMs: 20 }), context)).toBe('finished');
+    expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBe('finished');
   });
 
   it.each(underway)('never when it was offered and is %s', (status) => {
-    expect(keptBack(deviceDeployment({ status, offeredMs: 20 }), context)).toBeUndefined();
+    expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBeUndefined();
   });
 
   it.each([
@@ -82,9 +82,9 @@ describe('a device deployment is kept back', () => {
     [2, 'older'],
     [3, 'older'],
   ])('when the device has finished number %i, itself number 2: %s', (lastFinishedSeq, expected) => {
-    expect(keptBack(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
+    expect(heldBackBy(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
     const begun = deviceDeployment({ offeredMs: 20 });
-    expect(keptBack(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
+    expect(heldBackBy(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
   });
 });
 

@@ -23,14 +23,14 @@ export interface DeviceDeploymentFacts
 /** The time, and the device's last finished deployment. */
 interface ChoiceContext {
   readonly nowMs: number;
-  /** The newest deployment that the device was offered and finished; 0 when there is none. */
+  /** The newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
 }
 
 /** Permanent reasons to withhold a device deployment, then temporary ones. */
 type Over = 'finished' | 'aborted' | 'deployment-over' | 'older';
 export type Held = 'start' | 'phase' | 'max-devices';
-export type KeptBack = Over | Held;
+export type HoldBackRule = Over | Held;
 
 export type DeviceDeploymentChoice<Of> =
   | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly deviceDeployment: Of }
@@ -54,7 +54,7 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   if (failed) return { decision: 'retry', deviceDeployment: failed };
   let waiting: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
-    const rule = keptBack(deviceDeployment, context);
+    const rule = heldBackBy(deviceDeployment, context);
     if (rule === undefined) return { decision: 'begin', deviceDeployment };
     if (waiting.decision === 'nothing' && isHeld(rule))
       waiting = { decision: 'wait', deviceDeployment, rule };
@@ -63,10 +63,10 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
 }
 
 /** The first rule that withholds a device deployment now; undefined when the device may have it. */
-export function keptBack(
+export function heldBackBy(
   deviceDeployment: DeviceDeploymentFacts,
   { nowMs, lastFinishedSeq }: ChoiceContext,
-): KeptBack | undefined {
+): HoldBackRule | undefined {
   if (mayTryAgain(deviceDeployment)) return undefined;
   if (deviceDeployment.status === 'aborted') return 'aborted';
   if (isOver(deviceDeployment)) return 'finished';
@@ -90,6 +90,6 @@ export function devicesByNow(
 
 const held: ReadonlySet<string> = new Set<Held>(['start', 'phase', 'max-devices']);
 
-function isHeld(rule: KeptBack): rule is Held {
+function isHeld(rule: HoldBackRule): rule is Held {
   return held.has(rule);
 }

@@ -49,7 +49,7 @@ const refusedReports: Partial<Record<DeviceDeploymentStatus, string>> = {
   decommissioned: 'the device was decommissioned',
 };
 
-/** The words that users filter device deployments by, each with the statuses that it stands for. */
+/** The words by which users filter device deployments, each with its statuses. */
 export const statusGroups = {
   active: deviceDeploymentStatuses.filter((status) => !isOver({ status })),
   finished: finalStatuses,

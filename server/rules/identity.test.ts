@@ -112,7 +112,7 @@ describe('a text that is no identity', () => {
   it.each(['1e400', '-1e400', '[1e999]', '{"b":1e309}'])(
     'is refused with a number that JSON cannot keep apart from others: %s',
     (number) => {
-      expect(refusal(`{"a":${number}}`)).toBe('holds a number that is too large');
+      expect(refusal(`{"a":${number}}`)).toBe('has a number that is too large');
     },
   );
 

@@ -47,7 +47,7 @@ export function identityOf(data: unknown): Identity | NoIdentity {
 function canonicalText(value: unknown, depthLeft: number): string | NoIdentity {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     // Beyond the range of a double all numbers would be the same one.
-    return { because: 'holds a number that is too large' };
+    return { because: 'has a number that is too large' };
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (depthLeft === 0) return { because: `must not be nested deeper than ${DEPTH_MAX} levels` };

@@ -1,6 +1,6 @@
-/** Which instruction a device gets when it asks, or why none. Spec: Device deployments, GET and POST next */
+/** Which instruction a poll gets, or why none. Spec: Device deployments, GET and POST next */
 import { offered, retried, settled } from './device-deployment.ts';
-import { chooseDeviceDeployment, keptBack } from './device-deployment-choice.ts';
+import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';
 import {
   type Candidate,
   decideNext,
@@ -24,15 +24,15 @@ export type InstructedDeviceDeployment = DescribedDeviceDeployment & ServableDev
 export interface Turn<Of> {
   /** Those that may still be open, in order of creation. */
   readonly deviceDeployments: readonly Of[];
-  /** The newest deployment that the device was offered and finished; 0 when there is none. */
+  /** The newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
   readonly nowMs: number;
   /** The newest of all its device deployments, open or not; asked only when none is open. */
   readonly newest: () => Of | undefined;
 }
 
-/** A device that asks for its next deployment. */
-export interface Asking<Of> extends Turn<Of> {
+/** A device that polls for its next deployment. */
+export interface PollingDevice<Of> extends Turn<Of> {
   readonly request: NextRequest;
   /** The artifacts that exist now under the name of its release; asked of one at most. */
   readonly candidatesOf: (deviceDeployment: Of) => readonly Candidate[];
@@ -64,7 +64,7 @@ export type Instruction<Of> =
 
 /** Decides on the one device deployment that is the device's turn. */
 export function decideInstruction<Of extends InstructedDeviceDeployment>(
-  asking: Asking<Of>,
+  asking: PollingDevice<Of>,
 ): Instruction<Of> {
   const { request, nowMs } = asking;
   const turn = decideTurn(asking);
@@ -95,7 +95,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   };
 }
 
-/** The device deployment that is the device's turn, whatever it says of itself, or why none is. */
+/** The device deployment whose turn it is, independent of the data of the poll, or why there is none. */
 export function decideTurn<Of extends DescribedDeviceDeployment>(turn: Turn<Of>) {
   const { nowMs } = turn;
   const choice = chooseDeviceDeployment(turn.deviceDeployments, turn);
@@ -112,6 +112,6 @@ function whyNothing<Of extends DescribedDeviceDeployment>({
   ...context
 }: Turn<Of>): NoUpdate {
   const deviceDeployment = newest();
-  const rule = deviceDeployment && keptBack(deviceDeployment, context);
+  const rule = deviceDeployment && heldBackBy(deviceDeployment, context);
   return rule ? overFor(deviceDeployment, rule, context.nowMs) : noDeployment;
 }

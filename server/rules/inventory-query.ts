@@ -1,6 +1,6 @@
 /**
- * What the query of the inventory's list asks for beside its page: any other parameter is an
- * attribute with the value that it must have.
+ * The conditions in the query of the inventory list: any parameter other than those of the page is an
+ * attribute with its required value.
  */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type {

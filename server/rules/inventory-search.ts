@@ -1,4 +1,4 @@
-/** Which devices a search in the inventory finds, and in which order. */
+/** Which devices an inventory search finds, and in which order. */
 import type {
   AttributePlace,
   InventoryFilter,
@@ -7,7 +7,7 @@ import type {
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { compilePattern, StepBudget } from './pattern.ts';
 
-/** One condition, ready to be asked of a value; a device without the attribute has none. */
+/** One condition on a value, which is undefined for a device without the attribute. */
 export interface Condition {
   readonly place: AttributePlace;
   holds(held: unknown): boolean;
@@ -53,7 +53,7 @@ export class SortError extends Error {
   override readonly name = 'SortError';
 }
 
-/** Puts the ids of devices into the order that a search asks for. */
+/** Sorts the ids of devices in the order that a search requests. */
 export class SortedIds {
   readonly #sort: readonly InventorySort[];
   readonly #found: Sorted[] = [];
@@ -75,7 +75,7 @@ export class SortedIds {
       if (typeof value === 'string') this.#charactersLeft -= value.length;
     if (this.#charactersLeft < 0) {
       throw new SortError(
-        `sort: the values to sort by have more than ${SORTED_CHARACTERS_MAX} characters together; sort by fewer attributes, or search fewer devices`,
+        `sort: the values to sort by have more than ${SORTED_CHARACTERS_MAX} characters in total; sort by fewer attributes, or search fewer devices`,
       );
     }
     this.#found.push({ id, keys });

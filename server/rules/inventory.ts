@@ -1,9 +1,9 @@
-/** What a device or a user tells of a device, and how much of it is kept. Spec: Device inventory */
+/** The attributes that a device or a user sets, and their limits. Spec: Device inventory */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
-/** An attribute as it is kept. */
+/** A stored attribute. */
 export interface KeptAttribute {
   readonly name: string;
   readonly value: AttributeValue;
@@ -11,7 +11,7 @@ export interface KeptAttribute {
   readonly updatedMs: number;
 }
 
-/** All attributes, by name, once some were told; an absent description leaves the former one. */
+/** All attributes, by name, after a change; an absent description keeps the previous one. */
 export function attributesAfter(
   kept: readonly KeptAttribute[],
   reported: readonly Attribute[],

@@ -2,7 +2,7 @@
 import { initialStatus } from './deployment-status.ts';
 import type { DeviceDeployment } from './device-deployment.ts';
 
-/** What a device says of itself, whichever of the three doors it comes through. */
+/** The data of a poll, from any of the three polling operations. */
 export interface NextRequest {
   readonly deviceType: string;
   readonly artifactName: string;

@@ -4,7 +4,7 @@ import {
   type DeviceDeploymentFacts,
   devicesByNow,
   type Held,
-  type KeptBack,
+  type HoldBackRule,
 } from './device-deployment-choice.ts';
 import { type Misfit, requestIn } from './next-deployment.ts';
 import type { NoUpdate } from './no-update.ts';
@@ -16,7 +16,7 @@ export interface NamedDeployment {
   readonly artifactName: string;
 }
 
-/** A device deployment, with all that sentences tell of it. */
+/** A device deployment, with all facts that sentences name. */
 export interface DescribedDeviceDeployment extends DeviceDeployment, DeviceDeploymentFacts {
   readonly deployment: DeviceDeploymentFacts['deployment'] &
     NamedDeployment & {
@@ -30,7 +30,7 @@ export function labelOf({ name, id, artifactName }: NamedDeployment): string {
   return `deployment ${name} (${id}) of ${artifactName}`;
 }
 
-/** The time in ISO 8601, as it appears in sentences. */
+/** The time in ISO 8601, for sentences. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -56,13 +56,13 @@ export class Waiting implements NoUpdate {
   }
 
   get because(): string {
-    return keptBackText(this.rule, this.#deviceDeployment, this.#nowMs);
+    return heldBackText(this.rule, this.#deviceDeployment, this.#nowMs);
   }
 }
 
 /** Why a device deployment is kept back at this time. */
-export function keptBackText(
-  rule: KeptBack,
+export function heldBackText(
+  rule: HoldBackRule,
   deviceDeployment: DescribedDeviceDeployment,
   nowMs: number,
 ): string {
@@ -72,7 +72,7 @@ export function keptBackText(
 /** Nothing is open for the device, whose newest deployment this is. */
 export function overFor(
   deviceDeployment: DescribedDeviceDeployment,
-  rule: KeptBack,
+  rule: HoldBackRule,
   nowMs: number,
 ): NoUpdate {
   const { id, artifactName, type } = deviceDeployment.deployment;
@@ -82,19 +82,19 @@ export function overFor(
     deploymentId: id,
     isUpToDate,
     ...(isUpToDate && type === 'software' && { installed: artifactName }),
-    because: flat(keptBackText(rule, deviceDeployment, nowMs)),
+    because: flat(heldBackText(rule, deviceDeployment, nowMs)),
   };
 }
 
 /** No artifact of the deployment is for the device. */
 export function misfitFor(deployment: NamedDeployment, found: Misfit): NoUpdate {
-  const because = `${labelOf(deployment)} has nothing for the device: ${misfitText(found)}`;
+  const because = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
   return { rule: found.rule, deploymentId: deployment.id, isUpToDate: false, because };
 }
 
 /** The device has already what the deployment is to install. */
 export function installedFor(deployment: NamedDeployment): NoUpdate {
-  const because = `the device has ${deployment.artifactName} already installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
+  const because = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
   const rule = 'already-installed';
   return { rule, deploymentId: deployment.id, isUpToDate: true, because };
 }
@@ -105,7 +105,7 @@ const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
 ]);
 
 const sentences: Readonly<
-  Record<KeptBack, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
+  Record<HoldBackRule, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
 > = {
   start: ({ deployment }) => `${labelOf(deployment)} starts at ${timeText(deployment.createdMs)}`,
   phase: ({ deployment, offeredDevices }, nowMs) => {
@@ -114,17 +114,17 @@ const sentences: Readonly<
     const next = phases[at];
     const begins = next ? `; phase ${at + 1} starts at ${timeText(next.startMs)}` : '';
     const byNow = devicesByNow(deployment, nowMs);
-    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredDevices} began${begins}`;
+    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredDevices} have begun${begins}`;
   },
   'max-devices': ({ deployment, offeredDevices }) =>
-    `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredDevices} began`,
+    `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredDevices} have begun`,
   finished: finishedText,
   aborted: ({ deployment, finishedMs }) =>
     `${labelOf(deployment)} was aborted for the device${at(finishedMs)}`,
   'deployment-over': ({ deployment }) =>
     `${labelOf(deployment)} ended${at(deployment.finishedMs)}, before the device began it`,
   older: ({ deployment }) =>
-    `${labelOf(deployment)} is older than the last one that the device finished, and is skipped`,
+    `${labelOf(deployment)} is older than the last one that the device finished, so it is skipped`,
 };
 
 function finishedText({
@@ -135,10 +135,10 @@ function finishedText({
 }: DescribedDeviceDeployment): string {
   const label = labelOf(deployment);
   if (status === 'already-installed') {
-    return `the device had ${deployment.artifactName} installed already when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;
+    return `the device already had ${deployment.artifactName} installed when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;
   }
   if (status === 'failure') {
-    return `${label} ended for the device with failure${at(finishedMs)}: it reported so, or a poll differed from the one that got the update`;
+    return `${label} ended for the device with failure${at(finishedMs)}: the device reported failure, or polled with different data than when it got the update`;
   }
   if (status !== 'noartifact') {
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
@@ -149,16 +149,16 @@ function finishedText({
 }
 
 function misfitText(found: Misfit): string {
-  if (found.rule === 'artifact') return 'there is no artifact with this name';
+  if (found.rule === 'artifact') return 'no artifact has this name';
   const accepted = found.accepted.join(', ');
   if (found.rule === 'device-type') {
-    return `no artifact with this name fits device type ${found.given}; compatible types: ${accepted}`;
+    return `no artifact with this name is compatible with device type ${found.given}; compatible types: ${accepted}`;
   }
   const given = found.given === undefined ? 'does not report it' : `reports ${found.given}`;
-  return `it depends on ${found.name} being one of: ${accepted}; the device ${given}`;
+  return `it requires ${found.name} to be one of: ${accepted}; the device ${given}`;
 }
 
-/** What a device reported, as it is shown in sentences. */
+/** The data that a device reported, for sentences. */
 export function pairsText({ provides }: { readonly provides: Readonly<Record<string, string>> }) {
   return Object.entries(provides)
     .map(([name, value]) => `${name}=${value}`)

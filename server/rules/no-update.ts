@@ -1,12 +1,12 @@
-/** Why a device that asks gets no update, as the record of its poll keeps it. */
+/** Why a poll gets no update, as stored in its record. */
 
-import type { KeptBack } from './device-deployment-choice.ts';
+import type { HoldBackRule } from './device-deployment-choice.ts';
 import type { Misfit } from './next-deployment.ts';
 
 /** The rules that say no. */
-export type NoUpdateRule = 'deployment' | KeptBack | Misfit['rule'] | 'already-installed';
+export type NoUpdateRule = 'deployment' | HoldBackRule | Misfit['rule'] | 'already-installed';
 
-/** The rule that said no, the deployment that it kept back, and why, as it was at that time. */
+/** The rule that decided, the deployment that it held back, and why, at that time. */
 export interface NoUpdate {
   readonly rule: NoUpdateRule;
   /** Absent where no deployment includes the device. */

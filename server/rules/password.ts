@@ -1,4 +1,4 @@
-/** Which passwords are good enough for whom. */
+/** Requirements on passwords. */
 import { limits } from '../../fixtures/contract/limits.ts';
 
 /** Why the password cannot be the one of the user with this e-mail; nothing when it can. */

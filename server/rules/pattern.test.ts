@@ -139,7 +139,7 @@ describe('a text that is no pattern that is accepted', () => {
   ])('%s is refused with its reason: %s', (source, because) => {
     expect(() => compilePattern(source)).toThrow(PatternError);
     expect(() => compilePattern(source)).toThrow(because);
-    expect(() => compilePattern(source)).toThrow(/^is (not in the syntax of RE2: |too large when)/);
+    expect(() => compilePattern(source)).toThrow(/^is (not valid RE2 syntax: |too large when)/);
   });
 
   it('may be nested as deep as a pattern is long', () => {

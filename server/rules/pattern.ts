@@ -1,6 +1,6 @@
 /**
- * Regular expressions of users, in the syntax of RE2. The engine of the language tries one way
- * after the other, which a short pattern can make take years; RE2 follows all ways at once.
+ * Regular expressions of users, in RE2 syntax. JavaScript's engine backtracks,
+ * so a short pattern can take years; RE2 runs in linear time.
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
@@ -37,12 +37,12 @@ export class StepBudget {
     this.#left = stepsMax;
   }
 
-  /** @throws PatternError when so many steps are not left */
+  /** @throws PatternError when fewer steps are left */
   spend(steps: number): void {
     this.#left -= steps;
     if (steps <= STEPS_IN_TEXT_MAX && this.#left >= 0) return;
     throw new PatternError(
-      'takes too long to match, together with the other patterns of the search; simplify it, or search fewer devices',
+      'takes too long to match with the other patterns of the search; simplify it, or search fewer devices',
     );
   }
 }
@@ -52,7 +52,9 @@ export function compilePattern(source: string, budget = new StepBudget()): Patte
   const program = compiled(source);
   const size = program.programSize();
   if (size > PROGRAM_STEPS_MAX) {
-    throw new PatternError('is too large when its repetitions are expanded; use smaller ones');
+    throw new PatternError(
+      'is too large when its repetitions are expanded; use smaller repetitions',
+    );
   }
   budget.spend(size * MAKING_STEPS);
   return {
@@ -77,6 +79,6 @@ function compiled(source: string): RE2JS {
     const isSyntax = error instanceof RE2JSSyntaxException;
     const place = isSyntax && error.getPattern() ? `: ${error.getPattern()}` : '';
     const what = isSyntax ? error.getDescription() : error.message;
-    throw new PatternError(`is not in the syntax of RE2: ${what}${place}`);
+    throw new PatternError(`is not valid RE2 syntax: ${what}${place}`);
   }
 }

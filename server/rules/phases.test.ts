@@ -38,17 +38,17 @@ describe('phases of a deployment are refused', () => {
     [
       'below 100 percent',
       [{ batch_size: 99 }],
-      'phases.0.batch_size: the phases must have batch sizes that add up to 100 percent',
+      'phases.0.batch_size: the batch sizes of all phases must add up to 100 percent',
     ],
     [
       'above 100 percent',
       [{ batch_size: 60 }, { batch_size: 50, start_ts: hour(1) }],
-      'phases.1.batch_size: the phases must have batch sizes that add up to 100 percent',
+      'phases.1.batch_size: the batch sizes of all phases must add up to 100 percent',
     ],
     [
       'with nothing left for the last',
       [{ batch_size: 100 }, { start_ts: hour(1) }],
-      'phases.1.batch_size: the phases must have batch sizes that add up to 100 percent',
+      'phases.1.batch_size: the batch sizes of all phases must add up to 100 percent',
     ],
     [
       'that begin at the same time',
@@ -63,7 +63,7 @@ describe('phases of a deployment are refused', () => {
     [
       'of no device',
       [{ batch_size: 5 }, { start_ts: hour(1) }],
-      'phases.0.batch_size: must be the share of at least one of 10 devices',
+      'phases.0.batch_size: must cover at least one of 10 devices',
     ],
   ])('%s', (_, given, because) => {
     expect(plan(given)).toEqual({ because: expect.stringContaining(because) });

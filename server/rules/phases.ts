@@ -1,4 +1,4 @@
-/** A deployment that begins in phases: which share of its devices may have it from when on. */
+/** Phased deployments: which share of the devices may begin from which time. */
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 
@@ -30,7 +30,7 @@ export function planPhases(
     percent += batchSize;
     if (batchSize <= 0 || percent > 100 || (isLast && percent < 100)) {
       return {
-        because: `phases.${at}.batch_size: the phases must have batch sizes that add up to 100 percent`,
+        because: `phases.${at}.batch_size: the batch sizes of all phases must add up to 100 percent`,
       };
     }
     const before = phases.at(-1);
@@ -42,7 +42,7 @@ export function planPhases(
     const devicesUntil = isLast ? deviceCount : (before?.devicesUntil ?? 0) + devices;
     if (devicesUntil === (before?.devicesUntil ?? 0)) {
       return {
-        because: `phases.${at}.batch_size: must be the share of at least one of ${deviceCount} devices`,
+        because: `phases.${at}.batch_size: must cover at least one of ${deviceCount} devices`,
       };
     }
     phases.push({ batchSize, startMs, devicesUntil });

@@ -1,5 +1,5 @@
 /**
- * When a device's records of inventory, configuration and connection are there: always, or under
+ * When a device's records of inventory, configuration and connection exist: always, or with
  * the dialect asynchronous-provisioning some time after the device was first accepted.
  */
 import type { DialectName } from '../../fixtures/contract/dialects.ts';
@@ -12,18 +12,18 @@ interface ProvisioningSettings {
 /** What is missing of a device whose records are not there yet. */
 export const notProvisioned = {
   path: 'state',
-  expected: 'a device whose records have appeared',
-  actual: 'one whose records appear some time after it was accepted (asynchronous-provisioning)',
+  expected: 'a provisioned device',
+  actual: 'a device that is not provisioned yet (asynchronous-provisioning)',
   remedy: 'wait until the device is provisioned, and send the request again',
 };
 
-/** How late what was asked for now appears, in milliseconds. */
+/** The delay, in milliseconds, until the result of a request appears. */
 export function provisioningDelayMs(settings: ProvisioningSettings): number {
   const isDelayed = settings.dialects.has('asynchronous-provisioning');
   return isDelayed ? settings.provisioningDelayMs : 0;
 }
 
-/** Whether a deployment made at that moment has begun, and can be seen. */
+/** Whether a deployment that was created at that time has begun, and is visible. */
 export function hasBegun(
   { createdMs }: { readonly createdMs: number },
   settings: ProvisioningSettings,

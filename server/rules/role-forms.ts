@@ -1,5 +1,5 @@
 /**
- * The two forms of a role on the wire, and the grants that both come to. The second form names
+ * The two wire formats of a role, and the grants that both result in. The second form names
  * permission sets; the first one lists permissions: everything, operations by method and path, or
  * something with the devices of a group.
  */
@@ -94,7 +94,7 @@ function grantOf(permission: Permission): Grant | { readonly because: string } {
   if (!set) {
     const words = [...Object.keys(groupActions), ...scopedSets].join(', ');
     return {
-      because: `action: "${action}" must be one of any, http, ${words}; any needs the object type and value any`,
+      because: `action: "${action}" must be one of any, http, ${words}; any requires the object type any and the value any`,
     };
   }
   if (object.type !== groupType)

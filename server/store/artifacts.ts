@@ -55,7 +55,7 @@ const orders: Record<ArtifactOrder, string> = {
   'modified:desc': 'modified_ms DESC, id',
 };
 
-/** Every device that is served a deployment asks for the release of it. */
+/** Number of releases whose artifacts stay in memory: every device that gets a deployment reads one. */
 const RELEASES_KEPT = 100;
 
 /** Reads and writes the artifacts of a tenant. */
@@ -97,7 +97,7 @@ export class ArtifactStore {
     return this.#sql.all(query, [name]).map((row) => text(row, 'id'));
   }
 
-  /** Ids of artifacts, the newest first unless another order is asked for. */
+  /** Ids of artifacts, newest first by default. */
   ids(filter: ArtifactFilter, page: Page, order: ArtifactOrder = 'modified:desc'): string[] {
     const { where, values } = filterBy(...artifactConditions(filter));
     const query = `SELECT id FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;

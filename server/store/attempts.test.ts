@@ -4,7 +4,7 @@ import {
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
 import { isOver, mayTryAgain } from '../rules/device-deployment.ts';
-import { keptBack } from '../rules/device-deployment-choice.ts';
+import { heldBackBy } from '../rules/device-deployment-choice.ts';
 import { choiceFor } from '../testing/choice.ts';
 import {
   recordOffer,
@@ -137,7 +137,7 @@ describe('the device deployments that the store looks for', () => {
     createWith({ deviceIds: ['a', 'b'], retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { deviceDeployments: found } = deviceDeployments.open('a');
-    const kept = keptBack(
+    const kept = heldBackBy(
       { ...deviceDeploymentOf('one'), offeredDevices: 1 },
       { nowMs: 99, lastFinishedSeq: 0 },
     );

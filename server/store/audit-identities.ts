@@ -47,7 +47,7 @@ export class AuditIdentities {
     }
   }
 
-  /** Devices that are gone are among them. */
+  /** Includes removed devices. */
   #find(ids: readonly string[], known: KnownIdentities): void {
     const wanted = '(SELECT value FROM json_each(?))';
     const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}

@@ -27,7 +27,7 @@ export interface AuditFilter {
   readonly object_deployment_name?: string | undefined;
 }
 
-/** From so many entries before a page on, it pays to begin at a place nearby. */
+/** From this number of entries before a page, it is faster to begin at a place nearby. */
 const FAR_ENTRIES = 1000;
 
 /** Few enough that reading them does not block noticeably. */
@@ -138,7 +138,7 @@ export class AuditLogStore {
     return this.#entries(order === 'asc' ? rows : rows.reverse());
   }
 
-  /** What a search finds at this moment, a few entries at a time, however long that takes. */
+  /** The present results of a search, a few entries at a time, even if reading takes long. */
   walk(search: Search, most: number): Generator<AuditLog[]> {
     return this.#parts(search, most, this.#lastSeq());
   }

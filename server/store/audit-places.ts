@@ -1,7 +1,7 @@
 /**
- * Where entries of the audit log stand in its order. The engine finds an entry by what comes before
- * it only by stepping over all of that; here the places of a few are kept, so that it has a place
- * nearby to begin from.
+ * Positions of audit log entries. The engine can find an entry by its position
+ * only by stepping over all entries before it; here the places of some entries are kept, so that it has a place
+ * nearby to start from.
  */
 import { number, numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
@@ -33,7 +33,7 @@ const stepQueries = {
 /** How many entries there are, and the places of some. */
 export class AuditPlaces {
   readonly #sql: Sql;
-  /** Undefined until somebody asks, as counting reads much of the file. */
+  /** Undefined until first needed, because counting reads much of the file. */
   #count: number | undefined;
   /** The place of each entry that has a multiple of `ENTRIES_APART` before it, where it is known. */
   #places: (EntryPosition | undefined)[] = [];
@@ -43,7 +43,7 @@ export class AuditPlaces {
     this.load();
   }
 
-  /** Starts over with whatever the log holds. */
+  /** Starts over with the present log. */
   load(): void {
     this.#places = [startOfLog];
     this.#count = this.#sql.first('SELECT 1 FROM audit_logs LIMIT 1') ? undefined : 0;
@@ -68,7 +68,7 @@ export class AuditPlaces {
     }
   }
 
-  /** A place from which there are few steps to the entry that has so many others before it. */
+  /** Returns a place a few steps away from the entry with the given number of entries before it. */
   near(position: number): { readonly place: EntryPosition; readonly steps: number } {
     const at = Math.floor(position / ENTRIES_APART);
     return { place: this.#place(at), steps: position % ENTRIES_APART };
@@ -115,7 +115,7 @@ export class AuditPlaces {
     return place;
   }
 
-  /** The entry so many steps from a place. */
+  /** The entry at a number of steps from a place. */
   #step(
     direction: 'after' | 'before',
     { timeMs, seq }: EntryPosition,

@@ -46,7 +46,7 @@ export class ConfigurationStore {
     ]);
   }
 
-  /** Notes the last deployment of the settings; there are none of a device that had none. */
+  /** Records the last deployment of the settings, also for a device without settings. */
   noteDeployment(deviceId: string, deploymentId: string, nowMs: number): void {
     this.#sql.run(
       `INSERT INTO configurations (device_id, configured, reported, deployment_id, updated_ms)

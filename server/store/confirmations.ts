@@ -1,4 +1,4 @@
-/** What waits for a secret that was sent to a mailbox: a first password, or another e-mail. */
+/** Changes that wait for a secret sent by e-mail: a first password, or another e-mail address. */
 import { number, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
@@ -22,7 +22,7 @@ export class ConfirmationStore {
     this.#sql = sql;
   }
 
-  /** Keeps the confirmation in place of the user's former one of its kind. */
+  /** Stores the confirmation, and replaces the user's previous one of its kind. */
   record({ secretDigest, kind, userId, email, expiresMs }: Confirmation): void {
     const values = [secretDigest, kind, userId, email ?? null, expiresMs];
     this.#sql.run('INSERT OR REPLACE INTO confirmations VALUES (?, ?, ?, ?, ?)', values);

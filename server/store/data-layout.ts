@@ -1,4 +1,4 @@
-/** Names of what is in a data folder, and the tables of `server.sqlite`. */
+/** The names of files in a data folder, and the tables of `server.sqlite`. */
 
 /** Version and tables of `server.sqlite`. */
 export const serverShape = {

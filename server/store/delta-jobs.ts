@@ -15,7 +15,7 @@ export interface StoredDeltaJob {
   readonly startedMs: number;
 }
 
-/** What is kept as it is; the rest has columns of its own. */
+/** The fields that are stored as a document; the others have their own columns. */
 type Document = Pick<StoredDeltaJob, 'fromVersion' | 'toVersion' | 'deviceTypes' | 'toSizeBytes'>;
 
 /** A job to be begun. */

@@ -1,4 +1,4 @@
-/** Deployments as users make them. Device deployments are in `device-deployments.ts`. */
+/** Deployments as users create them. Device deployments are in `device-deployments.ts`. */
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary.ts';
 import { initialStatus } from '../rules/deployment-status.ts';

@@ -61,7 +61,7 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
 export class DeviceDeploymentStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;
-  /** What is open for a device, by its id, as it asks again and again. */
+  /** The open device deployments by device id; devices poll repeatedly. */
   readonly #open: KeptReads<DeviceDeployments>;
   /**
    * How many devices were offered a deployment, by its number: where something limits them, every
@@ -115,7 +115,7 @@ export class DeviceDeploymentStore {
     return row && deviceDeployment(row);
   }
 
-  /** The device deployments of the device that are not over, as far as a device can have them at all. */
+  /** The device deployments of the device that have not ended, up to a limit. */
   open(deviceId: string): DeviceDeployments {
     return this.#withCounts(this.#open.get(deviceId, () => this.#readOpen(deviceId)));
   }

@@ -8,11 +8,11 @@ export interface DeviceFilter {
   readonly id?: readonly string[] | undefined;
   /** Devices of these groups only: those that the caller may see. */
   readonly groups?: readonly string[] | undefined;
-  /** Devices of this group only: the one that the caller asks for. */
+  /** Only devices of this group, which the caller requests. */
   readonly group?: string | undefined;
   /** Devices that are in any group, or in none. */
   readonly hasGroup?: boolean | undefined;
-  /** Devices that were first accepted by this moment, in milliseconds since the Unix epoch. */
+  /** Devices that were first accepted by this time, in milliseconds since the Unix epoch. */
   readonly acceptedByMs?: number | undefined;
   /** Devices behind this one, in order of their first contact. */
   readonly afterSeq?: number | undefined;
@@ -44,7 +44,7 @@ export function deviceFilter(filter: DeviceFilter): Filter {
   );
 }
 
-/** No group at all is a filter too: it leaves nothing. */
+/** An empty list of groups is a filter too: no device passes. */
 function inGroups(groups: readonly string[] | undefined): Condition | undefined {
   if (!groups) return undefined;
   const names = groups.map(() => '?').join(', ');

@@ -1,4 +1,4 @@
-/** All deployments of a device, seen from the device. */
+/** The history of a device: all its deployments. */
 import { notBegun, whenForgotten } from '../rules/device-deployment.ts';
 import {
   deviceDeployment,

@@ -2,7 +2,7 @@
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   deviceStatusOf,
-  statusBeside,
+  statusOfOtherSet,
   tokensFromAfter,
   tokensFromRevocation,
 } from '../rules/auth-set-status.ts';
@@ -20,7 +20,7 @@ export interface StoredAuthSet {
   readonly publicKeyPem: string;
   readonly status: AuthSetStatus;
   readonly createdMs: number;
-  /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
+  /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
   readonly tokensFromSeconds: number;
 }
 
@@ -43,7 +43,7 @@ export interface DeviceFacts {
   readonly deviceId: string;
   /** Last authenticated call; 0 before the first. */
   checkInMs: number;
-  /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
+  /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
   tokensFromSeconds: number;
   /** The last poll since the server started. */
   lastPoll: LastPoll | undefined;
@@ -246,7 +246,7 @@ export class DeviceStore {
   ): void {
     this.#waiting.during(deviceId, () => {
       for (const set of this.authSets(deviceId)) {
-        const next = set.id === id ? status : statusBeside(set.status, status);
+        const next = set.id === id ? status : statusOfOtherSet(set.status, status);
         if (next === set.status) continue;
         this.#sql.run('UPDATE auth_sets SET status = ?, tokens_from = ? WHERE id = ?', [
           next,

@@ -1,4 +1,4 @@
-/** Artifact files on disk, named by their content; nothing of a caller ever becomes a path. */
+/** Artifact files on disk, named by their digest; no caller input ever becomes part of a path. */
 
 import { createHash } from 'node:crypto';
 import {
@@ -56,7 +56,7 @@ export function fileOfSize(path: string, sizeBytes: number): string {
   throw new StateError('damaged', `${path} ${problem}`);
 }
 
-/** What is the matter with the size of a file that must have so many bytes. */
+/** Describes a file whose size differs from the expected number of bytes. */
 export function sizeProblem(path: string, sizeBytes: number): string | undefined {
   const actual = statSync(path, { throwIfNoEntry: false })?.size;
   if (actual === sizeBytes) return undefined;

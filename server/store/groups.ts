@@ -1,4 +1,4 @@
-/** Static groups of devices: a device is in one group at most, and a group is there while it has devices. */
+/** Static groups of devices: a device is in at most one group, and a group exists while it has devices. */
 import { bounds, type Page } from './engine/page.ts';
 import { numberIn, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';

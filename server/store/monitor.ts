@@ -119,7 +119,7 @@ export class MonitorStore {
     this.#sql.run('DELETE FROM monitor_configurations WHERE device_id = ?', [deviceId]);
   }
 
-  /** Keeps the alert, and what it says of its subject unless a later one has said it already. */
+  /** Stores the alert, and the status of its subject unless a later alert has set it. */
   #append(deviceId: string, { id, alert, issuedMs }: NewAlert): void {
     const written = JSON.stringify(alert);
     this.#sql.run('INSERT INTO alerts (id, device_id, issued_ms, document) VALUES (?, ?, ?, ?)', [

@@ -1,4 +1,4 @@
-/** Releases: what the artifacts of one name have together, beside themselves. */
+/** Releases: the shared tags and notes of the artifacts with one name. */
 import type { ReleaseOrder } from '../../fixtures/contract/management/releases.ts';
 import { type ArtifactFilter, artifactConditions } from './artifacts.ts';
 import { filterBy } from './engine/filter.ts';

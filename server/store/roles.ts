@@ -1,4 +1,4 @@
-/** The roles that a tenant has made for itself; the predefined ones are not stored. */
+/** The custom roles of a tenant; the predefined ones are not stored. */
 import type { Grant, Role } from '../rules/access.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, numberIn, text } from './engine/row.ts';

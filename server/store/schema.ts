@@ -1,4 +1,4 @@
-/** Goes up with every change of the tables; a database of another version is refused. */
+/** The version of the tables, incremented with every change; a database of another version is refused. */
 export const SCHEMA_VERSION = 6;
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */

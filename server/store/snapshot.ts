@@ -1,6 +1,6 @@
 /**
  * Snapshots of a store: taken whole, and restored whole or for one device, while handlers keep the
- * same store. Names are given by the caller.
+ * same store. The caller chooses the names.
  */
 import { contentsIn } from './artifacts.ts';
 import type { ConnectionStore } from './connections.ts';
@@ -10,7 +10,7 @@ import { number, text } from './engine/row.ts';
 import { insertRow, type Sql, type SqlCopy, type SqlRow } from './engine/sql.ts';
 import type { FileContent, FileStore } from './files.ts';
 
-/** The state of a store at one moment; it can be restored in any store of this process. */
+/** The state of a store at one point in time; it can be restored in any store of this process. */
 export interface Snapshot {
   readonly copy: SqlCopy;
   /** Contents of artifact files, which stay in the folder as long as the snapshot. */
@@ -82,7 +82,7 @@ export class Snapshots {
     this.#history = history;
   }
 
-  /** As the state is at one moment between the call and the end. */
+  /** The state at one point in time between call and end. */
   async take(): Promise<Snapshot> {
     const before = namesOf(contentsIn(this.#sql));
     // What the copy names may be removed while it is made.
@@ -130,7 +130,7 @@ export class Snapshots {
     this.#files.keepOnly(new Set(namesOf(contents)));
   }
 
-  /** Brings one device back; presence stays as it is, unless the device is gone. */
+  /** Restores one device; its presence does not change, unless the device was removed. */
   resetDevice(deviceId: string, { copy }: Snapshot, nowMs: number): ResetDevice {
     requireKept(copy);
     return this.#sql.atomically(() => {
@@ -149,7 +149,7 @@ export class Snapshots {
     for (const snapshot of this.#live) snapshot.discard();
   }
 
-  /** The device of the snapshot, if it has it, and the ids under which it is to be removed here. */
+  /** The device in the snapshot, if any, and the ids to remove here. */
   #devicesToReset(deviceId: string, copy: SqlCopy) {
     const identityOf = 'SELECT identity FROM devices WHERE id = ?';
     const known = this.#sql.first(identityOf, [deviceId])?.identity ?? null;

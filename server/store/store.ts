@@ -1,4 +1,4 @@
-/** The store: all verbs of all areas over one database and one folder of files. */
+/** The store: the stores of all areas over one database and one folder of files. */
 import { join } from 'node:path';
 import { ArtifactStore, contentsIn } from './artifacts.ts';
 import { AuditLogStore } from './audit-logs.ts';
@@ -13,7 +13,7 @@ import { DeviceHistoryStore } from './device-history.ts';
 import { DeviceStore } from './devices.ts';
 import type { Sql } from './engine/sql.ts';
 import { openMemorySql } from './engine/sql-memory.ts';
-import { unlessUnwritable } from './engine/storage-error.ts';
+import { ignoreUnwritable } from './engine/storage-error.ts';
 import { FileStore } from './files.ts';
 import { GroupStore } from './groups.ts';
 import { InventoryStore } from './inventory.ts';
@@ -50,7 +50,7 @@ export interface Store {
   readonly files: FileStore;
   /** Runs `work` so that an exception undoes all it wrote. */
   atomically<Result>(work: () => Result): Result;
-  /** Copies the whole state, last check-ins too, as it is at one moment between the call and the end. */
+  /** Copies the whole state, including last check-ins, at one point in time between call and end. */
   snapshot(): Promise<Snapshot>;
   /**
    * Makes this store as the snapshot has it, which may be another store's. Tokens of users stay
@@ -135,7 +135,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return reset;
     },
     close: () => {
-      unlessUnwritable(() => devices.saveCheckIns());
+      ignoreUnwritable(() => devices.saveCheckIns());
       snapshots.discardAll();
       sql.close();
       files.close();

@@ -10,7 +10,7 @@ export class TenantSettingStore {
     this.#sql = sql;
   }
 
-  /** How many devices may be accepted; nothing when the tenant has no limit of its own. */
+  /** The tenant's own limit of accepted devices, if it has one. */
   deviceLimit(): number | undefined {
     return this.#find('device_limit');
   }

@@ -1,4 +1,4 @@
-/** Tokens of users that still open something: sessions, personal access tokens, and the first one. */
+/** Valid tokens of users: sessions, personal access tokens, and the initial one. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text } from './engine/row.ts';

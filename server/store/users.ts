@@ -1,4 +1,4 @@
-/** The people (and their scripts) who may use the management API. E-mails know no capitals. */
+/** The users of the management API. E-mail addresses are case-insensitive. */
 import { compared, type Filter, filterBy, oneOf } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';

@@ -1,4 +1,4 @@
-/** How many keys wait to be accepted; in memory, as every first contact asks. */
+/** The number of pending keys; in memory, because every first contact reads it. */
 import type { Condition } from './engine/filter.ts';
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';

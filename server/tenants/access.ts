@@ -1,4 +1,4 @@
-/** A user's roles, looked up, and what they let him do. */
+/** Looks up a user's roles and what they permit. */
 import {
   type PredefinedRole,
   predefinedRoles as predefinedRows,

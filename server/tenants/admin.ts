@@ -1,4 +1,4 @@
-/** The user whom the server names when it is ready: made at the first start, kept at later ones. */
+/** The admin that the server prints when it is ready: created at the first start, and kept. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { hashPassword, passwordFits } from '../crypto/passwords.ts';
@@ -64,12 +64,12 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   }
   if (tenants.findByEmail(email)) {
     throw new SettingError(
-      `admin e-mail "${email}" belongs to another tenant of this data folder; choose another address`,
+      `admin e-mail "${email}" is in use in another tenant of this data folder; choose another address`,
     );
   }
   const prepared = await preparedAdmin({ email, password }, { random });
   const admin = createAdmin(tenants.first, prepared, { clock });
-  // One that nobody chose is shown again at the next start, or nobody would know it.
+  // A generated password is shown again at the next start; otherwise it would be lost.
   if (password === undefined) data?.keepSecret(passwordSecret, Buffer.from(admin.password));
   return admin;
 }

@@ -51,11 +51,11 @@ export function deploymentObject(deployment: {
 }
 
 /** An act that the audit log records. */
-export interface AuditedAct {
+export interface AuditedAction {
   readonly actor: Actor;
   /** The action in the contract's vocabulary. */
   readonly action: AuditAction;
-  /** The action in the field's wider vocabulary, where that has a word of its own for it. */
+  /** The action in the wider vocabulary of servers in the field, if it has a separate word. */
   readonly wideAction?: WideAuditAction;
   readonly object: AuditedObject;
   /** What became different, for people. */
@@ -72,7 +72,7 @@ type AuditContext = {
 };
 
 /** Writes the entry before the answer goes out; the dialect wide-audit-actions chooses the words. */
-export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct): void {
+export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAction): void {
   const { wideAction, wideEntry, ...entry } = act;
   const isWide = settings.dialects.has('wide-audit-actions');
   const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry?.() };

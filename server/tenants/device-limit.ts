@@ -9,13 +9,16 @@ interface LimitContext {
   readonly settings: Pick<Settings, 'deviceLimit' | 'pendingDevicesMax'>;
 }
 
-/** The tenant's own limit, else the server's; -1 when there is none. */
+/** The tenant's own limit, or else the server's; -1 for none. */
 export function deviceLimit({ store, settings }: LimitContext): number {
   return store.tenantSettings.deviceLimit() ?? settings.deviceLimit;
 }
 
 /** Whether a key of the device may be accepted; a device that is not known yet has no status. */
-export function hasRoomFor(context: LimitContext, device?: { status: DeviceStatus }): boolean {
+export function isWithinDeviceLimit(
+  context: LimitContext,
+  device?: { status: DeviceStatus },
+): boolean {
   return mayAccept({
     limit: deviceLimit(context),
     acceptedCount: context.store.devices.acceptedCount(),

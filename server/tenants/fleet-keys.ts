@@ -1,4 +1,4 @@
-/** Keys of a tenant's devices, any of which may have made a signature. */
+/** Keys of a tenant's devices, for finding the one that made a signature. */
 import { readPublicKey } from '../crypto/public-key.ts';
 import { type DeviceKey, OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import type { Store } from '../store/store.ts';

@@ -68,7 +68,7 @@ export class Outbox {
     return this.#alerts;
   }
 
-  /** Forgets what was told of one tenant. */
+  /** Deletes the messages of one tenant. */
   forget(tenantId: string): void {
     this.#messages = this.#messages.filter((message) => message.tenantId !== tenantId);
     this.#alerts = this.#alerts.filter((mail) => mail.tenantId !== tenantId);

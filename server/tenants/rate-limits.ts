@@ -1,6 +1,6 @@
 /**
- * How often each caller may ask: a count of requests in a window of time, off until somebody sets
- * it. Spec: Rate limits
+ * The rate limit per caller: a number of requests in a window of time, off until it is
+ * set. Spec: Rate limits
  */
 import type { RateLimit } from '../settings.ts';
 
@@ -21,7 +21,7 @@ export class RateLimits {
     this.#limit = limit;
   }
 
-  /** Absent while nobody is limited. */
+  /** Absent while there is no limit. */
   get limit(): RateLimit | undefined {
     return this.#limit;
   }
@@ -44,7 +44,7 @@ export class RateLimits {
   #windowOf(caller: string, nowMs: number, { windowSeconds }: RateLimit): Window {
     const known = this.#windows.get(caller);
     const endsMs = nowMs + windowSeconds * 1000;
-    // A clock that was set back must not lock anybody out for longer than a window.
+    // A clock that was set back must not lock a caller out for longer than a window.
     if (known && known.endsMs > nowMs && known.endsMs <= endsMs) return known;
     if (this.#windows.size >= CALLERS_MAX) this.#forgetEnded(nowMs);
     const window = { endsMs, asked: 0 };

@@ -1,6 +1,6 @@
 /**
- * The tenants: each has a store of its own, so that nothing of one can be reached from another.
- * The first one is there from the start, and is meant wherever no tenant is named.
+ * The tenants: each has its own store, so that no tenant can access the data of another.
+ * The first one exists from the start, and is the default where no tenant is named.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { tenantStatuses } from '../../fixtures/control/inputs.ts';
@@ -29,7 +29,7 @@ export interface Tenant {
   status: (typeof tenantStatuses)[number];
 }
 
-/** The first user of a tenant, as asked for; the password is random when absent. */
+/** The requested first user of a tenant; the password is random when absent. */
 export interface GivenAdmin {
   readonly email: string;
   readonly password?: string | undefined;
@@ -59,9 +59,9 @@ interface TenantDependencies {
   readonly random: Random;
   /** Keeps them over restarts; in memory when absent. */
   readonly data?: DataFolder | undefined;
-  /** What each tenant begins with; nobody is limited when absent. */
+  /** The initial rate limit of each tenant; unlimited when absent. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Called with each tenant when it is created, before it is available to anybody else. */
+  /** Called with each new tenant before it becomes available. */
   readonly onTenantCreated?: ((tenant: Tenant) => void) | undefined;
 }
 
@@ -116,12 +116,12 @@ export class Tenants {
     return this.findByEmail(email) && 'e-mail taken';
   }
 
-  /** While there is no other than the first one. */
+  /** True while the first tenant is the only one. */
   get hasSingleTenant(): boolean {
     return this.#all.size === 1;
   }
 
-  /** Whether any tenant is so; makes no list, as it is asked for every request. */
+  /** Whether any tenant matches; does not build a list, because it runs for every request. */
   some(isSo: (tenant: Tenant) => boolean): boolean {
     for (const tenant of this.#all.values()) if (isSo(tenant)) return true;
     return false;

@@ -1,10 +1,10 @@
-/** Issues tokens of users, each recorded so that it can be ended. */
+/** Issues tokens of users, each recorded so that it can be revoked. */
 import type { Random } from '../../fixtures/random.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import type { UserTokenKind } from '../store/user-tokens.ts';
 import type { Tenant } from './tenants.ts';
 
-/** A user token that is to be issued. */
+/** A user token to issue. */
 interface WantedToken {
   readonly userId: string;
   readonly kind: UserTokenKind;

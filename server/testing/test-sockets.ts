@@ -36,7 +36,7 @@ const goodHeaders = {
 };
 
 /** Requests an upgrade; an upgraded connection is cut at once. */
-export function shakeHands(server: TestServer, asked: Handshake = {}): Promise<HandshakeReply> {
+export function sendUpgrade(server: TestServer, asked: Handshake = {}): Promise<HandshakeReply> {
   const { method = 'GET', path = operations.connect.path } = asked;
   const headers = Object.fromEntries(
     Object.entries({ ...goodHeaders, ...asked.headers }).filter(([, value]) => value !== null),

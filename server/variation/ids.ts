@@ -1,6 +1,6 @@
 /**
- * Other shapes of ids that clients may not look into: of requests, and of deployments as devices of
- * v2 see them. Each shape can be read back without any memory.
+ * Other shapes of opaque ids: of requests, and of deployments as devices of
+ * v2 see them. Each shape can be decoded without state.
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Random } from '../../fixtures/random.ts';

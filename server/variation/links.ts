@@ -1,4 +1,4 @@
-/** Other spellings of links that lead to the same place. RFC 3986, RFC 8288 */
+/** Equivalent spellings of links. RFC 3986, RFC 8288 */
 import type { Random } from '../../fixtures/random.ts';
 import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
@@ -36,7 +36,7 @@ export function withOtherEscapes(uri: string, random: Random): string {
   }));
 }
 
-/** The scheme in capitals, as it may be written. */
+/** The scheme in capitals, which is valid too. */
 export function withSchemeInCapitals(uri: string): string {
   return uri.replace(/^https?(?=:)/, (scheme) => scheme.toUpperCase());
 }

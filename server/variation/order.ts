@@ -1,4 +1,4 @@
-/** Another order of the same things. */
+/** Random orders and choices from lists. */
 import type { Random } from '../../fixtures/random.ts';
 
 /** The items in an order of chance. */

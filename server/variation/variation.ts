@@ -1,5 +1,5 @@
 /**
- * Legal variation: answers in other forms that the rules allow, by a seed. Pure but for the count
+ * Legal variation: responses in other forms that the rules allow, by a seed. Pure except for the count
  * of the answers of each operation, on which the forms depend.
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';

@@ -39,8 +39,8 @@ const REMOVED_SHARE = 2;
 export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'request-ids',
-    varies: 'ids of requests sent without one are not UUIDs',
-    rule: 'Contract, Error: request_id is a text that the server generates; no format is given.',
+    varies: 'generated request ids are not UUIDs',
+    rule: 'Contract, Error: request_id is a string that the server generates; the format is not specified.',
     always: true,
     appliesTo: ({ ownRequestId }) => ownRequestId === true,
     // The id was made in this shape when the request came in; see `newRequestId`.
@@ -48,8 +48,8 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'deployment-ids',
-    varies: 'ids of deployments in answers of v2 are not lowercase UUIDs; they work as given',
-    rule: 'Contract, DeploymentInstructions (v2): the id is a text, unique per device; no format is given.',
+    varies: 'deployment ids in v2 responses are not lowercase UUIDs; they work as returned',
+    rule: 'Contract, DeploymentInstructions (v2): the id is a string, unique per device; the format is not specified.',
     always: true,
     appliesTo: hasBody,
     apply: (draft, { idShape }) =>
@@ -57,8 +57,8 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'list-order',
-    varies: 'lists without a defined order come in another order; sorted lists stay sorted',
-    rule: 'Contract, Resources and Endpoints: they name the elements and, but for sort, no order.',
+    varies: 'lists without a defined order have another order; sorted lists stay sorted',
+    rule: 'Contract, Resources and Endpoints: they specify the elements, but no order except for sort.',
     appliesTo: (draft) => isSuccess(draft) && freeLists(draft.operation).length > 0,
     apply: (draft, { random }) =>
       changedAtAll(draft, freeLists(draft.operation), (list) =>
@@ -67,7 +67,7 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'absent-members',
-    varies: 'members that are not required are absent',
+    varies: 'optional members are absent',
     rule: 'Contract, Resources and their fields: "Required: no" members need not be present.',
     appliesTo: (draft) => hasBody(draft) && removable(draft).length > 0,
     apply: (draft, { random }) => {
@@ -87,7 +87,7 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'timestamps',
-    varies: 'times have another number of fraction digits, or +00:00 in place of Z',
+    varies: 'times have another number of fraction digits, or +00:00 instead of Z',
     rule: 'Contract, What the service does: timestamps are date-time strings of ISO 8601, in any of its forms (RFC 3339, section 5.6).',
     appliesTo: (draft) => (shapeOf(draft)?.timestamps.length ?? 0) > 0,
     apply: (draft, { random }) =>
@@ -96,19 +96,19 @@ export const legalVariations: readonly LegalVariation[] = [
   ...linkRows([
     {
       id: 'link-query-order',
-      varies: 'the parameters of links come in another order',
-      rule: 'Contract, Device authentication and ArtifactLink: a link is one text to be used as given; RFC 3986, section 3.4, leaves its query to the server.',
+      varies: 'the parameters of links have another order',
+      rule: 'Contract, Device authentication and ArtifactLink: a link is a string to be used unchanged; RFC 3986, section 3.4, leaves its query to the server.',
       respell: links.withShuffledQuery,
     },
     {
       id: 'link-unknown-parameter',
-      varies: `links have an additional parameter, ${unknownName}, that no signature covers`,
-      rule: 'Contract, ArtifactLink: uri is a text of any form; RFC 3986, section 3.4, leaves its query to the server.',
+      varies: `links have an additional parameter, ${unknownName}, that the signature does not cover`,
+      rule: 'Contract, ArtifactLink: uri is a string of any form; RFC 3986, section 3.4, leaves its query to the server.',
       respell: links.withUnknownParameter,
     },
     {
       id: 'link-escapes',
-      varies: 'characters of links are percent-encoded without need, or left unencoded',
+      varies: 'characters of links are percent-encoded unnecessarily, or left unencoded',
       rule: 'RFC 3986, sections 2.3 and 6.2.2.2: such links are equivalent.',
       respell: links.withOtherEscapes,
     },
@@ -122,14 +122,14 @@ export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'link-lines',
     varies:
-      'the relations of Link come in one line or several, in any order, spaces, quotes and case',
+      'the relations of Link are in one line or several, with any order, spaces, quotes and case',
     rule: 'RFC 8288, section 3, and RFC 9110, section 5.3: lines of a list may be joined, and quotes left out.',
     appliesTo: ({ headers }) => headers.some(isNamed('link')),
     apply: (draft, { random }) => ({ ...draft, headers: linkLinesVaried(draft.headers, random) }),
   },
   {
     id: 'member-order',
-    varies: 'members of objects come in another order',
+    varies: 'members of objects have another order',
     rule: 'RFC 8259, section 1: an object is unordered.',
     appliesTo: hasBody,
     apply: (draft, { random }) => ({ ...draft, body: withShuffledMembers(draft.body, random) }),
@@ -143,21 +143,21 @@ export const legalVariations: readonly LegalVariation[] = [
     },
     {
       id: 'json-escapes',
-      varies: 'characters of JSON texts are written as escapes',
+      varies: 'characters of JSON strings are written as escapes',
       rule: 'RFC 8259, section 7: any character may be escaped.',
       liberty: 'escapes',
     },
     {
       id: 'json-numbers',
-      varies: 'whole numbers are written with a fraction of zero or an exponent',
+      varies: 'whole numbers are written with a zero fraction or an exponent',
       rule: 'RFC 8259, section 6: 1, 1.0 and 1e0 are the same number.',
       liberty: 'numbers',
     },
   ]),
   {
     id: 'media-type',
-    varies: 'the media type of JSON has other case, spaces and quotes, or no charset',
-    rule: 'RFC 9110, section 8.3.1: case, quotes and spaces are free; RFC 8259, section 11: JSON has no charset.',
+    varies: 'the media type of JSON has another case, spaces, quotes, or no charset',
+    rule: 'RFC 9110, section 8.3.1: case, quotes and spaces may vary; RFC 8259, section 11: JSON has no charset.',
     appliesTo: hasBody,
     apply: (draft, { random }) => ({
       ...draft,
@@ -173,15 +173,15 @@ export const legalVariations: readonly LegalVariation[] = [
   },
   {
     id: 'header-order',
-    varies: 'headers come in another order',
+    varies: 'headers have another order',
     rule: 'RFC 9110, section 5.3: the order of fields of different names does not matter.',
     appliesTo: ({ headers }) => headers.length > 1,
     apply: (draft, { random }) => ({ ...draft, headers: reordered(draft.headers, random) }),
   },
   {
     id: 'chunked',
-    varies: 'JSON comes in chunks, without Content-Length',
-    rule: 'RFC 9112, section 6.1, and RFC 9110, section 8.6: a length need not be given.',
+    varies: 'JSON bodies are sent in chunks, without Content-Length',
+    rule: 'RFC 9112, section 6.1, and RFC 9110, section 8.6: Content-Length is optional.',
     appliesTo: hasBody,
     apply: (draft) => ({ ...draft, chunked: true }),
   },

@@ -1,4 +1,4 @@
-/** The variation at work: ids of requests, ids in paths, and answers in another legal form. */
+/** Applies the variation: ids of requests, ids in paths, and responses in another legal form. */
 
 import type { PlainAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';

@@ -1,4 +1,4 @@
-/** Loads a world into a tenant: each step at its own moment on the tenant's clock. */
+/** Loads a world into a tenant: each step runs at its own time on the tenant's clock. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
@@ -47,7 +47,7 @@ export async function loadWorld(
   } finally {
     hands.giveBack();
   }
-  // What the devices say of themselves is theirs: so far nobody has polled.
+  // Loading sends the devices' requests; none of the devices itself has polled yet.
   tenant.store.deviceDeployments.forgetRequests();
   tenant.store.devices.forgetPolls();
   tenant.rates.set(services.settings.rateLimit);

@@ -76,7 +76,7 @@ async function addUser({ services, tenant }: Loading, user: World['users'][numbe
   const { users } = tenant.store;
   const place = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
-    throw new WorldError(`${place}: another user has this e-mail address already`);
+    throw new WorldError(`${place}: another user already has this e-mail address`);
   }
   const unknownRole = user.roles.find((name) => !findRole(tenant.store, name));
   if (unknownRole !== undefined)
@@ -153,7 +153,7 @@ async function firstContact(
       actor: deviceActor(actor),
       action: 'create',
       object: deviceObject(actor),
-      change: 'first request; pending acceptance',
+      change: 'first request; pending until a user accepts it',
     },
   );
   if (device.status === 'pending') return { id };
@@ -238,7 +238,7 @@ async function reach(
   if (!way) {
     const possible = Object.keys(waysTo).join(', ');
     throw new WorldError(
-      `${place}: a device does not report "${status}"; possible are ${possible}`,
+      `${place}: a device cannot report "${status}"; it must be one of ${possible}`,
     );
   }
   const next = operations['get-next-deployment'];
@@ -247,7 +247,7 @@ async function reach(
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
   const offered = await must(loading, place, [next, `${pathOf(next)}?${query}`, { token }]);
   if (offered.status !== 200) {
-    throw new WorldError(`${place}: the device is offered no deployment at that time`);
+    throw new WorldError(`${place}: the device has no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
   for (const report of [...way, status]) {

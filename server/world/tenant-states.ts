@@ -35,13 +35,13 @@ interface Inside {
 }
 
 /** The tenant was started where no copy of its state could be written, as on a full disk. */
-export class StartNotKept extends Error {
+export class StartStateUnavailable extends Error {
   override readonly name = 'StartNotKept';
 
   constructor() {
     super(
-      'there is no start state to restore: no copy of it could be written when the server started; ' +
-        'free some space and restart it',
+      'the start state cannot be restored: the server could not write a copy of it when it started; ' +
+        'free some space and restart the server',
     );
   }
 }
@@ -144,7 +144,7 @@ export class TenantStates {
     return [...this.#of(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
   }
 
-  /** Takes a snapshot, in place of one of the same name; false when there are too many. */
+  /** Takes a snapshot and replaces one of the same name; false when there are too many. */
   take(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const named = this.#of(tenant);
@@ -157,7 +157,7 @@ export class TenantStates {
     });
   }
 
-  /** False when there is none of this name. */
+  /** False when no snapshot has this name. */
   restore(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const found = this.#of(tenant).get(name);
@@ -166,7 +166,7 @@ export class TenantStates {
     });
   }
 
-  /** False when there is none of this name. */
+  /** False when no snapshot has this name. */
   discard(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const named = this.#of(tenant);
@@ -264,6 +264,6 @@ function askAt(url: string): Ask {
 
 function kept(of: WeakMap<Tenant, Snapshot>, tenant: Tenant): Snapshot {
   const snapshot = of.get(tenant);
-  if (!snapshot) throw new StartNotKept();
+  if (!snapshot) throw new StartStateUnavailable();
   return snapshot;
 }

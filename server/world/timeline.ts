@@ -14,7 +14,7 @@ export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
 
-/** The order of steps at the same moment. */
+/** The order of steps at the same time. */
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
 /** The steps, oldest first. @throws WorldError for an impossible state */
@@ -73,7 +73,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
   const beganMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < beganMs) {
     throw new WorldError(
-      `${place}: its artifact was created later; give the artifact a longer ago`,
+      `${place}: its artifact was created later; set a longer ago for the artifact`,
     );
   }
   const meant = deployment.devices ?? world.devices.map(({ name }) => name);
@@ -85,7 +85,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
       throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
     if (deployment.devices && agoMs(device.ago) < beganMs) {
-      throw new WorldError(`${place}: device "${name}" was created later; give it a longer ago`);
+      throw new WorldError(`${place}: device "${name}" was created later; set a longer ago for it`);
     }
   }
 }

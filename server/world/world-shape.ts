@@ -14,8 +14,8 @@ const OTHERS_MAX = 1000;
 const NAME_MAX = 256;
 
 const duration = v.pipe(
-  v.string('must be a time such as 90s, 15m, 1h or 7d'),
-  v.regex(/^\d{1,9}[smhd]$/, 'must be a time such as 90s, 15m, 1h or 7d'),
+  v.string('must be a duration such as 90s, 15m, 1h or 7d'),
+  v.regex(/^\d{1,9}[smhd]$/, 'must be a duration such as 90s, 15m, 1h or 7d'),
 );
 const text = v.pipe(
   v.string('must be a string'),

@@ -53,7 +53,7 @@ describe('fleetbed serve --data', () => {
   it('is refused with a folder of other files, which stay', async () => {
     writeFileSync(join(folder, 'thesis.txt'), 'do not touch');
     const { code, stderr } = await serve(folder);
-    expect([code, stderr]).toEqual([3, expect.stringContaining('holds other files')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('has other files')]);
     expect(readdirSync(folder)).toEqual(['thesis.txt']);
   });
 

@@ -7,7 +7,7 @@ import { artifactLink } from '../../pipeline/links.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 
-const noSuchArtifact = refuse.notFound('there is no artifact with this id', {
+const noSuchArtifact = refuse.notFound('no artifact has this id', {
   path: 'path.id',
   expected: 'the id of an artifact',
 });

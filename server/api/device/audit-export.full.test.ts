@@ -38,7 +38,7 @@ describe('the document', () => {
     expect(reply.text).toBe(
       `${header}\r\n` +
         `create,${device.id},device,,${identity},${device.id},device,,,,,,,${device.id},${identity},` +
-        `first request; pending acceptance,${time}\r\n`,
+        `first request; pending until a user accepts it,${time}\r\n`,
     );
     expect(Object.fromEntries(reply.headers)).toMatchObject({
       'content-type': expect.stringMatching(/^text\/csv/),

@@ -49,7 +49,7 @@ describe('id_data', () => {
     ['too deep', nested(33), 'must not be nested deeper than 32 levels'],
     ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
     ['far too long', nested(50_000), 'must have at most 4096 bytes'],
-    ['a number beyond every measure', '{"mac":1e999}', 'holds a number that is too large'],
+    ['a number beyond every measure', '{"mac":1e999}', 'has a number that is too large'],
   ])('is 400 when it is %s, and the answer names it', async (_, idData, problem) => {
     expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${problem}`);
   });

@@ -65,7 +65,7 @@ const waits = 'the device is pending; a user must accept it';
 const keyIsNew =
   'the key is new for this device; it is recorded as pending until a user accepts it';
 const isAcceptedNow =
-  'the first request is always refused; the server has accepted the device automatically, send the request again';
+  'the first request is always refused; send the request again: the server has accepted the device automatically';
 
 describe('first contact', () => {
   it('is 401, and records the device as pending', async () => {

@@ -16,7 +16,7 @@ import {
 import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
-import { hasRoomFor, isBelowLimit } from '../../tenants/device-limit.ts';
+import { isBelowLimit, isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
@@ -56,7 +56,7 @@ function read(body: AuthRequest, { names, request }: HandlerContext): SignIn | R
     return refuse.malformed(`body: id_data: ${identity.because}`, {
       path: 'body.id_data',
       expected:
-        identity.expected ?? 'the text of a JSON object, such as {"mac":"02:00:00:00:00:01"}',
+        identity.expected ?? 'a JSON object as a string, such as {"mac":"02:00:00:00:00:01"}',
       requirement: 'auth.id-data-is-json-text',
     });
   }
@@ -85,7 +85,7 @@ interface Known {
   readonly set?: StoredAuthSet | undefined;
 }
 
-/** Moves the request to the tenant once the signature has proven that it may be asked. */
+/** Moves the request to the tenant once the signature is verified. */
 function gather(
   context: HandlerContext,
   { identity, key, signatureText }: SignIn,
@@ -108,7 +108,7 @@ function gather(
       return device ? devices.authSets(device.id).length : 0;
     },
     get mayBeAccepted() {
-      return hasRoomFor(context, device);
+      return isWithinDeviceLimit(context, device);
     },
     get mayBePending() {
       return isBelowLimit(context, { identity, publicKeyPem: key.pem });
@@ -172,7 +172,9 @@ function record(
     actor: deviceActor(device),
     action: known ? 'update' : 'create',
     object: deviceObject(device),
-    change: known ? 'new key; pending acceptance' : 'first request; pending acceptance',
+    change: known
+      ? 'new key; pending until a user accepts it'
+      : 'first request; pending until a user accepts it',
   });
   return set;
 }

@@ -71,7 +71,7 @@ function reported(
   return { ...users, reported: kept.settings, reportedMs: nowMs };
 }
 
-const linkOfNoDevice = refuse.forbidden('the device of this link was decommissioned', {
+const linkOfNoDevice = refuse.forbidden('the device in this link was decommissioned', {
   path: 'path.device_id',
   expected: 'the id of a device that is not decommissioned',
 });
@@ -87,9 +87,9 @@ export const downloadConfiguration = defineEndpoint(
     const settings =
       deviceDeployment && store.deployments.configurationOf(deviceDeployment.deployment);
     if (!deviceDeployment || !settings)
-      return refuse.notFound('there is no configuration deployment at this link', {
+      return refuse.notFound('this link does not name a configuration deployment', {
         path: 'path.deployment_id',
-        expected: 'the id of a deployment of settings to this device',
+        expected: 'the id of a configuration deployment to this device',
       });
     if (!store.devices.find(deviceDeployment.deviceId)) return linkOfNoDevice;
     const name = deviceDeployment.deployment.artifactName;

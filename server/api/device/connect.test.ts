@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
-import { openSocket, presenceOf, sampleKey, shakeHands } from '../../testing/test-sockets.ts';
+import { openSocket, presenceOf, sampleKey, sendUpgrade } from '../../testing/test-sockets.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 /** A handshake of the device with replaced headers; null omits one. */
 function shake(headers: Readonly<Record<string, string | null>> = {}) {
-  return shakeHands(server, { headers: { Authorization: `Bearer ${device.token}`, ...headers } });
+  return sendUpgrade(server, { headers: { Authorization: `Bearer ${device.token}`, ...headers } });
 }
 
 /** A refusal must be HTTP with the Error body, and leave no presence. */
@@ -158,15 +158,15 @@ describe('a handshake without a good token is 401', () => {
     const { token } = await acceptedDevice(own, 'expiring');
     const headers = { Authorization: `Bearer ${token}` };
     own.clock.advance(59_999);
-    expect((await shakeHands(own, { headers })).status).toBe(101);
+    expect((await sendUpgrade(own, { headers })).status).toBe(101);
     own.clock.advance(1);
-    expect((await shakeHands(own, { headers })).status).toBe(401);
+    expect((await sendUpgrade(own, { headers })).status).toBe(401);
     await own.close();
   });
 
   it('a missing token counts before a bad handshake', async () => {
     const headers = { Authorization: null, 'Sec-WebSocket-Version': '8' };
-    expect((await shakeHands(server, { headers })).status).toBe(401);
+    expect((await sendUpgrade(server, { headers })).status).toBe(401);
   });
 });
 
@@ -207,20 +207,20 @@ describe('a bad handshake is 400', () => {
 describe('an upgrade anywhere else', () => {
   it('by POST is 405 and no upgrade', async () => {
     const headers = { Authorization: `Bearer ${device.token}`, 'Content-Length': '0' };
-    const reply = await shakeHands(server, { method: 'POST', headers });
+    const reply = await sendUpgrade(server, { method: 'POST', headers });
     await expectRefused(reply, 405);
   });
 
   it('of an unknown path is 404', async () => {
-    const reply = await shakeHands(server, { path: '/api/devices/v1/deviceconnect/nowhere' });
+    const reply = await sendUpgrade(server, { path: '/api/devices/v1/deviceconnect/nowhere' });
     await expectRefused(reply, 404);
   });
 
   it('of another operation is answered as if it were not asked for', async () => {
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
-    const reply = await shakeHands(server, { path, headers });
+    const reply = await sendUpgrade(server, { path, headers });
     expect([reply.status, reply.body]).toEqual([200, '{}']);
-    expect((await shakeHands(server, { path })).status).toBe(401);
+    expect((await sendUpgrade(server, { path })).status).toBe(401);
   });
 });

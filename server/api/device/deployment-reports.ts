@@ -8,7 +8,7 @@ import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
 import { isOver, reported } from '../../rules/device-deployment.ts';
 
-const noSuchDeployment = refuse.notFound('this device was not offered a deployment of this id', {
+const noSuchDeployment = refuse.notFound('this device was not offered a deployment with this id', {
   path: 'path.id',
   expected: 'the id of a deployment that this device was offered',
 });
@@ -21,7 +21,7 @@ const endedDeployment = refuse.notFound('this deployment has ended for this devi
 const abortedDetail = {
   path: 'state',
   expected: 'a deployment that is not aborted',
-  actual: 'one that a user has aborted',
+  actual: 'an aborted deployment',
 };
 
 export const putDeploymentStatus = defineEndpoint(

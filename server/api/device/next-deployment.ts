@@ -87,7 +87,7 @@ function answerV1(served: Served | Refusal | NoContent) {
 
 /** Names what the device says otherwise than when it was offered the deployment. */
 function conflicting(offered: NextRequest, request: NextRequest): Refusal {
-  const [before, now] = [saidIn(offered), saidIn(request)];
+  const [before, now] = [pollDataOf(offered), pollDataOf(request)];
   const names = [...new Set([...before.keys(), ...now.keys()])];
   const changed = names.filter((name) => before.get(name) !== now.get(name));
   const valuesIn = (said: ReadonlyMap<string, unknown>): string =>
@@ -100,19 +100,19 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
       expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
       actual: `${valuesIn(now)}; the deployment has failed for this device`,
       remedy:
-        'deploy to the device again, and have it report the same data from the offer until the update has ended',
+        'deploy to the device again; the device must report the same data until the update has ended',
     },
   );
 }
 
-function saidIn({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {
+function pollDataOf({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([
     ...Object.entries(provides),
     ['update_control_map', takesControlMap],
   ]);
 }
 
-/** Returns what the device is served, or the answer that there is no update for it. */
+/** Returns the instructions for the device, or the answer that it has no update. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device, nowMs } = context;
   const noUpdate = store.deviceDeployments.whyNothing(device.id);

@@ -1,4 +1,4 @@
-/** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
+/** Artifacts in the management API: read, describe, delete. `new-artifact.ts` creates them. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { ArtifactOrder } from '../../../fixtures/contract/management/artifacts.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
@@ -7,7 +7,7 @@ import { artifactLink } from '../../pipeline/links.ts';
 import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
 import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
 import type { Page } from '../../store/engine/page.ts';
-import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
+import { type AuditedAction, audit, userActor } from '../../tenants/audit.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { ifGiven } from '../optional.ts';
@@ -15,7 +15,7 @@ import { pagedAnswer } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound(
-  'there is no artifact with this id',
+  'no artifact has this id',
   inPath('id', 'the id of an artifact of this tenant'),
 );
 const byName = 'name:asc';
@@ -29,7 +29,7 @@ export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query },
   return pageOf(context, filter, query);
 });
 
-/** All at once, as before there were pages; never more than a bound. */
+/** The whole list in one response, as in the version before pages; with a limit. */
 export const listArtifactsV1 = defineEndpoint('list-artifacts-v1', async ({ query }, context) => {
   const page: Page = { page: 1, perPage: limits.unpagedListMax };
   const ids = context.store.artifacts.ids(filterOfV1(query), page, byName);
@@ -89,8 +89,8 @@ export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, b
   if (!found) return noSuchArtifact;
   if (store.deployments.isArtifactUsed(found.artifact.name)) {
     return refuse.unprocessable(
-      'the artifact is used in a deployment; upload another one instead of changing its description',
-      inState('an artifact that no deployment has used', 'one that a deployment has used'),
+      'the artifact was used in a deployment, so its description cannot be changed; upload another artifact',
+      inState('an artifact that no deployment has used', 'an artifact that a deployment has used'),
     );
   }
   store.artifacts.describe(found.artifact.id, body.description, nowMs);
@@ -127,10 +127,10 @@ export const getStorageUsage = defineEndpoint('get-storage-usage', (_input, { st
   return { status: 200, body: { limit: 0, usage: store.artifacts.usedBytes() } };
 });
 
-/** Writes the entry; `name` tells people which artifact it was. */
+/** Writes the entry; `name` identifies the artifact for readers. */
 export function auditArtifact(
   context: UserContext,
-  act: Pick<AuditedAct, 'action' | 'wideAction'>,
+  act: Pick<AuditedAction, 'action' | 'wideAction'>,
   { id, name }: { id: string; name: string },
 ): void {
   const object = { id, type: 'artifact' } as const;

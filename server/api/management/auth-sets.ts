@@ -5,11 +5,11 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { authSetChanges } from '../../rules/auth-set-status.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
-import { hasRoomFor } from '../../tenants/device-limit.ts';
+import { isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { forgetDevice } from './devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const ofThisDevice = inPath('aid', 'the id of one of the auth_sets of this device');
+const ofThisDevice = inPath('aid', 'an id from the auth_sets of this device');
 const noSuchSet = refuse.notFound(
   'this device has no authentication set with this id',
   ofThisDevice,
@@ -46,10 +46,10 @@ export const setAuthSetStatus = defineEndpoint(
     if (change === 'refuse') {
       return refuse.malformed(`body: status: a ${set.status} set cannot become ${body.status}`, {
         path: 'body.status',
-        expected: `a status that a ${set.status} set can take`,
+        expected: `a status that a ${set.status} set can change to`,
       });
     }
-    if (body.status === 'accepted' && !hasRoomFor(context, device)) return limitReached;
+    if (body.status === 'accepted' && !isWithinDeviceLimit(context, device)) return limitReached;
     context.store.devices.setAuthSetStatus(set, body.status, context.nowMs);
     audit(context, {
       actor: userActor(context.user),
@@ -85,7 +85,7 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
   const set = devices.findAuthSetById(parameters.jti);
   if (set?.status !== 'accepted') {
     return refuse.notFound(
-      'there is no token with this id; the id of a token is that of an accepted authentication set',
+      'no token has this id; use the id of an accepted authentication set',
       inPath('id', 'the id of an accepted authentication set'),
     );
   }

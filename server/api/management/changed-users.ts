@@ -1,4 +1,4 @@
-/** Users are changed, by themselves or by those who manage users. */
+/** Changes of users, by themselves or by user managers. */
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { inPath, type Refusal, refuse } from '../../http/refusal.ts';
@@ -74,7 +74,7 @@ async function prove(
   return { currentHash, passwordHash: await hashPassword(password, random) };
 }
 
-/** Ends all tokens of the user but the one in use, whatever it was that changed. */
+/** Ends all tokens of the user except the one in use, after any change. */
 function writeChange(
   context: UserContext,
   id: string,
@@ -95,7 +95,7 @@ function writeChange(
 }
 
 const noSuchUser = refuse.notFound(
-  'there is no user with this id',
+  'no user has this id',
   inPath('id', 'the id of a user of this tenant'),
 );
 
@@ -107,16 +107,16 @@ function ruleOut(
 ): Refusal | undefined {
   const { email, password, roles } = given;
   if (email === undefined && password === undefined && roles === undefined) {
-    return refuse.malformed('body: contains nothing to change; send email, password or roles', {
+    return refuse.malformed('body: has no change; send email, password or roles', {
       path: 'body',
-      expected: 'something to change',
-      actual: 'nothing to change',
+      expected: 'a change',
+      actual: 'no change',
     });
   }
   if (user.id !== context.user.id && password !== undefined) {
     return refuse.unprocessable(
-      'body: password: cannot be set for another user; they can reset it themselves',
-      { path: 'body.password', expected: 'no password of another user' },
+      'body: password: cannot be set for another user; the user can reset it',
+      { path: 'body.password', expected: 'a change without the password' },
     );
   }
   if (needsProof(context, user, given)) {

@@ -1,4 +1,4 @@
-/** What a browser shows at the link of a message: a form that POSTs to the same link. */
+/** The page that a browser shows for a link in an e-mail: a form that POSTs to the same link. */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { selfContainedPage } from '../../../fixtures/markup.ts';

@@ -47,7 +47,7 @@ describe('a device that does not transfer files is 502:', () => {
     [
       'it accepts other protocols only',
       { proto: control, typ: 'accept', body: encodeBody({ version: 1, protocols: [1, 3, 4] }) },
-      'file transfer disabled on device',
+      'file transfer is disabled on the device',
     ],
     [
       'it accepts another version',
@@ -57,29 +57,29 @@ describe('a device that does not transfer files is 502:', () => {
     [
       'it refuses the version',
       { proto: control, typ: 'error', body: encodeBody({ err: 'require version 3', close: true }) },
-      'the device says: require version 3',
+      'the device reports an error: require version 3',
     ],
     [
       'it refuses with a code of its own',
       { proto: control, typ: 'error', body: encodeBody({ err: 'busy', code: 503 }) },
-      'the device says: busy',
+      'the device reports an error: busy',
     ],
     [
       'it does not know of handshakes',
       { proto: shell, typ: 'error', body: Buffer.from('what?') },
-      /cannot be read/,
+      /is malformed/,
     ],
-    ['it echoes', { proto: control, typ: 'open' }, 'file transfer not implemented on device'],
+    ['it echoes', { proto: control, typ: 'open' }, 'the device does not support file transfer'],
     [
       'it answers something else',
       { proto: fileTransfer, typ: 'accept', body: encodeBody({ version: 1, protocols: [2] }) },
-      'file transfer not implemented on device',
+      'the device does not support file transfer',
     ],
-    ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" cannot be read/],
+    ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" message is malformed/],
     [
       'it accepts with garbage',
       { proto: control, typ: 'accept', body: Buffer.from([0xc1]) },
-      /"accept" cannot be read/,
+      /"accept" message is malformed/,
     ],
     ['it closes', { proto: control, typ: 'close' }, 'the device closed the session'],
   ])('%s', async (_, answer, error) => {
@@ -105,13 +105,13 @@ describe('an error of the device is 400, or the code it sends:', () => {
     const reply = download();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), error);
-    expect(await errorOf(reply)).toEqual([status, 'the device says: no such file']);
+    expect(await errorOf(reply)).toEqual([status, 'the device reports an error: no such file']);
   });
 
   it('after the file information, before the first byte', async () => {
     const reply = download();
     sayError(device, await beginDownload(device), { err: 'permission denied' });
-    expect(await errorOf(reply)).toEqual([400, 'the device says: permission denied']);
+    expect(await errorOf(reply)).toEqual([400, 'the device reports an error: permission denied']);
     expect(await entries(server, { object_id: identity.id })).not.toContainEqual(
       expect.objectContaining({ change: 'file downloaded: /etc/motd' }),
     );
@@ -144,7 +144,7 @@ describe('a device that breaks the order is 502:', () => {
     const asked = await beginDownload(device);
     const body = Buffer.from('hello');
     device.reply(asked, { proto: fileTransfer, typ: 'file_chunk', props, body });
-    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/offset .* where 0 was due/)]);
+    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/offset .* instead of 0/)]);
   });
 });
 
@@ -303,7 +303,7 @@ describe('a device that does not read', () => {
       await presenceOf(server, identity);
     }
     await reply;
-    expect(answer).toEqual([502, 'the device asks, and does not read']);
+    expect(answer).toEqual([502, 'the device sends requests, but does not read the answers']);
   });
 });
 

@@ -110,7 +110,7 @@ describe('a device that does not take the file', () => {
     const open = await device.nextOf('open');
     const body = encodeBody({ version: 1, protocols: [1] });
     device.reply(open, { proto: control, typ: 'accept', body });
-    expect(await errorOf(reply)).toEqual([502, 'file transfer disabled on device']);
+    expect(await errorOf(reply)).toEqual([502, 'file transfer is disabled on the device']);
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe('a device that does not take the file', () => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
     await acceptTransfer(device);
     sayError(device, await device.nextOf('put_file'), error);
-    expect(await errorOf(reply)).toEqual([status, 'the device says: access denied']);
+    expect(await errorOf(reply)).toEqual([status, 'the device reports an error: access denied']);
     await expectAborted(device);
   });
 
@@ -130,7 +130,7 @@ describe('a device that does not take the file', () => {
     const asked = await beginUpload(device);
     await takeContent(device, asked, windowBytes);
     sayError(device, asked, { err: 'disk full' });
-    expect(await errorOf(reply)).toEqual([400, 'the device says: disk full']);
+    expect(await errorOf(reply)).toEqual([400, 'the device reports an error: disk full']);
     await expectAborted(device);
   });
 
@@ -162,7 +162,7 @@ describe('a device that does not take the file', () => {
     device.reply(await device.nextOf('put_file'), { proto: fileTransfer, typ });
     expect(await errorOf(reply)).toEqual([
       502,
-      `the device sent "${typ}" of protocol 2 where "ack" was due`,
+      `the device sent "${typ}" of protocol 2 instead of "ack"`,
     ]);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../testing/test-device.ts';
 import { connectPeer, connectUser, userSocketPath } from '../../testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
-import { endOf, presenceAs, shakeHands } from '../../testing/test-sockets.ts';
+import { endOf, presenceAs, sendUpgrade } from '../../testing/test-sockets.ts';
 import { secondTenant, type TestTenant } from '../../testing/test-tenants.ts';
 
 type OperationId = keyof typeof managementOperations;
@@ -132,7 +132,7 @@ describe("a user's handshake", () => {
   function shake(headers: Readonly<Record<string, string | null>> = {}) {
     const path = userSocketPath(device);
     const authorization = { Authorization: `Bearer ${server.adminToken}` };
-    return shakeHands(server, { path, headers: { ...authorization, ...headers } });
+    return sendUpgrade(server, { path, headers: { ...authorization, ...headers } });
   }
 
   function cookieOf(token: string, origin: string | null) {

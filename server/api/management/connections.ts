@@ -1,4 +1,4 @@
-/** Presence of devices, and what users do with the connected ones: terminals, commands, files. */
+/** Presence of devices, and user operations on connected ones: terminals, commands, files. */
 import { basename } from 'node:path/posix';
 import { fileMediaType } from '../../../fixtures/contract/management/connect.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
@@ -24,7 +24,7 @@ function refusalOf({ status, because }: { readonly status: number; readonly beca
   const isOffline = because === 'device disconnected';
   const ofDevice = {
     path: 'state',
-    remedy: 'check what the device says, and send the request again',
+    remedy: "fix what the device's error names, and send the request again",
   };
   return new Refusal(status, because, { detail: isOffline ? offline : ofDevice });
 }
@@ -141,7 +141,7 @@ function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Recor
   const { uid, gid, mode, size } = info;
   return {
     'Content-Disposition': dispositionOf(basename(path)),
-    // The path that was asked for, and not the device's own text, which could be anything.
+    // The requested path instead of the device's own text, which could be anything.
     [file.path]: headerText(path),
     ...(uid !== undefined && { [file.uid]: String(uid) }),
     ...(gid !== undefined && { [file.gid]: String(gid) }),

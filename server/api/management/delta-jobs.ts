@@ -1,8 +1,8 @@
 /**
  * Jobs that make a delta between two artifacts, for users. This server makes no deltas: every job
- * ends as `failed` at once, with the reason in its log, and the device is served the whole artifact,
- * as devices of the family are whose delta could not be made. `failed` and not `queued`, since nothing
- * more will happen; not `success`, since there is no file.
+ * fails at once, with the reason in its log, and the device gets the whole artifact,
+ * as on other servers of the family after a failed delta. `failed` and not `queued`, because nothing
+ * more will happen; not `success`, because there is no file.
  */
 import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/management/releases.ts';
 import { inPath, refuse } from '../../http/refusal.ts';
@@ -23,10 +23,7 @@ export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, conte
 export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {
   const job = context.store.deltaJobs.find(parameters.id);
   if (!job)
-    return refuse.notFound(
-      'there is no delta job with this id',
-      inPath('id', 'the id of a delta job'),
-    );
+    return refuse.notFound('no delta job has this id', inPath('id', 'the id of a delta job'));
   return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };
 });
 

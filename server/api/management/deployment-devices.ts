@@ -28,7 +28,7 @@ export const listDeploymentDevices = defineEndpoint(
   },
 );
 
-/** All device deployments at once, as before there were pages. */
+/** All device deployments in one response, as in the version before pages. */
 export const listDeploymentDevicesV1 = defineEndpoint(
   'list-deployment-devices-v1',
   async ({ parameters }, context) => {
@@ -55,14 +55,15 @@ export const listDeploymentDeviceIds = defineEndpoint(
 
 export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ parameters }, context) => {
   const { store, user } = context;
-  // A device that was decommissioned is gone, and its logs are there.
+  // A decommissioned device no longer exists, but its logs do.
   const device = user.groups && visibleDevice(context, parameters.device_id);
   if (device instanceof Refusal) return device;
   const log = store.deviceDeployments.findLog(parameters.id, parameters.device_id);
   if (log === undefined)
-    return refuse.notFound('this device has sent no log for this deployment', {
-      ...inState('a device that has sent a log', 'one that has sent none'),
-      remedy: 'the log is there once a device of this deployment has failed and uploaded it',
+    return refuse.notFound('this device has not sent a log for this deployment', {
+      ...inState('a device that has sent a log', 'a device that has not sent one'),
+      remedy:
+        "the log is available after the device's update has failed and the device has uploaded it",
     });
   return { status: 200, body: log };
 });

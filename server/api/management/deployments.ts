@@ -1,4 +1,4 @@
-/** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `../device/`. */
+/** Deployments in the management API. `new-deployment.ts` creates them; the device API is in `../device/`. */
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
@@ -26,13 +26,13 @@ interface ListQuery {
 
 /** The detail of a change that comes too late. */
 const ended = {
-  ...inState('a deployment that is still active', 'one that has ended'),
-  remedy: 'leave it as it is, or create another deployment',
+  ...inState('a deployment that is still active', 'an ended deployment'),
+  remedy: 'nothing to abort; create another deployment if needed',
 };
 /** The detail of a change of what there is not. */
 const withoutMap = {
   ...inState('a deployment that was created with an update_control_map', 'one without'),
-  remedy: 'create another deployment, with the map',
+  remedy: 'create another deployment with a map',
 };
 
 export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>
@@ -117,7 +117,7 @@ export const listDeploymentStatistics = defineEndpoint(
   },
 );
 
-/** Replaces the control map; devices that pause see it when they ask for it next. */
+/** Replaces the control map; paused devices see it with their next request for it. */
 export const updateDeployment = defineEndpoint(
   'update-deployment',
   ({ parameters, body }, context) => {
@@ -142,7 +142,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
   const { store, user, nowMs } = context;
   const deployment = changeableDeployment(context, parameters.id);
   if (deployment instanceof Refusal) {
-    // As the field has it: there is nothing to abort, which 404 would not say of a finished one.
+    // As in the field: 404 would not say that a finished deployment exists.
     return deployment.status === 404
       ? refuse.unprocessable(deployment.error, deployment.detail)
       : deployment;

@@ -110,7 +110,7 @@ describe.each(everyOne)('%s', (id, success, json) => {
     const refused = await send({ token: redsUser.token });
     expect([refused.status, refused.json().error]).toEqual([
       403,
-      expect.stringContaining('in none of the groups'),
+      expect.stringContaining('not in the groups of'),
     ]);
     expect((await send({ token: bluesUser.token })).status).toBe(success);
   });

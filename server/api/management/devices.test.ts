@@ -208,7 +208,7 @@ describe('one device', () => {
 
   it.each([unknownId, 'x', '%', "' OR 1=1"])('is 404 when there is none: %s', async (id) => {
     const reply = await server.call('get-device', asUser({ parameters: { id } }));
-    expect([reply.status, reply.json().error]).toEqual([404, 'there is no device with this id']);
+    expect([reply.status, reply.json().error]).toEqual([404, 'no device has this id']);
   });
 });
 

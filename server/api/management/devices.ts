@@ -1,6 +1,5 @@
 /**
- * Devices as a whole, for users: lists, one of them, how many, how many may be accepted, and taking
- * one out of service.
+ * Devices in the management API: list, read, count, limit, and decommission.
  */
 import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
 import { JsonList } from '../../http/json-list.ts';
@@ -30,7 +29,7 @@ export const searchDevices = defineEndpointWithOwnTransactions(
 async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page) {
   const { store, user, request } = context;
   const filter = { ...wanted, groups: user.groups };
-  // One more than asked for tells whether there is a next page.
+  // One more than requested shows whether there is a next page.
   const beyond = store.devices.list(filter, { page: page.page * page.perPage + 1, perPage: 1 });
   const total = page.page * page.perPage + beyond.length;
   return {
@@ -98,7 +97,7 @@ export const getDeviceLimit = defineEndpoint('get-device-limit', (_input, contex
 export const getLimitByName = defineEndpoint('get-limit-by-name', ({ parameters }, context) => {
   if (parameters.name !== limitName) {
     return refuse.malformed(
-      `there is no limit with this name; the only one is ${limitName}`,
+      `no limit has this name; the only one is ${limitName}`,
       inPath('name', limitName),
     );
   }

@@ -1,4 +1,4 @@
-/** Finds the devices of a page, by the store alone where it can, else by their attributes. */
+/** Finds the devices of a page: with the store alone if possible, otherwise by their attributes. */
 import type {
   InventoryFilter,
   InventorySort,

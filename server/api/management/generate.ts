@@ -1,6 +1,6 @@
 /**
  * What an artifact is generated from: the form that a user fills in, and a plain file. The artifact is
- * like that of the field's tool for update modules: it provides its name as a version under the
+ * like that of the generator tools in the field: it provides its name as a version under the
  * module's name, and clears what the module provided before.
  */
 import { createReadStream } from 'node:fs';
@@ -58,7 +58,7 @@ const formShape = v.object({
 });
 export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName: string };
 
-/** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
+/** The form of an upload; only a plain file name is taken from the caller. */
 export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
   const given = Object.fromEntries(fields);
   const checked = v.safeParse(formShape, given, { abortEarly: true });

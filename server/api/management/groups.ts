@@ -1,4 +1,4 @@
-/** Static groups of devices, for users. A group is there while a device is in it. */
+/** Static groups of devices in the management API. A group exists while it has a device. */
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
@@ -11,7 +11,7 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchGroup = refuse.notFound(
-  'there is no group with this name; a group exists only while it has devices',
+  'no group has this name; a group exists only while it has devices',
   inPath('name', 'the name of a group that has devices'),
 );
 const notIn = refuse.notFound(

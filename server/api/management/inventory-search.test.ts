@@ -159,11 +159,11 @@ describe('a search that is malformed is 400, and the answer says where', () => {
     [one({ type: '$regex', value: 'x'.repeat(257) }), 'filters.0.value'],
     [
       one({ type: '$regex', value: '(' }),
-      'the pattern of a $regex is not in the syntax of RE2: missing closing ): (',
+      'the pattern of a $regex is not valid RE2 syntax: missing closing ): (',
     ],
     [
       one({ type: '$regex', value: '(?=x)' }),
-      'the pattern of a $regex is not in the syntax of RE2: invalid or unsupported Perl syntax: (?=',
+      'the pattern of a $regex is not valid RE2 syntax: invalid or unsupported Perl syntax: (?=',
     ],
     [{ filters: Array.from({ length: 101 }, () => good) }, 'filters: must hold at most 100'],
     [{ sort: [place] }, 'sort.0.order'],
@@ -192,7 +192,7 @@ describe('a pattern that would take for ever elsewhere', () => {
     const reply = await ask('(a?){400}b$');
     expect([reply.status, reply.json().error]).toEqual([
       400,
-      'body: filters: the pattern of a $regex takes too long to match, together with the other patterns of the search; simplify it, or search fewer devices',
+      'body: filters: the pattern of a $regex takes too long to match with the other patterns of the search; simplify it, or search fewer devices',
     ]);
     const parameters = { id: long.id };
     await server.call('decommission-device', { token: server.adminToken, parameters });

@@ -1,6 +1,6 @@
 /**
  * The attributes of devices as users see them. Devices write the scope inventory and users the
- * scope tags; the other three are made from what the server knows anyhow.
+ * scope tags; the other three are derived from data that the server has.
  */
 
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
@@ -31,7 +31,7 @@ export function inventoryView(store: Store, device: StoredDevice): InventoryDevi
   };
 }
 
-/** Reads the values of one device, those of a scope together when the first is asked for. */
+/** Reads the values of one device, those of a scope together when the first is needed. */
 export function valueReader(store: Store, device: StoredDevice): ReadValue {
   const { id } = device;
   const scopes: Record<AttributeScope, () => readonly NamedValue[]> = {
@@ -67,7 +67,7 @@ function writtenAttributes(
   }));
 }
 
-/** The identity's values; the name `status` is the device's own status, whatever it sent. */
+/** The identity's values; `status` is always the status of the device, not the value it sent. */
 function identityAttributes(device: StoredDevice): Attributes {
   const scope = 'identity' as const;
   return [

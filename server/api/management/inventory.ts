@@ -1,4 +1,4 @@
-/** Devices with their attributes, for users: the list, one of them, and the search. */
+/** Devices with their attributes in the management API: list, read, search. */
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
@@ -66,7 +66,7 @@ export const searchInventory = defineEndpointWithOwnTransactions(
   },
 );
 
-/** Finds what is wanted at once, or in its turn where devices have to be read one by one. */
+/** Searches at once, or in turns if devices have to be read one by one. */
 async function searched(
   context: HandlerContext,
   wanted: Wanted,
@@ -97,7 +97,7 @@ function listOf(
   return JsonList.ofEach(ids, read, context);
 }
 
-/** The device with the attributes that are asked for only; all of them when none is named. */
+/** The device with only the requested attributes; with all when none is named. */
 function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): InventoryDevice {
   if (wanted.length === 0) return device;
   const isWanted = ({ scope, name }: InventoryDevice['attributes'][number]): boolean =>

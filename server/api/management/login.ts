@@ -1,4 +1,4 @@
-/** Users sign in with e-mail and password, get a token, and sign out. Spec: Authentication, rules 2 and 3 */
+/** Sign-in of users with e-mail and password, and sign-out. Spec: Authentication, rules 2 and 3 */
 import { passwordFits } from '../../crypto/passwords.ts';
 import { refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';

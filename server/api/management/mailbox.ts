@@ -1,4 +1,4 @@
-/** Secrets that are sent to a user's mailbox, and what they open: a password, or another e-mail. */
+/** Secrets sent to a user's mailbox, which permit setting a password or confirming an e-mail address. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -113,7 +113,7 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
     return refuse.conflict(
       `a change of the e-mail address is already pending; confirm it, or wait until ${until}`,
       undefined,
-      inState('no pending change of the address', `one until ${until}`),
+      inState('no pending change of the e-mail address', `one until ${until}`),
     );
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
@@ -139,9 +139,9 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
     const { email = user.email } = confirmation;
     if (context.tenants.findByEmail(email)) {
       return refuse.conflict(
-        'another user has this e-mail address now; start again',
+        'another user now has this e-mail address; start again with a different one',
         undefined,
-        inState('an address that nobody uses', 'one that another user has taken meanwhile'),
+        inState('an unused e-mail address', 'an address that another user now has'),
       );
     }
     tenant.store.atomically(() => {
@@ -172,7 +172,7 @@ function findSecret(
     expected: 'the unused secret of the newest e-mail, before it expires',
   };
   if (secret === undefined) {
-    return refuse.malformed('secret_hash: is required, in the body or in the query', detail);
+    return refuse.malformed('secret_hash: is required in the body or the query', detail);
   }
   const digest = digestOf(secret);
   for (const tenant of tenants.list()) {

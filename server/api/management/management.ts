@@ -1,4 +1,4 @@
-/** All endpoints of the management API beside the audit log. */
+/** All endpoints of the management API except the audit log. */
 import type { Endpoint } from '../../pipeline/endpoint.ts';
 import {
   deleteArtifact,

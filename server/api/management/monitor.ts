@@ -1,4 +1,4 @@
-/** What devices' monitors have told, for users: alerts and what is watched. */
+/** The monitor for users: the alerts and monitor configurations of devices. */
 import { timestampMs } from '../../../fixtures/contract/text.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';

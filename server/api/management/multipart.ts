@@ -1,4 +1,4 @@
-/** Reads the parts of a multipart body one by one, within limits of their number and heads. */
+/** Reads the parts of a multipart body one by one, with limits on their number and headers. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -52,7 +52,7 @@ export function openMultipart(
 
 /** The answer to a body with more parts than are read. */
 export const tooManyParts = refuse.malformed(
-  `the multipart body has more than ${limits.uploadPartsMax} parts; send only those that are needed`,
+  `the multipart body has more than ${limits.uploadPartsMax} parts; send only the required ones`,
   { path: 'form', expected: `at most ${limits.uploadPartsMax} parts`, actual: 'more parts' },
 );
 

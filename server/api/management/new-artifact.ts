@@ -1,4 +1,4 @@
-/** New artifacts, for users: uploaded as they are, or generated from a plain file. */
+/** New artifacts: uploaded, or generated from a plain file. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -58,7 +58,7 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
   },
 );
 
-/** What is said of an artifact beside its file. */
+/** The fields of an artifact upload besides the file. */
 interface Naming {
   /** The id of the artifact; a random UUID when absent. */
   readonly id?: string | undefined;
@@ -97,7 +97,7 @@ function refuseLarge(artifact: ReturnType<typeof artifactOf>): Refusal | undefin
   const most = limits.artifactViewMaxBytes;
   if (isJsonWithin(artifact, most)) return undefined;
   return refuse.malformed(
-    `artifact: what it says of itself and its updates can have at most ${most} bytes as JSON`,
+    `artifact: the header's data on the artifact and its updates can have at most ${most} bytes as JSON`,
     { path: 'form.artifact', expected: `a header with at most ${most} bytes of JSON` },
   );
 }
@@ -109,7 +109,7 @@ function refuseDoubled(
   if (store.artifacts.find(artifact.id)) {
     return refuse.unprocessable(`an artifact with the id ${artifact.id} already exists`, {
       path: 'form.artifact_id',
-      expected: 'an id that no artifact has, or none',
+      expected: 'an unused id, or no id',
       actual: artifact.id,
     });
   }
@@ -120,11 +120,11 @@ function refuseDoubled(
   return (
     other &&
     refuse.conflict(
-      `an artifact with the name ${artifact.name} for the same devices already exists: ${other.id}`,
+      `an artifact with the name ${artifact.name} for the same device types already exists: ${other.id}`,
       { metadata: { conflict: other.artifact_depends } },
       {
         path: 'form.artifact',
-        expected: 'a name that no artifact for these devices has',
+        expected: 'a name that no artifact for these device types has',
         actual: artifact.name,
       },
     )

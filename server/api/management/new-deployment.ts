@@ -1,4 +1,4 @@
-/** Making deployments, for users: of an artifact to devices, to all of them, or to a group. */
+/** New deployments of an artifact: to some devices, to all, or to a group. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   NewDeployment,
@@ -13,7 +13,7 @@ import { planPhases } from '../../rules/phases.ts';
 import type { NewDeployment as NewStoredDeployment } from '../../store/deployments.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Store } from '../../store/store.ts';
-import { type AuditedAct, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
+import { type AuditedAction, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 /** Whom a deployment is for. */
@@ -34,7 +34,7 @@ export const createGroupDeployment = defineEndpoint(
 function create(context: UserContext, body: NewGroupDeployment, audience: Audience | Refusal) {
   if (audience instanceof Refusal) return audience;
   if (context.store.artifacts.idsOf(body.artifact_name).length === 0) {
-    return refuse.unprocessable(`there is no artifact with the name ${body.artifact_name}`, {
+    return refuse.unprocessable(`no artifact has the name ${body.artifact_name}`, {
       path: 'body.artifact_name',
       expected: 'the name of an uploaded artifact',
     });
@@ -64,7 +64,7 @@ export function openDeployment(
   context: UserContext,
   wanted: Omit<NewStoredDeployment, 'id' | 'deviceDigest' | 'nowMs'> &
     Partial<Pick<NewStoredDeployment, 'id' | 'nowMs'>>,
-  entry: Pick<AuditedAct, 'wideAction' | 'wideEntry'> = {},
+  entry: Pick<AuditedAction, 'wideAction' | 'wideEntry'> = {},
 ): string | Refusal {
   const { store, random, nowMs } = context;
   const deviceDigest = digestOf(wanted.deviceIds.toSorted().join('\n'));
@@ -74,7 +74,7 @@ export function openDeployment(
     return refuse.conflict(
       `an identical deployment is active: ${identical.id}`,
       undefined,
-      inState('no active deployment like this one', `deployment ${identical.id}`),
+      inState('no identical active deployment', `deployment ${identical.id}`),
     );
   }
   store.deployments.create(deployment);
@@ -89,7 +89,7 @@ export function openDeployment(
 
 function chosenDevices(context: UserContext, body: NewDeployment): Audience | Refusal {
   if ((body.devices !== undefined) === (body.all_devices === true)) {
-    return refuse.malformed('body: give either devices, a list of ids, or all_devices: true', {
+    return refuse.malformed('body: must have either devices (a list of ids) or all_devices: true', {
       path: 'body.devices',
       expected: 'a list of ids, or all_devices: true',
       actual: body.devices ? 'both' : 'neither',
@@ -132,9 +132,9 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
   }
   const deviceIds = acceptedIn(store);
   if (deviceIds.length > 0) return { deviceIds };
-  return refuse.malformed('body: all_devices: no device is accepted yet', {
+  return refuse.malformed('body: all_devices: there is no accepted device', {
     ...inState('at least one accepted device', 'none'),
-    remedy: 'accept a device, as by "npx fleetbed accept"',
+    remedy: 'accept a device, for example with "npx fleetbed accept"',
   });
 }
 

@@ -1,4 +1,4 @@
-/** Users are made: in the first version with a password, in the second one by invitation. */
+/** New users: with a password in version 1, by invitation in version 2. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -56,7 +56,7 @@ export function rolesProblem(store: Store, roles: readonly string[] = []): Refus
   });
 }
 
-/** Why nobody can have this e-mail any more. */
+/** Why a new user cannot have this e-mail address. */
 export const emailTaken = refuse.unprocessable(
   'body: email: is already in use in this or another tenant; choose another address',
   freeAddress,

@@ -1,4 +1,4 @@
-/** The permission sets that roles are made of: fixed, and told with the operations that each opens. */
+/** The predefined permission sets of roles, listed with the operations that each permits. */
 import {
   type PermissionSetName,
   permissionSets,
@@ -22,7 +22,7 @@ export const getPermissionSet = defineEndpoint('get-permission-set', ({ paramete
   const name = names.find((one) => one === parameters.id);
   if (!name)
     return refuse.notFound(
-      `there is no permission set with this name; the names are ${names.join(', ')}`,
+      `no permission set has this name; the names are ${names.join(', ')}`,
       inPath('name', 'the name of a permission set'),
     );
   return { status: 200, body: permissionSetView(name) };

@@ -1,4 +1,4 @@
-/** Personal access tokens: API keys that a user makes for his scripts. Spec: Authentication, rule 4 */
+/** Personal access tokens: API keys that users create for scripts. Spec: Authentication, rule 4 */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';

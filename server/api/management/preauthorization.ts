@@ -1,4 +1,4 @@
-/** Letting a device in before it comes for the first time. */
+/** Preauthorization: accepts a device before its first request. */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { publicKeyForm, readPublicKey } from '../../crypto/public-key.ts';
@@ -27,12 +27,12 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   const known = devices.findByIdentity(identity.canonical);
   const own = known && devices.findAuthSet(known.id, key.pem);
   if (known && own?.status === 'accepted' && !body.force) {
-    const because = 'the device is accepted with this key already';
+    const because = 'the device is already accepted with this key';
     return refuse.conflict(because, deviceView(known, devices.authSets(known.id)), {
       path: 'state',
       expected: 'a device that is not accepted with this key',
-      actual: 'one that is',
-      remedy: 'nothing is to be done: the device can sign in',
+      actual: 'a device that is accepted with this key',
+      remedy: 'nothing to do: the device can sign in',
     });
   }
   if (known && !body.force) {
@@ -46,10 +46,10 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
       expected: 'true',
       ...(isAccepted && {
         remedy:
-          'send force: true only if this key is to replace the one that the device is accepted with, which loses its access',
+          'send force: true only to replace the accepted key of the device, which then loses its access',
       }),
       ...(isRejected && {
-        remedy: 'a user has rejected the device; send force: true only if it is to be let in again',
+        remedy: 'a user has rejected the device; send force: true only to allow it again',
       }),
     });
   }

@@ -1,4 +1,4 @@
-/** Devices whose records are there, which under asynchronous-provisioning takes a while. */
+/** Devices whose records exist; with asynchronous-provisioning this takes some time. */
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { isProvisioned, notProvisioned, provisionedSinceMs } from '../../rules/provisioning.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';

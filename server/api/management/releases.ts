@@ -1,4 +1,4 @@
-/** Releases, for users: the artifacts of one name together. */
+/** Releases in the management API: the artifacts with one name. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
@@ -16,7 +16,7 @@ import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchRelease = refuse.notFound(
-  'there is no release with this name',
+  'no release has this name',
   inPath('name', 'the name of a release'),
 );
 const byName = 'name:asc';
@@ -104,7 +104,7 @@ export const deleteReleases = defineEndpoint('delete-releases', ({ query }, cont
       {
         active_deployments: active,
       },
-      inState('releases without active deployments', 'some that are being deployed'),
+      inState('releases without active deployments', 'releases that are being deployed'),
     );
   }
   for (const name of new Set(query.name)) {

@@ -1,4 +1,4 @@
-/** Roles, in both versions of their form, over one store. */
+/** Roles in both versions of the management API, over one store. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type {
@@ -26,21 +26,21 @@ import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchRole = refuse.notFound(
-  'there is no role with this name',
+  'no role has this name',
   inPath('id', 'the name of a role of this tenant'),
 );
 const notYours = refuse.unprocessable(
-  'predefined roles cannot be changed; create your own role',
-  inState('a role of your own', 'a predefined one'),
+  'predefined roles cannot be changed; create a custom role',
+  inState('a custom role', 'a predefined role'),
 );
 
 const tooLarge = refuse.malformed(
-  `body: what a role permits can have at most ${limits.roleMaxBytes} bytes; make several roles of it`,
+  `body: the permissions of a role can have at most ${limits.roleMaxBytes} bytes; split it into several roles`,
   {
     path: 'body',
     expected: `permissions with at most ${limits.roleMaxBytes} bytes`,
     actual: 'more',
-    remedy: 'make several roles of it: a user can have up to 20',
+    remedy: 'split it into several roles: a user can have up to 20',
   },
 );
 
@@ -146,11 +146,11 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
   }
   if (change.description === undefined && change.grants === undefined) {
     return refuse.malformed(
-      'body: contains nothing to change; send a description, or what the role is to permit',
+      'body: has no change; send a description, or the permissions of the role',
       {
         path: 'body',
-        expected: 'something to change',
-        actual: 'nothing to change',
+        expected: 'a change',
+        actual: 'no change',
       },
     );
   }

@@ -1,4 +1,4 @@
-/** The caller's own tenant, and the token by which devices come to belong to it. */
+/** The caller's tenant, and the token with which devices enter it. */
 import type { TenantDescription } from '../../../fixtures/contract/management/tenants.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { accessOf } from '../../tenants/access.ts';

@@ -124,7 +124,7 @@ describe('an upload that is too large', () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  const tooManyParts = 'the multipart body has more than 40 parts; send only those that are needed';
+  const tooManyParts = 'the multipart body has more than 40 parts; send only the required ones';
 
   it('by more parts than are looked at is 400', async () => {
     const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, 'x']));

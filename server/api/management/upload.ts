@@ -112,7 +112,7 @@ function readParts(
   });
 }
 
-/** Counts what comes before the file, which alone is kept in memory; until it is told to stop. */
+/** Counts the parts before the file, which are kept in memory, until it is stopped. */
 function holdFields(
   request: IncomingMessage,
   underway: HandlerContext['underway'],
@@ -157,7 +157,7 @@ async function discarded(
 }
 
 function noFile(part: string): Refusal {
-  return refuse.malformed(`the request does not contain the file in a part "${part}"`, {
+  return refuse.malformed(`the request has no part "${part}" with the file`, {
     path: `form.${part}`,
     expected: 'a part with the file',
     actual: 'none',

@@ -1,7 +1,7 @@
 /** Details of refusals about users, which several operations share. */
 
-/** The detail of an address that somebody has. */
-export const freeAddress = { path: 'body.email', expected: 'an address that nobody uses' };
+/** The detail for an e-mail address that is already in use. */
+export const freeAddress = { path: 'body.email', expected: 'an unused e-mail address' };
 /** The detail of a password that is not the user's. */
 export const wrongPassword = {
   path: 'body.current_password',

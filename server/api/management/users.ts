@@ -1,4 +1,4 @@
-/** Users, as users see them: listing, looking at one, removing. Making and changing are beside. */
+/** Users in the management API: list, read, remove. Creating and changing are in other files. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
@@ -12,11 +12,11 @@ import { linkedAnswer, momentMs } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound(
-  'there is no user with this id',
+  'no user has this id',
   inPath('id', 'the id of a user of this tenant'),
 );
 
-/** Why the last one who may do everything stays as he is. */
+/** Why the last user with full access cannot be removed or restricted. */
 export const lastAdmin = refuse.unprocessable(
   'this is the last user with full access who can sign in; create another one first',
   inState('another user with full access who can sign in'),
@@ -60,12 +60,12 @@ export const deleteUser = defineEndpoint('delete-user', ({ parameters }, context
   return { status: 204 };
 });
 
-/** Whether nobody else could mend what this user breaks. */
+/** Whether this is the last user with full access who can sign in. */
 export function isLastAdmin(store: Store, user: StoredUser): boolean {
   return isActingAdmin(store, user) && !hasActingAdmin(store, user.id);
 }
 
-/** Whether somebody may do everything and can sign in, the user of `exceptId` left aside. */
+/** Whether a user other than `exceptId` has full access and can sign in. */
 export function hasActingAdmin(store: Store, exceptId = ''): boolean {
   const everybody = { page: 1, perPage: limits.usersMax };
   return store.users

@@ -1,6 +1,6 @@
 /**
- * Stored things as the management API shows them. Members that are undefined are no part of the
- * JSON that is made of them.
+ * Stored objects as the management API returns them. Undefined members do not appear in the
+ * JSON.
  */
 import type {
   Deployment,
@@ -57,7 +57,7 @@ export function statisticsView(counts: ReadonlyMap<string, number>): Record<stri
   );
 }
 
-/** What a deployment's view needs beside the deployment. */
+/** What a deployment's view needs besides the deployment. */
 interface DeploymentFacts {
   /** Number of device deployments by status. */
   readonly counts: ReadonlyMap<string, number>;

@@ -5,7 +5,7 @@ import type { StoredDeployment } from '../../store/deployments.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchDeployment = refuse.notFound(
-  'there is no deployment with this id',
+  'no deployment has this id',
   inPath('id', 'the id of a deployment'),
 );
 const notAnId = refuse.malformed(
@@ -14,11 +14,11 @@ const notAnId = refuse.malformed(
 );
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const otherGroups = refuse.forbidden(
-  "none of the deployment's devices is in a group that the user's roles are limited to",
+  "none of the deployment's devices is in the groups of the user's roles",
   ofRoles('a deployment with a device in one of these groups'),
 );
 const furtherGroups = refuse.forbidden(
-  "some of the deployment's devices are in none of the groups that the user's roles are limited to",
+  "some of the deployment's devices are not in the groups of the user's roles",
   ofRoles('a deployment whose devices are all in these groups'),
 );
 

@@ -1,4 +1,4 @@
-/** Which devices a user may touch: all of the tenant, or those of the groups that the user's roles are limited to. */
+/** Which devices a user may access: all of the tenant, or those in the groups of the user's roles. */
 
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
@@ -8,15 +8,15 @@ import type { StoredDevice } from '../../store/devices.ts';
 export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound(
-  'there is no device with this id',
+  'no device has this id',
   inPath('device_id', 'the id of a device of this tenant'),
 );
 const otherGroup = refuse.forbidden(
-  "the device is in none of the groups that the user's roles are limited to",
+  "the device is not in the groups of the user's roles",
   ofRoles('a device in one of these groups'),
 );
 
-/** The device of an id; 404 when there is none, 403 when it is out of the user's groups. */
+/** The device with an id; 404 if it does not exist, 403 if it is not in the user's groups. */
 export function visibleDevice(
   { store, user }: Pick<UserContext, 'store' | 'user'>,
   id: string,

@@ -1,4 +1,4 @@
-/** The place within the page, kept in the address's fragment: a path and a query. */
+/** The location within the page, stored in the fragment of the address: a path and a query. */
 import { computed, signal } from '@preact/signals';
 
 const fragment = signal(location.hash);

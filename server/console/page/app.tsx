@@ -1,4 +1,4 @@
-/** The frame of the page: the bar, the navigation, and the room of the address. */
+/** The frame of the page: the bar, the navigation, and the view at the address. */
 import { Suspense } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
@@ -30,7 +30,7 @@ function skipToMain(): void {
   document.getElementById('main')?.focus();
 }
 
-/** On a narrow page the rooms stand in one line, which scrolls sideways. */
+/** On a narrow page the navigation is one line, which scrolls sideways. */
 function showCurrent(navigation: HTMLElement): void {
   const item = navigation.querySelector<HTMLElement>('[aria-current="page"]');
   if (!item) return;
@@ -81,8 +81,8 @@ function Rooms() {
               )),
             )}
             <Route>
-              <Empty title="There is nothing at this address">
-                <Link href="/">To the overview</Link>
+              <Empty title="This page does not exist">
+                <Link href="/">Go to the overview</Link>
               </Empty>
             </Route>
           </Switch>

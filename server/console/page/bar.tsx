@@ -1,4 +1,4 @@
-/** The bar at the top: whose server this is, which tenant, and whether events arrive. */
+/** The bar at the top: the server, the tenant, and whether events arrive. */
 import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { askJson } from './api/client.ts';
@@ -10,7 +10,7 @@ import { nextTheme, theme } from './theme.ts';
 const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
   connecting: ['plain', 'Connecting'],
   live: ['good', 'Live'],
-  lost: ['bad', 'Disconnected, trying again'],
+  lost: ['bad', 'Disconnected, reconnecting'],
 };
 
 /** The bar; without a token it shows only the name. */

@@ -1,18 +1,18 @@
-/** Asks before something is destroyed. */
+/** Asks for confirmation before data is deleted. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
 interface Question {
   readonly title: string;
   readonly text: string;
-  /** The word on the button that goes on. */
+  /** The label of the button that continues. */
   readonly action: string;
   readonly answer: (isMeant: boolean) => void;
 }
 
 const question = signal<Question | undefined>(undefined);
 
-/** Resolves with whether the user goes on. */
+/** Resolves with true if the user continues. */
 export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {

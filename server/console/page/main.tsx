@@ -1,4 +1,4 @@
-/** The console page: signs in, follows the server, shows the room of the address. */
+/** The console page: signs in, follows the server, shows the view at the address. */
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
 import '../../../fixtures/page/kit-lists.css';

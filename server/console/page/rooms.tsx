@@ -1,4 +1,4 @@
-/** The rooms of the page: where they are, what they are called, and their views. */
+/** The views of the page with their addresses and titles. */
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact/compat';
 import { DeviceRoom } from './rooms/device.tsx';

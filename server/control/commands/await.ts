@@ -1,4 +1,4 @@
-/** Waiting for entries of a tenant's journal. */
+/** Waits for entries of a tenant's journal. */
 
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
@@ -19,11 +19,11 @@ interface Awaited {
   readonly timeoutSeconds: number;
   /** The clock of the machine: that of a tenant may be stopped. */
   readonly clock: Clock;
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   readonly gone?: AbortSignal;
 }
 
-/** The entries until enough matched, the time was up, or the caller was gone. */
+/** The entries until enough matched, the time was up, or the caller disconnected. */
 export interface AwaitResult {
   readonly matching: readonly JournalEntry[];
   /** The newest entries that did not match. */

@@ -1,9 +1,9 @@
-/** Steering the time of a tenant. */
+/** Controls the time of a tenant. */
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 
 /** Executes a command; why not when it cannot be, and the clock stays where it is. */
-export function steerClock(
+export function applyClockCommand(
   clock: SteeredClock,
   { now, until, advanceSeconds, rate }: BodyOf<'POST /clock'>,
 ): string | undefined {

@@ -1,4 +1,4 @@
-/** Adding planned faults to a tenant. */
+/** Adds planned faults to a tenant. */
 import type { YamlProblem } from '../../../fixtures/yaml-text.ts';
 import type { FaultPlans } from '../../faults/fault-plans.ts';
 import { problemText, readPlan } from '../../faults/plan-text.ts';
@@ -15,7 +15,7 @@ export function addPlan(faults: FaultPlans, text: string): AddedPlan {
   if ('problems' in read)
     return { error: read.problems.map(problemText).join('; '), problems: read.problems };
   if (faults.size + read.rules.length > RULES_MAX) {
-    return { error: `at most ${RULES_MAX} rules are possible; remove some first` };
+    return { error: `more than ${RULES_MAX} rules, the maximum; remove some first` };
   }
   faults.add(read.rules);
   return { added: read.rules.map(({ id }) => id) };

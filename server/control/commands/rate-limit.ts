@@ -1,4 +1,4 @@
-/** Limiting how often the callers of a tenant may ask. */
+/** Limits the request rate of the callers of a tenant. */
 import { type RateLimit, rateLimitFault } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 

@@ -82,7 +82,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fetch): AdminClient {
   return {
     call: async <Id extends AdminOperation>(id: Id, call: object = {}) => {
-      if (!Object.hasOwn(rows, id)) throw new TypeError(`there is no operation "${id}"`);
+      if (!Object.hasOwn(rows, id)) throw new TypeError(`the operation "${id}" does not exist`);
       const operation: Operation = rows[id];
       const response = await fetchBy(...requestOf(baseUrl, token, { operation, call }));
       const text = await response.text();

@@ -71,7 +71,7 @@ async function firstMatch(
   const { matching, others } = await awaitEntries(tenant, awaited);
   const [found] = matching;
   if (found) return found;
-  const came = others.length === 0 ? 'nothing at all' : others.map(wordOf).join(', ');
+  const came = others.length === 0 ? 'nothing' : others.map(wordOf).join(', ');
   throw new AwaitTimeout(
     `no entry matched ${JSON.stringify(filter)} within ${timeoutSeconds} s; instead came ${came}`,
   );

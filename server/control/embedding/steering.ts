@@ -1,4 +1,4 @@
-/** The clock and the planned faults of a tenant, as a test steers them. */
+/** The clock and the planned faults of a tenant, for tests. */
 
 import * as v from 'valibot';
 import { clockCommandShape } from '../../../fixtures/control/inputs.ts';
@@ -6,7 +6,7 @@ import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimit } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
-import { steerClock } from '../commands/clock.ts';
+import { applyClockCommand } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 
@@ -14,7 +14,7 @@ import { setRateLimit } from '../commands/rate-limit.ts';
 export interface TestbedClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Lets time pass until the moment, or sets the clock back to it; text in ISO 8601. */
+  /** Advances the clock to a time, or sets it back to that time; strings are ISO 8601. */
   set(moment: string | number | Date): void;
   advance(seconds: number): void;
   /** 0 stops the clock, 1 is the speed of the system's clock, 60 is a minute per second. */
@@ -28,7 +28,7 @@ export function testbedClock(clock: SteeredClock): TestbedClock {
   const steer = (command: v.InferInput<typeof clockCommandShape>): void => {
     const read = v.safeParse(clockCommandShape, command, { abortEarly: true });
     if (!read.success) throw new RangeError(v.summarize(read.issues));
-    steerClock(clock, read.output);
+    applyClockCommand(clock, read.output);
   };
   return {
     now: () => clock.now(),

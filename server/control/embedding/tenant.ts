@@ -1,4 +1,4 @@
-/** One tenant as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
+/** One tenant, for tests: its admin, clock, faults, journal, limits, and resets. */
 
 import type * as v from 'valibot';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
@@ -36,7 +36,7 @@ export interface TestbedTenant {
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
-  /** Puts a start state in place of all that the tenant holds; `reset` comes back to it. @throws WorldTextError, WorldError */
+  /** Replaces the whole state of the tenant with a start state; `reset` returns to it. @throws WorldTextError, WorldError */
   load(source: WorldSource): Promise<LoadedWorld>;
   /** Back to the state at the start, or to what was loaded last; sockets are closed, faults and journal cleared. */
   reset(): Promise<void>;

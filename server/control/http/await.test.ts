@@ -187,22 +187,20 @@ describe('an assertion about the journal', () => {
 
   it('of a device that nobody knows is refused with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
-    expect(text).toMatch(
-      /body: device: there is no device with this id or identity value; nearest: aa:\d/,
-    );
+    expect(text).toMatch(/body: device: no device has this id or identity value; nearest: aa:\d/);
   });
 
   it('tells of entries that are not kept any more', async () => {
     const small = await startTestServer({ journalEntriesMax: 2 });
     for (let asked = 0; asked < 5; asked += 1) await small.request('GET', '/x');
     const { text } = await control(small, 'POST', '/assert', { happened: [{ status: 200 }] });
-    expect(text).toContain('3 older entries are no longer kept.');
+    expect(text).toContain('3 older entries were dropped.');
     await small.close();
   });
 
   it.each([
     [{}, 'happened'],
-    [{ happened: [] }, 'must have at least one step'],
+    [{ happened: [] }, 'must hold at least one step'],
     [{ happened: 'success' }, 'must be a list'],
     [{ happened: [{}] }, 'must not be empty'],
     [{ happened: [{ report: 'done' }] }, 'happened.0.report: must be one of'],

@@ -1,4 +1,4 @@
-/** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
+/** Waits for entries of a journal instead of sleeping, and asserts what has happened. */
 
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { entryView } from '../../explain/entry-view.ts';
@@ -22,7 +22,7 @@ export function awaitHandlers(clock: Clock) {
       const { tenant, query, response } = call;
       requireJournal(tenant);
       if (waiting >= WAITING_MAX) {
-        refuse(503, `${WAITING_MAX} requests are already waiting; end one of them first`);
+        refuse(503, `${WAITING_MAX} requests are already waiting, the maximum; close one first`);
       }
       waiting += 1;
       const gone = new AbortController();
@@ -48,7 +48,7 @@ export function awaitHandlers(clock: Clock) {
       }
       const verdict = judge.verdict();
       const { dropped } = journal.size;
-      const lost = dropped > 0 ? ` ${dropped} older entries are no longer kept.` : '';
+      const lost = dropped > 0 ? ` ${dropped} older entries were dropped.` : '';
       const sentence = verdict.sentence + lost;
       const members = { ...verdict, sentence, ...standing(tenant) };
       if (!verdict.holds) refuse(409, sentence, members);

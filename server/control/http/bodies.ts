@@ -1,4 +1,4 @@
-/** How the control listener reads bodies, and the limits of them. */
+/** Reads bodies on the control listener, with their limits. */
 import express, { type RequestHandler } from 'express';
 import { Semaphore } from '../../http/open-files.ts';
 import { refuseForNow } from './refusals.ts';
@@ -18,7 +18,7 @@ export function boundBodies(): RequestHandler {
     // What announces no length may become as long as any.
     const bytes = Math.min(coding === undefined ? Number(length) : Infinity, TEXT_MAX_BYTES);
     if (!underway.tryAcquire(bytes))
-      refuseForNow(response, 'too many bytes of unfinished requests');
+      refuseForNow(response, 'too many bytes in unfinished requests');
     request.once('close', () => underway.release(bytes));
     next();
   };

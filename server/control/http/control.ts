@@ -1,6 +1,6 @@
 /**
- * The control listener: the console page and what it reads. Not a part of the API; it listens on
- * its own port and, but for the page itself and readiness, answers only to the control token.
+ * The control listener: the console page and the control API. Not part of the contract's API; it listens on
+ * its own port and, except for the page itself and readiness, requires the control token.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -72,9 +72,9 @@ export interface ControlOptions {
   readonly underway: ByteBudget;
   /** Turns shared by all requests of the process. */
   readonly turns: Turns;
-  /** What explanations are made with, beside a record. */
+  /** What explanations need besides a record. */
   readonly explainFacts: ExplainSettings;
-  /** Towards slow clients, where it differs from the usual one. */
+  /** Time-outs for slow clients, if they differ from the defaults. */
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined;
 }
 
@@ -119,7 +119,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   const server = createServer(connectionOptions(connectionLimits), (request, response) =>
     inOrder(request, response, () =>
       options.turns.start(callerNamedIn(request), () => {
-        // A server that stops closes its stores before the requests on its connections are told.
+        // A stopping server closes its stores before it aborts the requests on its connections.
         if (!request.socket.destroyed) app(request, response);
       }),
     ),
@@ -163,7 +163,7 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
 const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
-/** With a share of its own, independent of the API. */
+/** With its own share, independent of the API. */
 function ownConnections({ connectionsMax }: ConnectionLimits, closing: StagedClosing): Connections {
   const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused, closing });
@@ -222,7 +222,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
     { tenants, handlers },
     (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
   );
-  app.use((request) => refuse(404, `there is nothing at ${request.path}`));
+  app.use((request) => refuse(404, `the path ${request.path} does not exist`));
   app.use(faults(log, (fault) => storageErrors.refusalOf(fault)));
   return { app, admission };
 }
@@ -257,7 +257,7 @@ function watched(watchdog: Watchdog): RequestHandler {
   };
 }
 
-/** Requires the control token; the time it takes tells nothing about the token. */
+/** Requires the control token; the time of the comparison reveals nothing about the token. */
 function requireToken(controlToken: string): RequestHandler {
   return (request, response, next) => {
     const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];

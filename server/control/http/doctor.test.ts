@@ -61,7 +61,7 @@ describe('the signature doctor over a journal entry', () => {
 
   it('asks for the whole body where the journal keeps only its beginning', async () => {
     const { sequence } = await refused(compact + ' '.repeat(20_000));
-    await expect(examined({ sequence })).rejects.toThrow(/^409.*send them all as body/);
+    await expect(examined({ sequence })).rejects.toThrow(/^409.*send the whole body instead/);
   });
 
   it('is 404 for an entry that is missing or no auth request', async () => {
@@ -102,10 +102,10 @@ describe('the signature doctor over bytes', () => {
   });
 
   it.each([
-    ['nothing', {}, 'give the sequence number'],
-    ['a body alone', { body: 'AAAA' }, 'give the sequence number'],
-    ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'give the sequence number'],
-    ['no base64', { body: '{}', signature: 'x' }, 'body: must be the bytes of the body in base64'],
+    ['nothing', {}, 'must have the sequence number'],
+    ['a body alone', { body: 'AAAA' }, 'must have the sequence number'],
+    ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'must have the sequence number'],
+    ['no base64', { body: '{}', signature: 'x' }, 'body: must be the body in base64'],
     ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
     ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
   ])('is refused with one sentence for %s', async (_, question, sentence) => {

@@ -1,4 +1,4 @@
-/** The signature doctor: over bytes that a caller sends, or over a request in the journal. */
+/** The signature doctor, on bytes that a caller sends or a request in the journal. */
 
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
@@ -37,7 +37,7 @@ async function examine({ store }: Tenant, signed: SignedBody): Promise<Finding> 
 async function examineRecord(tenant: Tenant, sequence: number, names: VendorNames) {
   const record = journalOf(tenant).at(sequence);
   if (record?.kind !== 'exchange' || record.operation !== operations['post-auth-request'].id) {
-    refuse(404, 'there is no auth request with this sequence number, or it is no longer kept');
+    refuse(404, 'the journal has no auth request with this sequence number, or has dropped it');
   }
   const { refusal } = record;
   return {
@@ -54,7 +54,7 @@ function examineKept(
   if ((body?.length ?? 0) < bodyBytes) {
     refuse(
       409,
-      `the journal keeps ${body?.length ?? 0} of the ${bodyBytes} bytes of the body; send them all as body`,
+      `the journal has only ${body?.length ?? 0} of the ${bodyBytes} bytes of the body; send the whole body instead`,
     );
   }
   const signature = headerOf(headers, names.signature.toLowerCase());

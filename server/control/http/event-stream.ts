@@ -35,7 +35,7 @@ export class EventStreams {
   /** Sends what `follow` sends until the reader disconnects; a reader above the limit is 503. */
   open(reader: Response, follow: Follow): Response {
     if (this.#readers.size >= READERS_MAX) {
-      refuse(503, 'too many open event streams; close one of them');
+      refuse(503, 'too many open event streams; close one first');
     }
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');

@@ -39,7 +39,7 @@ describe('GET /explanations/{requestId}', () => {
     await decide(server, device, 'rejected');
     await authenticate(server, device, named('rejected'));
     expect(await firstOf('rejected')).toMatch(
-      /^nothing is wrong with the request, but a user has rejected the device; only if .* run "npx fleetbed accept /,
+      /^nothing is wrong with the request, but a user has rejected the device; to allow it again, run "npx fleetbed accept /,
     );
   });
 
@@ -165,7 +165,7 @@ describe('GET /explanations?device=', () => {
     const { status, text } = await control(server, 'GET', '/explanations?device=02:00:00:00:00:01');
     expect([status, text]).toEqual([
       404,
-      expect.stringContaining('let one send an authentication request to the API, or run'),
+      expect.stringContaining('send an authentication request to the API, or run'),
     ]);
   });
 });

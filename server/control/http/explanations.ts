@@ -1,4 +1,4 @@
-/** Explains a request that was refused or brought no update, and the next update of a device. */
+/** Explains a request that was refused or got no update, and why a device gets no update now. */
 
 import type { Request, Response } from 'express';
 import type { ExplainFacts } from '../../explain/explain.ts';
@@ -14,7 +14,7 @@ import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** What explanations are made with, beside a record and its tenant. */
+/** What explanations need besides a record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
 
 /** Loaded with the first question: the rules, their words and the curves take long to load. */
@@ -24,7 +24,7 @@ const explainer = async () => ({
   ...(await import('../../explain/no-update.ts')),
 });
 
-/** What is explained: as JSON, or as text where the caller asks for that. */
+/** An explanation as JSON, or as text if the caller requests it. */
 export function explanationHandlers(tenants: Tenants, settings: ExplainSettings) {
   const among = (named: Tenant | undefined): readonly Tenant[] =>
     named ? [named] : tenants.list();
@@ -53,7 +53,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
 
 /** What to do before the first device is known. */
 const noDevices =
-  'no device is known: let one send an authentication request to the API, or run "fleetbed simulate"';
+  'there are no devices; send an authentication request to the API, or run "fleetbed simulate"';
 
 function findDevice(tenants: readonly Tenant[], wanted: string) {
   const others: string[] = [];
@@ -110,15 +110,15 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 const expectations: Readonly<Record<number, string>> = {
-  408: 'a request that has arrived whole within the time limit of the server',
-  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
+  408: "a complete request within the server's time limit",
+  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes in total`,
 };
 
 /** The refusal of bytes that were not HTTP. */
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
   const { atMs, requestId, code, status, line } = record;
   const [method = 'GET', url = '/'] = line?.split(' ') ?? [];
-  const sentence = `the request cannot be read as HTTP: ${reasons[status] ?? status}`;
+  const sentence = `the request is not valid HTTP: ${reasons[status] ?? status}`;
   return {
     atMs,
     requestId,
@@ -131,9 +131,9 @@ function refusedRecord(record: UnreadableRecord): RefusedRecord {
     refusal: new Refusal(status, sentence, {
       detail: {
         path: 'request',
-        expected: expectations[status] ?? 'a request of HTTP/1.1 (RFC 9112)',
+        expected: expectations[status] ?? 'an HTTP/1.1 request (RFC 9112)',
         actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
-        rule: 'A request must follow RFC 9112, within the limits of time and size.',
+        rule: 'A request must follow RFC 9112 and stay within the limits of time and size.',
       },
     }),
   };

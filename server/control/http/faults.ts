@@ -1,4 +1,4 @@
-/** How the control listener answers what went wrong. */
+/** Answers of the control listener to errors. */
 import type { ErrorRequestHandler } from 'express';
 import type { Log } from '../../pipeline/log.ts';
 import { BODY_MAX_BYTES, TEXT_MAX_BYTES } from './bodies.ts';
@@ -14,7 +14,7 @@ export function faults(
 ): ErrorRequestHandler {
   return (thrown: unknown, _request, response, next) => {
     if (response.headersSent) {
-      log.error('the control listener failed', thrown);
+      log.error('the control listener had an internal error', thrown);
       next(thrown);
       return;
     }
@@ -31,13 +31,13 @@ export function faults(
       return;
     }
     const status = statusOf(thrown);
-    if (status === undefined) log.error('the control listener failed', thrown);
+    if (status === undefined) log.error('the control listener had an internal error', thrown);
     answer(status ?? 500, status === undefined ? 'internal error' : sentences[status]);
   };
 }
 
 const sentences = {
-  400: 'the request cannot be read; send a JSON body and a path with valid percent-encoding',
+  400: 'the request is malformed; send a JSON body and a path with valid percent-encoding',
   413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} for a fault plan, a world file or a signed body`,
   415: 'the body must be JSON in UTF-8, not compressed',
 } as const;

@@ -1,4 +1,4 @@
-/** The fleet of a tenant: in one look, as a list of all devices, and what happens to it. */
+/** The fleet of a tenant: an overview, a list of all devices, and an event stream. */
 import { legalVariations } from '../../variation/variations.ts';
 import type { Watchdog } from '../../watchdog.ts';
 import { type ControlSource, overviewMax } from '../sources/source.ts';

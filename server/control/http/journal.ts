@@ -1,4 +1,4 @@
-/** The journal of a tenant: read, followed, saved as an archive, and emptied. */
+/** The journal of a tenant: read, follow, export as an archive, and clear. */
 
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
@@ -63,7 +63,7 @@ function entryOf(tenant: Tenant, sequence: string): JournalEntry {
   }
   return (
     journal.at(Number(sequence)) ??
-    refuse(404, 'there is no entry with this sequence number, or it is no longer kept')
+    refuse(404, 'the journal has no entry with this sequence number, or has dropped it')
   );
 }
 
@@ -80,7 +80,7 @@ export function standing(tenant: Tenant) {
   return { bounds, size };
 }
 
-/** What a query asks for, as far as every path of the journal knows it. */
+/** The query parameters that all paths of the journal have. */
 type EntryQuery = Pick<
   QueryOf<'GET /journal'>,
   Exclude<keyof EntryFilter, 'sinceMs' | 'untilMs'> | 'since' | 'until'

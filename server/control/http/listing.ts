@@ -1,4 +1,4 @@
-/** Listings of any length, written in pieces and in turns: nothing else waits for a long one. */
+/** Lists of any length, written in pieces and in turns, so that a long one does not block other requests. */
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The management API for the console: below `/management` its own paths, under the control token, as
- * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
+ * the administrator of the tenant that `?tenant=` names. These calls are not in any journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -106,7 +106,7 @@ export function passRequests(
 ): RequestHandler {
   return (request, response) => {
     if (!request.url.startsWith(apiPrefixes.management)) {
-      refuse(404, 'there is no operation of the management API at this path');
+      refuse(404, 'no operation of the management API has this path');
     }
     requireOperationsOwn(request.method, request.path, request.query);
     const tenant = namedTenant(tenants, request.query) ?? tenants.first;
@@ -155,11 +155,11 @@ function targetOf({ url = '' }: IncomingMessage): string | undefined {
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
   // A tunnel is the other thing that may be asked for, and there is none.
-  const target = targetOf(request) ?? refuse(404, 'there is no websocket at this path');
+  const target = targetOf(request) ?? refuse(404, 'this path has no websocket');
   const [path = '', search = ''] = target.split('?', 2);
   const { [ticketName]: ticket, ...query } = parse(search);
   if (!gate.tickets.use(String(ticket))) {
-    refuse(401, 'the ticket is missing, used or too old; POST /management/tickets gives one');
+    refuse(401, 'the ticket is missing, used or expired; create one with POST /management/tickets');
   }
   requireOperationsOwn('GET', path, query);
   const tenant = namedTenant(gate.tenants, query) ?? gate.tenants.first;
@@ -217,7 +217,7 @@ class Admins {
     const [admin] = store.users
       .list({ id: [], email: [] }, { page: 1, perPage: ADMINS_SEARCHED })
       .filter((user) => isActingAdmin(store, user));
-    if (!admin) refuse(409, 'no user of the tenant may do everything; make one an administrator');
+    if (!admin) refuse(409, 'the tenant has no user with full access; add one');
     const wanted = { userId: admin.id, kind: 'first', nowMs: clock.now() } as const;
     const token = issueUserToken(this.#management, tenant, wanted);
     const claims = this.#management.tokens.read(token);

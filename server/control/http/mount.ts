@@ -88,7 +88,7 @@ function methodsOf(path: string): readonly string[] {
   });
 }
 
-/** Answers a request whose method is none of the path's. */
+/** Answers a request with a method that the path does not support. */
 export function wrongMethod(...methods: readonly string[]): RequestHandler {
   return (request, response) => refuseMethod(request, response, methods);
 }
@@ -98,7 +98,7 @@ function refuseMethod(request: Request, response: Response, methods: readonly st
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ');
   response.set('Allow', allowed);
-  refuse(405, `${request.method} is not supported here, only ${allowed}`);
+  refuse(405, `${request.method} is not supported here; use ${allowed}`);
 }
 
 interface Exchange {
@@ -150,7 +150,7 @@ export function requireKnown(
   const unknown = Object.keys(query).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const parameters =
-    names.length === 0 ? 'this path takes no parameters' : `the parameters are ${names.join(', ')}`;
+    names.length === 0 ? 'this path has no parameters' : `the parameters are ${names.join(', ')}`;
   const sentence = Object.hasOwn(elsewhere, unknown)
     ? 'is not a parameter of this path'
     : `is unknown; ${parameters}`;
@@ -163,9 +163,9 @@ export function namedTenant(
   { tenant: named }: Readonly<Record<string, unknown>>,
 ): Tenant | undefined {
   if (named === undefined) return undefined;
-  if (Array.isArray(named)) refuse(400, 'query: tenant: must be given once');
+  if (Array.isArray(named)) refuse(400, 'query: tenant: must appear only once');
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
-  return found ?? refuse(404, 'there is no tenant with this id or name; GET /tenants lists them');
+  return found ?? refuse(404, 'no tenant has this id or name; GET /tenants lists all tenants');
 }
 
 /** The body; an invalid one is refused with 400 or 415. */

@@ -108,7 +108,7 @@ const situations: readonly [
     'another device type',
     'device-type',
     'no update',
-    /^deployment spring .* of release-1 has nothing for the device: no artifact with this name fits device type Board; compatible types: board$/,
+    /^deployment spring .* of release-1 has no artifact for the device: no artifact with this name is compatible with device type Board; compatible types: board$/,
     (device) => deploy(server, [device]),
     { ...board, device_type: 'Board' },
   ],
@@ -116,14 +116,14 @@ const situations: readonly [
     'an unmet dependency',
     'depends',
     'no update',
-    /of release-2 .* it depends on checksum being one of: aaa, bbb; the device does not report it$/,
+    /of release-2 .* it requires checksum to be one of: aaa, bbb; the device does not report it$/,
     (device) => deploy(server, [device], { artifact_name: 'release-2' }),
   ],
   [
     'the release being installed',
     'already-installed',
     'up to date',
-    /^the device has release-1 already installed, and deployment spring .* does not force/,
+    /^the device already has release-1 installed, and deployment spring .* does not force/,
     (device) => deploy(server, [device]),
     { ...board, artifact_name: 'release-1' },
   ],
@@ -149,7 +149,7 @@ const situations: readonly [
     'a failed one',
     'finished',
     'no update',
-    /^deployment spring .* ended for the device with failure at 2026-11-21T12.*: it reported so, or a poll differed/,
+    /^deployment spring .* ended for the device with failure at 2026-11-21T12.*: the device reported failure, or polled with different data/,
     (device) => finished(device, 'failure'),
   ],
   [
@@ -173,12 +173,12 @@ const situations: readonly [
     /^deployment spring .* ended at .*, before the device began it$/,
     overBefore,
   ],
-  ['a full one', 'max-devices', 'no update', /is limited to 2 devices, and 2 began$/, full],
+  ['a full one', 'max-devices', 'no update', /is limited to 2 devices, and 2 have begun$/, full],
   [
     'a later phase',
     'phase',
     'no update',
-    /allow 0 of 2 devices so far, and 0 began; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
+    /allow 0 of 2 devices so far, and 0 have begun; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
     phased,
   ],
 ];
@@ -307,7 +307,7 @@ describe('the update status of a device', () => {
     const { status, text } = await control(server, 'GET', '/explanations?device=shared-rack');
     expect([status, text]).toEqual([
       400,
-      expect.stringMatching(/is the value of several devices; use an id: [\w-]{36}, [\w-]{36}"/),
+      expect.stringMatching(/matches several devices; use an id: [\w-]{36}, [\w-]{36}"/),
     ]);
   });
 
@@ -325,7 +325,7 @@ describe('the update status of a device', () => {
     });
     await deploy(server, [device]);
     const { because } = await explained(`?device=${device.id}`);
-    expect(because).toMatch(/is waiting for the device; its last poll is not kept, as it has more/);
+    expect(because).toMatch(/is waiting for the device; its last poll was not recorded, because it has more/);
   });
 
   it('is an update where one waits or a failure may be retried', async () => {
@@ -349,7 +349,7 @@ describe('the update status of a device', () => {
     expect([said, outcome, because]).toEqual([
       expect.stringContaining('artifact_name=release-0'),
       'update',
-      expect.stringMatching(/again, as the device has not finished it: pending$/),
+      expect.stringMatching(/again, because the device has not finished it: pending$/),
     ]);
     const other = await nextRequests['GET v1'](server, device.token, {
       ...board,

@@ -1,6 +1,6 @@
 /**
- * Whether a request was meant for this listener: a page of another site must not steer it, neither
- * by its own requests (Origin) nor by a name of its own that it has made point here (Host).
+ * Whether a request was meant for this listener: a page of another site must not control it, neither
+ * by its own requests (Origin) nor with a DNS name that points here (Host).
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';

@@ -41,7 +41,7 @@ describe('the query of the control listener', () => {
     const before = await facts();
     for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
       const told = await refusal(call, `${encodeURIComponent(name)}=Second`);
-      expect(told).toMatch(/^query: .*(is unknown; the parameters are |takes no parameters$)/);
+      expect(told).toMatch(/^query: .*(is unknown; the parameters are |has no parameters$)/);
       expect(told).toContain(name);
     }
     expect(await facts()).toEqual(before);
@@ -52,7 +52,7 @@ describe('the query of the control listener', () => {
   });
 
   it.each(ofServer)('of %s, which is about all tenants, takes the name of none', async (call) => {
-    expect(await refusal(call, 'tenant=Second')).toContain('this path takes no parameters');
+    expect(await refusal(call, 'tenant=Second')).toContain('this path has no parameters');
   });
 
   it('does not take what only another method of the path takes', async () => {

@@ -1,4 +1,4 @@
-/** How the control listener refuses. */
+/** Refusals of the control listener. */
 import type { Response } from 'express';
 
 /** Why a request is not done. */
@@ -22,7 +22,7 @@ export function refuse(status: number, error: string, members: object = {}): nev
   throw new ControlRefusal(status, error, members);
 }
 
-/** Refuses with 503 what exceeds a limit at the moment, and closes the connection. */
+/** Refuses with 503 a request that exceeds a limit now, and closes the connection. */
 export function refuseForNow(response: Response, error: string): never {
   response.set({ 'Retry-After': '5', Connection: 'close' });
   refuse(503, `${error}; try again later`);

@@ -7,9 +7,7 @@ import { refuse } from './refusals.ts';
 /** What is done with runs. */
 export function runHandlers(runs: Runs, streams: EventStreams) {
   const known = ({ id }: { readonly id: string }): number =>
-    runs.has(Number(id))
-      ? Number(id)
-      : refuse(404, 'there is no run with this id; GET /runs lists them');
+    runs.has(Number(id)) ? Number(id) : refuse(404, 'no run has this id; GET /runs lists all runs');
   return {
     'GET /runs': () => ({ available: runs.isAvailable, runs: runs.list() }),
     'POST /runs': ({ body }) => {
@@ -18,7 +16,7 @@ export function runHandlers(runs: Runs, streams: EventStreams) {
       }
       const started = runs.start(body);
       if (started === 'underway') {
-        refuse(409, 'another run is underway; stop it, or wait for its end');
+        refuse(409, 'another run is in progress; stop it, or wait until it ends');
       }
       if (started === 'not ready')
         refuse(503, 'the server is not ready for runs yet; try again in a moment');

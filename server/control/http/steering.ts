@@ -1,11 +1,11 @@
 /**
- * What a test steers over HTTP: the clock, planned faults and the rate limit of a tenant, and the
+ * What a test controls over HTTP: the clock, planned faults and the rate limit of a tenant, and the
  * outbox. The commands are the same as those of `embedding/steering.ts`.
  */
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { steerClock } from '../commands/clock.ts';
+import { applyClockCommand } from '../commands/clock.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
@@ -15,7 +15,7 @@ export function steeringHandlers(outbox: Outbox) {
   return {
     'GET /clock': ({ tenant }) => clockView(tenant),
     'POST /clock': ({ tenant, body }) => {
-      const problem = steerClock(tenant.clock, body);
+      const problem = applyClockCommand(tenant.clock, body);
       if (problem !== undefined) refuse(409, `body: ${problem}`);
       return clockView(tenant);
     },
@@ -44,7 +44,7 @@ export function steeringHandlers(outbox: Outbox) {
     'DELETE /faults': ({ tenant, query: { id } }) => {
       const cleared = faultPlansOf(tenant).clear(id);
       if (id === undefined || cleared > 0) return { cleared };
-      return refuse(404, 'there is no rule with this id; GET /faults lists them');
+      return refuse(404, 'no rule has this id; GET /faults lists all rules');
     },
     'GET /faults/check': ({ tenant }) => {
       const unfired = faultPlansOf(tenant).unfired();

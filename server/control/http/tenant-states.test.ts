@@ -172,7 +172,7 @@ describe('a world from a file', () => {
     ['users: [{ email: a@b.example, password: long-enough, roles: [king] }]', 'no role "king"'],
     [
       'users: [{ email: admin@example.com, password: long-enough }]',
-      'has this e-mail address already',
+      'already has this e-mail address',
     ],
     ['devices: [{ name: x, identity: { a: b } }, { name: y, identity: { a: b } }]', 'identity'],
   ])('that contradicts itself is refused, and nothing is lost: %j', async (text, sentence) => {

@@ -1,4 +1,4 @@
-/** Tenants brought back to their start state, to a world file or to a named snapshot; and forks. */
+/** Restores tenants to their start state, a world file or a named snapshot; and forks them. */
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
@@ -6,7 +6,7 @@ import type { Tenant } from '../../tenants/tenants.ts';
 import {
   type NamedSnapshot,
   SNAPSHOTS_MAX,
-  StartNotKept,
+  StartStateUnavailable,
   type TenantStates,
 } from '../../world/tenant-states.ts';
 import { WorldError } from '../../world/timeline.ts';
@@ -50,7 +50,7 @@ async function load(states: TenantStates, tenant: Tenant, text: string) {
 }
 
 function refuseWithoutStart(error: unknown): never {
-  if (error instanceof StartNotKept) refuse(409, error.message);
+  if (error instanceof StartStateUnavailable) refuse(409, error.message);
   throw error;
 }
 
@@ -76,7 +76,7 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
     states.snapshots(tenant).map(({ name }) => name),
   );
   const hint = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return `there is no snapshot with this name; ${hint}`;
+  return `no snapshot has this name; ${hint}`;
 }
 
 async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Tenants: created with their first admin, listed, suspended, resumed, limited and dropped. */
+/** Tenants: create with a first admin, list, suspend, resume, limit and remove. */
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import {
   type AddedTenant,
@@ -15,7 +15,7 @@ import { refuse } from './refusals.ts';
 const refusals = {
   'name taken': {
     status: 409,
-    error: 'body: name: is used by another tenant; GET /tenants lists them',
+    error: 'body: name: is used by another tenant; GET /tenants lists all tenants',
   },
   'e-mail taken': {
     status: 409,
@@ -30,7 +30,7 @@ const refusals = {
 /** What is done with tenants. */
 export function tenantHandlers(tenants: Tenants, states: TenantStates) {
   const known = ({ id }: { readonly id: string }): Tenant =>
-    tenants.find(id) ?? refuse(404, 'there is no tenant with this id; GET /tenants lists them');
+    tenants.find(id) ?? refuse(404, 'no tenant has this id; GET /tenants lists all tenants');
   return {
     'GET /tenants': () => tenants.list().map(view),
     'POST /tenants': async ({ body }) => {
@@ -40,7 +40,8 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
     'DELETE /tenants': async () => (await states.dropOthers()).map(view),
     'DELETE /tenants/{id}': async ({ parameters }) => {
       const tenant = known(parameters);
-      if (tenant.isFirst) refuse(409, 'the first tenant cannot be removed; POST /reset empties it');
+      if (tenant.isFirst)
+        refuse(409, 'the first tenant cannot be removed; use POST /reset to clear it');
       await states.drop(tenant);
       return view(tenant);
     },
@@ -66,7 +67,7 @@ export function newTenantOf({
   return { name, admin: { email, password } };
 }
 
-/** Shows a new tenant and its admin; refuses where there is none. */
+/** Returns a new tenant and its admin; refuses if it was not created. */
 export function addedView(added: AddedTenant | TenantProblem) {
   if (typeof added === 'string') refuse(refusals[added].status, refusals[added].error);
   const { email: adminEmail, password: adminPassword } = added.admin;

@@ -1,4 +1,4 @@
-/** Publishes what happens on the protocol listener; nothing is kept. */
+/** Publishes the activity on the protocol listener; nothing is stored. */
 
 import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
 import type { RequestContext } from '../../pipeline/context.ts';

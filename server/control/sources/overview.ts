@@ -15,7 +15,7 @@ import {
   overviewMax,
 } from './source.ts';
 
-/** Joins stores, activity feed and counts into what the control listener asks for. */
+/** Combines stores, activity feed and counts into the views of the control listener. */
 export function overviewSource(activity: ActivityFeed, counts: RequestCounts): ControlSource {
   return {
     overview: async ({ store }, devicesMax) => {

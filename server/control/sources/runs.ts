@@ -1,6 +1,6 @@
 /**
  * Runs of the conformance suite or of a simulated fleet against this server, started from the
- * console. What starts them is given by whoever embeds the server, which knows nothing of either.
+ * console. The code that embeds the server supplies the function that starts them.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
@@ -15,7 +15,7 @@ interface StartedRun {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a run and tells each line of what it says; undefined while it cannot start any yet. */
+/** Starts a run and passes on each line of its output; undefined while no run can start yet. */
 export type RunStarter = (
   request: RunRequest,
   onLine: (line: string) => void,
@@ -23,7 +23,7 @@ export type RunStarter = (
 
 type RunView = AnswerOf<'POST /runs'>;
 
-/** Number of runs that are remembered. */
+/** Maximum number of recorded runs. */
 const RUNS_MAX = 10;
 /** Lines of a run that are kept, and characters of a line; the suite says one for each case. */
 const LINES_MAX = 5000;
@@ -52,7 +52,7 @@ export class Runs {
     this.#clock = clock;
   }
 
-  /** False where nobody has given what starts them. */
+  /** False if the server was started without a way to start runs. */
   get isAvailable(): boolean {
     return this.#start !== undefined;
   }
@@ -77,12 +77,12 @@ export class Runs {
     return viewOf(run);
   }
 
-  /** The remembered runs, the newest first. */
+  /** The recorded runs, newest first. */
   list(): RunView[] {
     return this.#runs.map(viewOf).toReversed();
   }
 
-  /** Ends a run; false when there is none that is underway. */
+  /** Ends a run; false when it is not in progress. */
   stop(id: number): boolean {
     const run = this.#runs.find((each) => each.id === id && isRunning(each));
     run?.started?.stop();

@@ -1,4 +1,4 @@
-/** What the doctor says: the mistake that explains a wrong signature or an unusable key. */
+/** The doctor's diagnosis: the mistake that explains a wrong signature or an unusable key. */
 
 /** The texts of a mistake, a row of a table. */
 export interface MistakeWords {
@@ -18,7 +18,7 @@ export interface Diagnosis {
   readonly remedy: string;
   /** The form of the mistake, such as the device that the key belongs to. */
   readonly detail?: string;
-  /** Mistakes that were made beside it, as when a PSS signature is written in hexadecimal. */
+  /** Further mistakes, as when a PSS signature is written in hexadecimal. */
   readonly also?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** From what a refusal has kept to the mistake behind it. */
+/** Finds the mistake behind a refusal from its stored evidence. */
 import { RefusedKey, RefusedSignature } from '../../crypto/refused-signature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';

@@ -1,4 +1,4 @@
-/** Why is a text not a public key that the server takes? Spec: AuthRequest (pubkey) */
+/** Diagnoses why a text is not an accepted public key. Spec: AuthRequest (pubkey) */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
@@ -32,8 +32,8 @@ const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 export const keyMistakes: readonly KeyMistake[] = [
   {
     id: 'private-key',
-    sentence: 'It is a private key, which must never leave its device.',
-    remedy: `Send the public half; ${takePublic} If this one was sent anywhere, make a new key.`,
+    sentence: 'It is a private key, which must never leave the device.',
+    remedy: `Send the public key; ${takePublic} If this key was sent anywhere, generate a new one.`,
     fits: ({ text, label, der }) => {
       const found = privateBlock.exec(text)?.[1];
       if (found !== undefined) return found;
@@ -67,7 +67,7 @@ export const keyMistakes: readonly KeyMistake[] = [
   {
     id: 'escaped-line-breaks',
     sentence: 'The line breaks of the PEM text are the two characters \\n.',
-    remedy: 'Let the JSON encoder escape the text; do not escape it yourself as well.',
+    remedy: 'Let the JSON encoder escape the text; do not escape it before.',
     fits: ({ text }) => text.includes('\\n') && isTaken(text.replace(/(\\r)?\\n/g, '\n')),
   },
   {
@@ -105,7 +105,7 @@ export const keyMistakes: readonly KeyMistake[] = [
   },
   {
     id: 'wrong-label',
-    sentence: 'The PEM block holds the right kind of key under the wrong label.',
+    sentence: 'The PEM block has a supported key but the wrong label.',
     remedy: 'Label the block PUBLIC KEY.',
     fits: ({ label, der }) => {
       const isOwnMistake = label === 'PUBLIC KEY' || label?.endsWith('PRIVATE KEY');
@@ -132,8 +132,8 @@ export const keyMistakes: readonly KeyMistake[] = [
   },
   {
     id: 'key-for-pss',
-    sentence: 'The RSA key is marked for PSS only.',
-    remedy: 'Make a key with `-algorithm RSA`, and sign with PKCS#1 v1.5 padding.',
+    sentence: 'The RSA key is restricted to PSS.',
+    remedy: 'Generate a key with `-algorithm RSA`, and sign with PKCS#1 v1.5 padding.',
     fits: ({ key }) => key?.asymmetricKeyType === 'rsa-pss',
   },
   {

@@ -1,4 +1,4 @@
-/** The same text with other line ends: what editors, shells and `println` make of a body. */
+/** The same text with other line ends, as produced by editors, shells and `println`. */
 
 const LF = Buffer.from('\n');
 const CRLF = Buffer.from('\r\n');

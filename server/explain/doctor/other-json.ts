@@ -1,8 +1,8 @@
-/** The texts that other JSON encoders make of the same body. Not texts with other line ends alone. */
+/** The texts that other JSON encoders produce for the same body. Changes of line ends alone are elsewhere. */
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
-/** A text that may have been signed in place of the body. */
+/** A text that may have been signed instead of the body. */
 export interface OtherJson {
   readonly bytes: Buffer;
   /** How it differs from the most compact text, for people. */

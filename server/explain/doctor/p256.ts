@@ -1,6 +1,6 @@
 /**
- * ECDSA on P-256 over a number that is given as it is, which node:crypto cannot verify: it takes
- * the digest itself. Only to name a mistake; what is accepted is decided by node:crypto.
+ * ECDSA on P-256 over a given number, which node:crypto cannot verify: it computes
+ * the digest itself. Only for naming mistakes; node:crypto decides what is accepted.
  */
 import type { KeyObject } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';

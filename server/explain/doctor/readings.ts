@@ -8,7 +8,7 @@ import { pairInSequence, pairSideBySide, type SignaturePair, sequenceOf } from '
 
 /** Bytes that the text may mean. */
 export interface Reading {
-  /** In the form that the contract asks for. */
+  /** In the form that the contract requires. */
   readonly bytes: Buffer;
   /** Ids of the rows that were needed to read it so; none for the contract's own form. */
   readonly mistakes: readonly string[];
@@ -38,13 +38,13 @@ export const writingMistakes = {
   wrapped: {
     id: 'wrapped-base64',
     keyTypes: all,
-    sentence: 'There is white space in the base64 text, as when it is wrapped into lines.',
+    sentence: 'The base64 text contains white space, for example line breaks.',
     remedy: 'Write it on one line: `base64 -w0`, `openssl base64 -A`, or an encoder without MIME.',
   },
   base64url: {
     id: 'base64url',
     keyTypes: all,
-    sentence: 'The signature is in the URL alphabet of base64, with - and _.',
+    sentence: 'The signature is in the URL-safe base64 alphabet, with - and _.',
     remedy: 'Use the standard alphabet, with + and /, and pad with =.',
   },
   padding: {
@@ -56,19 +56,20 @@ export const writingMistakes = {
   sideBySide: {
     id: 'raw-r-s',
     keyTypes: ['ecdsa'],
-    sentence: 'r and s stand side by side in 64 bytes (IEEE P1363).',
-    remedy: 'Put them into an ASN.1 SEQUENCE of two INTEGERs, the DER form of ANSI X9.62.',
+    sentence: 'The signature is r and s concatenated in 64 bytes (IEEE P1363).',
+    remedy: 'Encode them as an ASN.1 SEQUENCE of two INTEGERs, the DER form of ANSI X9.62.',
   },
   looseSequence: {
     id: 'loose-sequence',
     keyTypes: ['ecdsa'],
-    sentence: 'The ASN.1 SEQUENCE is not DER: r or s has zero bytes too many or too few.',
-    remedy: 'Write each INTEGER in the fewest bytes, with one zero byte before a set top bit.',
+    sentence: 'The ASN.1 SEQUENCE is not DER: r or s has too many or too few leading zero bytes.',
+    remedy:
+      'Write each INTEGER in the fewest bytes, with one zero byte in front if the top bit is set.',
   },
   swapped: {
     id: 'r-s-swapped',
     keyTypes: ['ecdsa', 'ed25519'],
-    sentence: 'The two halves of the signature are swapped: s stands before r.',
+    sentence: 'The two halves of the signature are swapped: s comes before r.',
     remedy: 'Write r (Ed25519: R) first, then s.',
   },
 } as const satisfies Readonly<Record<string, WritingMistake>>;

@@ -1,4 +1,4 @@
-/** What a signature can be asked, a row for each key type. Spec: Device authentication */
+/** The checks of a signature, a row for each key type. Spec: Device authentication */
 import { constants, createHash, type KeyObject, publicDecrypt, verify } from 'node:crypto';
 import { ed25519ph } from '@noble/curves/ed25519.js';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';

@@ -154,7 +154,7 @@ describe('a diagnosis', () => {
     const key = publicKeyOf(privateKeys.rsa);
     expect(diagnoseSignature({ body, key, signatureText })).toEqual({
       mistake: 'json-written-anew',
-      sentence: 'The JSON was signed and sent in different texts.',
+      sentence: 'The signed JSON text differs from the sent one.',
       remedy: expect.stringMatching(/^Sign the bytes of the body exactly as they are sent/),
       detail: 'members in order, with spaces after , and :',
     });

@@ -1,4 +1,4 @@
-/** Why does a signature not fit? It is tried against every mistake that is known. */
+/** Diagnoses why a signature does not match: tries every known mistake. */
 import { signatureFits } from '../../crypto/device-signature.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';

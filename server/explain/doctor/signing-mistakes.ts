@@ -1,4 +1,4 @@
-/** Mistakes of signing as a table: what was signed, how it was digested, and by which key. */
+/** Signing mistakes as a table: what was signed, with which digest and which key. */
 
 import { createHash } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
@@ -51,12 +51,12 @@ function otherDigest(digest: DigestName, name: string): SigningMistake {
     id: name.toLowerCase(),
     keyTypes: digesting,
     sentence: `The body was digested with ${name}.`,
-    remedy: 'Digest with SHA-256, whatever the size of the key.',
+    remedy: 'Use SHA-256 for every key size.',
     fits: ({ body, signature }) => signature.signs(body, digest),
   };
 }
 
-/** Every mistake of signing; cheap questions first, so that the dear ones are seldom asked. */
+/** All mistakes of signing; cheap checks first, so that the expensive ones rarely run. */
 export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
@@ -101,7 +101,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
       id: 'nul-signed',
-      sentence: 'A zero byte after the body was signed, such as the one that ends a C string.',
+      sentence: 'A zero byte after the body was signed too, such as the terminator of a C string.',
       remedy: 'Sign strlen(body) bytes, not sizeof(body) or one more.',
     },
     (body) => [Buffer.concat([body, Buffer.alloc(1)])],
@@ -110,7 +110,7 @@ export const signingMistakes: readonly SigningMistake[] = [
     {
       id: 'empty-body-signed',
       sentence: 'Nothing was signed: the signature is over zero bytes.',
-      remedy: `${signWholeBody} Sign after the body is written; a stream that was already read is empty.`,
+      remedy: `${signWholeBody} Sign after the body is complete; a stream that was already read is empty.`,
     },
     () => [Buffer.alloc(0)],
   ),
@@ -136,15 +136,15 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'digest-twice',
     keyTypes: digesting,
-    sentence: 'The digest was digested again before it was signed.',
-    remedy: 'Pass the body to a function that digests, or the digest to one that does not.',
+    sentence: 'The digest was hashed a second time before it was signed.',
+    remedy: 'Pass the body to a function that hashes, or the digest to one that does not.',
     fits: ({ body, signature }) => signature.signs(digest('sha256', body)),
   },
   {
     id: 'digest-as-hex',
     keyTypes: digesting,
     sentence: 'The hexadecimal text of the digest was signed.',
-    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that digests.',
+    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that hashes.',
     fits: ({ body, signature }) =>
       hexTexts('sha256', body).some(
         (text) => signature.signs(text) || signature.signsPlainly(text),
@@ -160,8 +160,8 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'digest-not-applied',
     keyTypes: digesting,
-    sentence: 'The body itself was signed in place of its SHA-256 digest.',
-    remedy: 'Digest the body with SHA-256 first, or call the function that does both.',
+    sentence: 'The body itself was signed instead of its SHA-256 digest.',
+    remedy: 'Hash the body with SHA-256 first, or use a function that does both.',
     fits: ({ body, signature }) => {
       const start = body.subarray(0, DIGEST_BYTES);
       return [body, namedDigest(body), namedDigest(start)].some(signature.signsPlainly);
@@ -171,7 +171,7 @@ export const signingMistakes: readonly SigningMistake[] = [
     id: 'digest-with-ed25519',
     keyTypes: ['ed25519'],
     sentence: 'A digest of the body was signed with Ed25519.',
-    remedy: 'Ed25519 takes the body itself: no digest before it.',
+    remedy: 'Pass the body itself to Ed25519, without hashing it first.',
     fits: ({ body, signature }) => {
       for (const name of ['sha256', 'sha512'] as const) {
         if (signature.signs(digest(name, body))) return name;
@@ -183,7 +183,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'ed25519ph',
     keyTypes: ['ed25519'],
-    sentence: 'The signature is Ed25519ph, which digests the message first.',
+    sentence: 'The signature is Ed25519ph, which hashes the message first.',
     remedy: 'Use pure Ed25519 (RFC 8032, PureEdDSA), often simply called Ed25519.',
     fits: ({ body, signature }) => signature.signsPrehashed(body),
   },
@@ -208,7 +208,7 @@ export const signingMistakes: readonly SigningMistake[] = [
     id: 'key-of-another-device',
     keyTypes: all,
     sentence: 'The signature was made with a key other than the one in pubkey.',
-    remedy: 'Sign with the private half of the key that is sent as pubkey.',
+    remedy: 'Sign with the private key that belongs to pubkey.',
     fits: ({ body, signatureBytes, otherKeys }) => {
       const text = signatureBytes.toString('base64');
       for (const { device, key } of firstOf(otherKeys, OTHER_KEYS_MAX)) {
@@ -220,7 +220,7 @@ export const signingMistakes: readonly SigningMistake[] = [
   {
     id: 'json-written-anew',
     keyTypes: all,
-    sentence: 'The JSON was signed and sent in different texts.',
+    sentence: 'The signed JSON text differs from the sent one.',
     remedy: `${signBytesSent} Encode the JSON once; the "json" option of an HTTP client encodes it again.`,
     fits: ({ body, signature }) => {
       for (const { bytes, how } of otherJsonTexts(body)) if (signature.signs(bytes)) return how;
@@ -250,7 +250,7 @@ function hexTexts(name: DigestName, message: Buffer): Buffer[] {
   );
 }
 
-/** The member's text, as it is and as a JSON string, trimmed or not, with a line break or not. */
+/** The member's text, plain and as a JSON string, trimmed or not, with a line break or not. */
 function memberTexts(body: Buffer, name: 'id_data' | 'pubkey'): Buffer[] {
   const value = memberOf(body, name);
   if (value === undefined || value === '') return [];

@@ -21,7 +21,7 @@ export interface ActionContext {
   readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly wire: Wire;
-  /** Aborts when the caller is gone, or the rule was cleared. */
+  /** Aborts when the caller has disconnected, or the rule was removed. */
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export interface SocketActionContext {
   readonly signal: AbortSignal;
   /** Counts the fault as fired. */
   readonly fired: () => void;
-  /** Gives the fault back that did not come to its moment; nothing once it has fired. */
+  /** Returns a fault that could not fire to its rule; does nothing once it has fired. */
   readonly missed: () => void;
 }
 
@@ -53,7 +53,7 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   applies?(given: Given<Entries>, call: Call): boolean;
   /** Changes the request before the handler sees it; of acts inside the answer. */
   prepare?(given: Given<Entries>, context: ActionContext): void;
-  /** Before the handler, or in place of its answer. */
+  /** Before the handler, or instead of its answer. */
   execute?(given: Given<Entries>, context: ActionContext): Promise<Outcome>;
   /** Whether there is something for it to do in this answer. */
   fits?(given: Given<Entries>, head: AnswerHead, call: Call): boolean;

@@ -1,4 +1,4 @@
-/** Every action there is, and the ready plans: actions with their fields filled in, under the field's names. */
+/** All actions, and the named ones: actions with preset fields, named as in the field. */
 import type { Action } from './action.ts';
 import { answerActions } from './answers.ts';
 import { connectionActions } from './connections.ts';

@@ -68,7 +68,7 @@ const ownBody = v.strictObject({
 function headerValue() {
   return v.check<string, string>(
     (value) => !throws(() => validateHeaderValue('X', value)),
-    'holds a character that no header can carry',
+    'holds a character that headers cannot contain',
   );
 }
 
@@ -79,12 +79,12 @@ const headersShape = v.pipe(
       v.check((name) => !throws(() => validateHeaderName(name)), 'is not a valid header name'),
       v.check(
         (name) => !/^(content-length|transfer-encoding)$/i.test(name),
-        'frames the body and cannot be set; use the actions truncated, over-long, malformed-chunks',
+        'cannot be set, because it frames the body; use the action truncated, over-long or malformed-chunks',
       ),
     ),
     v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue()),
   ),
-  v.maxEntries(HEADERS_MAX, `must be at most ${HEADERS_MAX} headers`),
+  v.maxEntries(HEADERS_MAX, `must hold at most ${HEADERS_MAX} headers`),
 );
 
 function throws(act: () => void): boolean {
@@ -98,7 +98,7 @@ function throws(act: () => void): boolean {
 
 const answer = defineAction({
   kind: 'answer',
-  does: 'answers with a status, a body and headers of its own',
+  does: 'answers with the given status, body and headers',
   entries: {
     status: whole(200, 599),
     body: v.optional(
@@ -145,7 +145,7 @@ const retryAfterNames = Object.keys(retryAfter) as (keyof typeof retryAfter)[];
 
 const rateLimited = defineAction({
   kind: 'rate-limited',
-  does: 'answers 429 with Retry-After in one of its right and wrong forms',
+  does: 'answers 429 with Retry-After in a valid or invalid form',
   entries: {
     retryAfter: v.optional(
       v.picklist(retryAfterNames, `must be one of ${retryAfterNames.join(', ')}`),
@@ -164,7 +164,7 @@ const rateLimited = defineAction({
 
 const redirect = defineAction({
   kind: 'redirect',
-  does: 'redirects to another URL, or, without one, to the same URL',
+  does: 'redirects to the given URL, or by default to the same URL',
   entries: {
     status: v.optional(
       v.picklist([301, 302, 303, 307, 308], 'must be 301, 302, 303, 307 or 308'),
@@ -182,7 +182,7 @@ const redirect = defineAction({
 
 const rangeRefused = defineAction({
   kind: 'range-refused',
-  does: 'answers 416, as when the range lies outside of the file',
+  does: 'answers 416, as if the range were outside the file',
   entries: {},
   phases: ['before', 'after'],
   execute: async (_given, context) => {

@@ -11,7 +11,7 @@ const EXTRA_MAX_BYTES = 1_048_576;
 /** So long a connection that was half-closed is kept for what the caller still sends. */
 const HALF_CLOSED_MAX_MS = 60_000;
 
-/** How far into the body: half of it, its end, or so many bytes. */
+/** A position in the body: half of it, its end, or a number of bytes. */
 const placeShape = v.union(
   [v.picklist(['half', 'end']), whole(0, OFFSET_MAX_BYTES)],
   'must be half, end, or a number of bytes',
@@ -20,7 +20,7 @@ type BodyPosition = v.InferOutput<typeof placeShape>;
 
 const delay = defineAction({
   kind: 'delay',
-  does: 'waits, in server time, before the handler, before the answer, or in the middle of the body',
+  does: 'waits, in server time: before the handler, before the answer, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
   phases: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
@@ -38,7 +38,7 @@ const delay = defineAction({
 
 const stall = defineAction({
   kind: 'stall',
-  does: 'sends nothing more until the caller disconnects, the rule is cleared or maxSeconds have passed; then cuts the connection',
+  does: 'sends nothing until the caller disconnects, the rule is removed or maxSeconds have passed; then cuts the connection',
   entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
   phases: ['before', 'after', 'body'],
   execute: async ({ maxSeconds }, context) => {
@@ -54,7 +54,7 @@ const stall = defineAction({
 
 const reset = defineAction({
   kind: 'reset',
-  does: 'cuts the connection with an RST; in the body, after so many bytes, after half of it, or at its end',
+  does: 'cuts the connection with an RST; in the body, after the given number of bytes, half of it, or its end',
   entries: { afterBytes: v.optional(placeShape, 'half') },
   phases: ['before', 'after', 'body'],
   execute: async (_given, { wire }) => {
@@ -70,7 +70,7 @@ const reset = defineAction({
 
 const halfClose = defineAction({
   kind: 'half-close',
-  does: 'sends FIN in place of the answer, or of its second half, and reads on for a minute',
+  does: 'sends FIN instead of the answer, or of its second half, and keeps reading for a minute',
   entries: {},
   phases: ['before', 'after', 'body'],
   execute: async (_given, context) => {
@@ -88,7 +88,7 @@ const halfClose = defineAction({
 
 const drip = defineAction({
   kind: 'drip',
-  does: 'sends the body at so many bytes a second, in pieces of one second',
+  does: 'sends the body at the given bytes per second, one piece each second',
   entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
   phases: ['body'],
   fits: hasBody,
@@ -105,7 +105,7 @@ const drip = defineAction({
 
 const truncated = defineAction({
   kind: 'truncated',
-  does: 'ends the connection so many bytes, or half a body, before the announced length',
+  does: 'ends the connection the given number of bytes, or half a body, before the announced length',
   entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
   phases: ['body'],
   fits: hasBody,
@@ -133,7 +133,7 @@ const overLong = defineAction({
 
 const malformedChunks = defineAction({
   kind: 'malformed-chunks',
-  does: 'announces chunks, and sends one whose length is not a number',
+  does: 'announces chunked encoding, and sends a chunk whose length is not a number',
   entries: {},
   phases: ['body'],
   fits: hasBody,
@@ -152,7 +152,7 @@ export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): 
   return !isBare && lengthOf(head) !== 0;
 }
 
-/** Writes what is left of the body, or at most so many bytes of it; how many these were. */
+/** Writes the rest of the body, or at most the given number of bytes; returns how many it wrote. */
 export async function writeRest(
   { wire }: Pick<ActionContext, 'wire'>,
   answer: HeldAnswer,

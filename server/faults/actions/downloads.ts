@@ -10,7 +10,7 @@ const COUNT_MAX_BYTES = 1_048_576;
 
 const corrupted = defineAction({
   kind: 'corrupted',
-  does: 'flips bits from a byte on; length and validators stay correct',
+  does: 'flips bits, beginning at a byte; length and validators stay correct',
   entries: {
     atByte: v.optional(whole(0, OFFSET_MAX_BYTES), 0),
     bytes: v.optional(whole(1, COUNT_MAX_BYTES), 1),
@@ -41,7 +41,7 @@ const rangeForm = /^bytes=(\d+)-(\d*)$/;
 
 const shiftedRange = defineAction({
   kind: 'shifted-range',
-  does: 'answers a Range with later bytes, and says so in Content-Range, or claims that they are the requested ones',
+  does: 'answers a Range with later bytes; Content-Range names the sent or the requested ones',
   entries: {
     byBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1),
     claims: v.optional(v.picklist(['sent', 'asked'], 'must be sent or asked'), 'sent'),
@@ -73,7 +73,7 @@ const otherValidator = '"changed-by-a-planned-fault"';
 
 const changedValidator = defineAction({
   kind: 'changed-validator',
-  does: 'answers as if the file had changed: other ETag and Last-Modified, and preconditions fail',
+  does: 'answers as if the file had changed: ETag and Last-Modified differ, and preconditions fail',
   entries: {},
   phases: ['body'],
   prepare: (_given, { call }) => {
@@ -104,7 +104,7 @@ function isPrecondition({ status }: { status: number }, { exchange }: Call): boo
 
 const resetUpload = defineAction({
   kind: 'reset-upload',
-  does: 'cuts the connection with an RST when so many bytes of a streamed request body, or all, have arrived',
+  does: 'cuts the connection with an RST once the given number of bytes of a streamed request body, or all, have arrived',
   entries: { afterBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1) },
   phases: ['before'],
   // A body that is no stream has arrived already.

@@ -22,7 +22,7 @@ const REASON_MAX_BYTES = 123;
 const OVERSIZE_MAX_BYTES = limits.websocketMessageMaxBytes - 1024;
 const GARBAGE_MAX_BYTES = 65_536;
 
-/** When an action on an open socket is due: at once, so much later, or after so many messages. */
+/** When an action on an open socket is due: at once, after a delay, or after a number of messages. */
 const due = {
   afterMs: v.optional(whole(0, DAY_MS), 0),
   afterMessages: v.optional(whole(0, MESSAGES_MAX), 0),
@@ -47,7 +47,7 @@ const reasonShape = v.pipe(
 
 const closeSocket = defineAction({
   kind: 'close-socket',
-  does: 'closes with any code, even one that is not allowed in a frame',
+  does: 'closes with the given code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
   phases: ['body'],
   applies: asksForSocket,
@@ -77,7 +77,7 @@ const cutSocket = defineAction({
 
 const ignorePings = defineAction({
   kind: 'ignore-pings',
-  does: 'stops answering and sending pings; messages continue',
+  does: 'neither answers nor sends pings; messages continue',
   entries: due,
   phases: ['body'],
   applies: asksForSocket,
@@ -183,7 +183,7 @@ function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean 
   return exchange.upgrade !== undefined && 101 in operation.success;
 }
 
-/** Executes when due, unless the socket or the rule is gone; then the fault was missed. */
+/** Executes when due; if the socket has closed or the rule was removed, the fault is missed. */
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
   { socket, tenant, signal, fired, missed }: SocketActionContext,

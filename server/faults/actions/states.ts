@@ -38,7 +38,7 @@ const revokeToken = defineAction({
 
 const rejectToken = defineAction({
   kind: 'reject-token',
-  does: 'answers 401 to this one call; the token stays valid',
+  does: 'answers 401 to this call; the token stays valid',
   entries: {},
   phases: ['before', 'after'],
   applies: hasToken,
@@ -66,7 +66,7 @@ const states = ['pending', ...reportableStatuses] as const;
 
 const abortDeployment = defineAction({
   kind: 'abort-deployment',
-  does: 'aborts the deployment when the device reports this state (pending: when it asks), before that counts or after',
+  does: 'aborts the deployment when the device reports this state (pending: when it polls), before or after the report is processed',
   entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
   phases: ['before', 'after'],
   applies: ({ at }, call) => {
@@ -107,7 +107,7 @@ function deviceDeploymentOf({
 
 const failInside = defineAction({
   kind: unexpectedFault,
-  does: 'makes the server fail internally, so that it answers 500 as for an error of its own',
+  does: 'makes the server fail internally, so it answers 500 as for a real error',
   entries: {},
   phases: ['before'],
   execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),

@@ -20,7 +20,7 @@ export interface Validity {
 /** What a certificate may be used for. */
 export type Purpose = 'authority' | 'server' | 'client';
 
-/** The contents of a certificate that is to be issued. */
+/** The contents of a certificate to issue. */
 export interface CertificatePlan {
   readonly purpose: Purpose;
   readonly commonName: string;
@@ -38,7 +38,7 @@ export interface Issuer {
   readonly key: forge.pki.rsa.PrivateKey;
 }
 
-/** Returns a certificate signed by `issuer`, or by its own key when there is none. */
+/** Returns a certificate signed by `issuer`, or self-signed without one. */
 export function makeCertificate(plan: CertificatePlan, issuer?: Issuer): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.setRsaPublicKey(plan.key.n, plan.key.e);

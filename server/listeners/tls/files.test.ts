@@ -100,18 +100,18 @@ describe('files of TLS that cannot be used', () => {
     ['key with a passphrase', { certFile: 'cert.pem', keyFile: 'locked.pem' }],
     ['does not belong to the certificate', { certFile: 'cert.pem', keyFile: 'ca-key.pem' }],
     ['expired at .* renew it', { certFile: 'expired.pem', keyFile: 'key.pem' }],
-    ['is valid from .* only', { certFile: 'early.pem', keyFile: 'key.pem' }],
+    ['is not valid before', { certFile: 'early.pem', keyFile: 'key.pem' }],
     ['cannot be used with its key', { certFile: 'weak.pem', keyFile: 'weak-key.pem' }],
     ['client CA file .*: there is no such file', { clientCaFile: 'none.pem' }],
     ['client CA file .* holds no certificate', { clientCaFile: 'key.pem' }],
-    ['certificate that is not an authority', { clientCaFile: 'cert.pem' }],
+    ['certificate that is not a CA certificate', { clientCaFile: 'cert.pem' }],
     ['client CA file .* expired', { clientCaFile: 'expired.pem' }],
     ['CA file .*: it is a folder', { caKeepFile: 'folder' }],
-    ['CA file .* cannot be made: there is no such', { caKeepFile: 'none/ca.pem' }],
+    ['CA file .* cannot be created: there is no such', { caKeepFile: 'none/ca.pem' }],
     ['CA file .* holds no private key', { caKeepFile: 'ca.pem' }],
     ['CA file .* holds no certificate', { caKeepFile: 'ca-key.pem' }],
-    ['its own RSA key', { caKeepFile: 'both.pem' }],
-    ['its own RSA key', { caKeepFile: 'leaf-both.pem' }],
+    ['its RSA key', { caKeepFile: 'both.pem' }],
+    ['its RSA key', { caKeepFile: 'leaf-both.pem' }],
   ])('keep the server from starting, with one sentence: %s', async (sentence, tls) => {
     const starting = startTestServer({ tls: inFolder(tls), clock: systemClock });
     await expect(starting).rejects.toThrow(SettingError);
@@ -123,7 +123,7 @@ describe('files of TLS that cannot be used', () => {
     const later = new ManualClock(systemClock.now() + 31 * DAY_MS);
     await expect(startTestServer({ tls, clock: later })).rejects.toThrow('expired at');
     const earlier = new ManualClock(systemClock.now() - DAY_MS);
-    await expect(startTestServer({ tls, clock: earlier })).rejects.toThrow('is valid from');
+    await expect(startTestServer({ tls, clock: earlier })).rejects.toThrow('is not valid before');
   });
 });
 

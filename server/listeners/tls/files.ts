@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   EACCES: 'this user may not use it',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
 };
 
 /**
@@ -40,7 +40,7 @@ export async function readIdentity(
   const privateKey = readKey(`TLS key file ${keyFile}`, key);
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new SettingError(
-      `TLS key file ${keyFile} does not belong to the certificate in ${certFile}; name the key that it was made for`,
+      `TLS key file ${keyFile} does not belong to the certificate in ${certFile}; name the matching key`,
     );
   }
   try {
@@ -65,7 +65,7 @@ export async function readClientAuthorities(path: string, nowMs: number): Promis
     requireInDate(what, certificate, nowMs);
     if (!certificate.ca) {
       throw new SettingError(
-        `${what} holds a certificate that is not an authority's; give that of the CA`,
+        `${what} holds a certificate that is not a CA certificate; name the file of the CA`,
       );
     }
   }
@@ -105,7 +105,7 @@ function authorityIn(
   const isUsable = certificate.ca && certificate.checkPrivateKey(key);
   if (!isUsable || key.asymmetricKeyType !== 'rsa') {
     throw new SettingError(
-      `${what} must hold an authority's certificate and its own RSA key; name a file that is not there yet to have one made`,
+      `${what} must hold a CA certificate and its RSA key; name a file that does not exist to create a CA`,
     );
   }
   return authorityOf(certificate.toString(), signingKey(key), random);
@@ -153,7 +153,7 @@ async function writeOnce(path: string, text: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    throw new UnreadableFile(`CA file ${path} cannot be made`, codeOf(error));
+    throw new UnreadableFile(`CA file ${path} cannot be created`, codeOf(error));
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true });
   }
@@ -178,8 +178,8 @@ function readKey(what: string, text: string): KeyObject {
     return createPrivateKey(text);
   } catch (error) {
     const why = /passphrase|encrypted|interrupted or cancelled/i.test(String(error))
-      ? 'a private key with a passphrase; take the passphrase off'
-      : 'no private key; it must be PEM, with "BEGIN PRIVATE KEY" or such';
+      ? 'a private key with a passphrase; remove the passphrase'
+      : 'no private key; it must be PEM, such as "BEGIN PRIVATE KEY"';
     throw new SettingError(`${what} holds ${why}`, { cause: error });
   }
 }
@@ -190,7 +190,7 @@ function requireInDate(what: string, { validFrom, validTo }: X509Certificate, no
     throw new SettingError(`${what} expired at ${validTo} and ${now}; renew it`);
   }
   if (Date.parse(validFrom) > nowMs) {
-    throw new SettingError(`${what} is valid from ${validFrom} only and ${now}; use one in date`);
+    throw new SettingError(`${what} is not valid before ${validFrom} and ${now}; use a valid one`);
   }
 }
 

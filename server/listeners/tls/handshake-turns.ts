@@ -32,7 +32,7 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     const fail = (code: string): void => {
-      const fault = Object.assign(new Error('the TLS handshake was not begun'), { code });
+      const fault = Object.assign(new Error('the TLS handshake was not started'), { code });
       server.emit('tlsClientError', fault, socket);
     };
     const beginIfOpen = (): void => {

@@ -96,7 +96,7 @@ describe('a client that trusts the test CA', () => {
     for await (const chunk of socket) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
-    expect(text).toContain('the request cannot be read as HTTP');
+    expect(text).toContain('the request is not valid HTTP');
   });
 });
 

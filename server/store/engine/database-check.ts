@@ -48,7 +48,7 @@ export function checkDatabase(path: string): CheckedDatabase {
 }
 
 /** True while nothing was ever committed to a database, and so nothing of it can be lost. */
-export function isUnfounded(path: string): boolean {
+export function isUncommitted(path: string): boolean {
   const saved = readSums(path);
   if (saved) return saved.sums.length === 0 && saved.mark.frames === 0;
   return sizeOf(path) === 0 && sizeOf(`${path}-wal`) === 0;
@@ -98,7 +98,7 @@ function pagesByHead(header: Buffer): number {
   return header.readUInt32BE(28);
 }
 
-/** The most bytes that a database of so many pages has, and its rollback journal. */
+/** The maximum sizes of a database with a number of pages, and of its rollback journal. */
 function sizesOf(pageBytes: number, pages: number): { database: number; journal: number } {
   const database = pageBytes * Math.max(pages, 1);
   // The journal has each page at most once, with some bytes of its own.
@@ -166,7 +166,7 @@ function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void
   throw new StateError('damaged', `${name} is damaged or cut short; it was written ${rest}`);
 }
 
-/** Every page of the database must be as it was written, or be in the log. */
+/** Every page of the database must be unchanged, or be in the log. */
 function requirePages(path: string, { pageBytes, sums }: SavedSums, log: WriteAheadLog): void {
   const bytes = sizeOf(path);
   const wanted = log.databasePages === 0 ? sums.length : log.databasePages;

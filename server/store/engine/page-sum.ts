@@ -1,4 +1,4 @@
-/** The pages of a database: what sizes they have, and the sum by which one is known again. */
+/** The pages of a database: their valid sizes, and the checksum of a page. */
 import { crc32 } from 'node:zlib';
 
 /** In the first page, what changes with the way in which the file is open: no content. */

@@ -1,17 +1,17 @@
-/** Reading typed values out of rows; a row that is not as the schema says is our own fault. */
+/** Reads typed values from rows; a row that differs from the schema is a bug. */
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** The value of a text column. @throws TypeError */
 export function text(row: SqlRow, column: string): string {
   const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`);
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
   return value;
 }
 
 /** The value of a number column. @throws TypeError */
 export function number(row: SqlRow, column: string): number {
   const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`);
+  if (typeof value !== 'number') throw new TypeError(`column ${column} is not a number`);
   return value;
 }
 

@@ -131,7 +131,7 @@ export class FileSql extends Transactional implements Sql {
     return changes;
   }
 
-  /** From now on the sums beside the file are kept up to date. */
+  /** Starts updating the file of sums. */
   keepSums(sums: PageSums): void {
     this.#sums = sums;
     this.#inode = inodeOf(this.#path);
@@ -249,7 +249,7 @@ export class FileSql extends Transactional implements Sql {
     );
   }
 
-  /** Leaves one plain file behind, without a log beside it. */
+  /** Leaves a single file without a log. */
   close(): void {
     this.#isClosed = true;
     this.#prepared.clear();
@@ -323,7 +323,7 @@ export class FileSql extends Transactional implements Sql {
   }
 }
 
-/** A database file of its own. */
+/** A separate database file. */
 class FileCopy implements SqlCopy {
   readonly location: string;
   readonly #sql: FileSql;

@@ -1,4 +1,4 @@
-/** The engine in memory: sql.js. What it holds goes with the process. */
+/** The in-memory engine: sql.js. Its data is lost when the process ends. */
 import initSqlJs, { type Database, type SqlJsStatic, type Statement } from 'sql.js';
 import { inTurns } from '../../../fixtures/clock.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from './sql.ts';
 import { Transactional } from './transactions.ts';
 
-/** What the engine has beside its documented interface. */
+/** Members of the engine that its documented interface lacks. */
 interface Engine extends SqlJsStatic {
   cwrap(name: string, result: 'number', takes: readonly string[]): (...given: unknown[]) => number;
 }
@@ -85,7 +85,7 @@ async function copyPages(engine: Engine, copying: Copying): Promise<void> {
   const step = engine.cwrap('sqlite3_backup_step', 'number', ['number', 'number']);
   const finish = engine.cwrap('sqlite3_backup_finish', 'number', ['number']);
   const backup = begin(pointerTo(to), 'main', pointerTo(from), 'main');
-  if (backup === 0) throw new Error('a copy of the state cannot be begun');
+  if (backup === 0) throw new Error('a copy of the state cannot be started');
   const steps = function* () {
     for (let code = OK; code === OK && !isOver(); ) {
       code = step(backup, isWritten() ? ALL_PAGES : PAGES);
@@ -213,7 +213,7 @@ class MemorySql extends Transactional implements Sql {
     return new MemoryCopy(await this.#copyOf({ from, isOver, isWritten }));
   }
 
-  /** Fills a new database, and goes on with that one. */
+  /** Fills a new database, and continues with it. */
   async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
     if (!(copy instanceof MemoryCopy)) throw new TypeError('a copy of another engine');
     const isOver = () => this.#isClosed || copy.isDiscarded();

@@ -11,7 +11,7 @@ export type SqlValue = string | number | Uint8Array | null;
 /** A row as the engine gives it. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** A copy of a whole database at one moment, which any store of the same engine can be restored to. */
+/** A copy of a whole database at one point in time; every store of the same engine can be restored to it. */
 export interface SqlCopy {
   /** All rows; the query bounds them. */
   all(query: string, values?: readonly SqlValue[]): SqlRow[];
@@ -41,11 +41,11 @@ export interface Sql {
   all(query: string, values?: readonly SqlValue[]): SqlRow[];
   /** Runs `work` so that either everything it wrote stays or, when it throws, nothing. Nests. @throws TypeError for work that gives a promise */
   atomically<Result>(work: () => Result): Result;
-  /** Runs `act` once the work under way is committed, or at once; never when it is undone. */
+  /** Runs `act` once the current transaction is committed, or at once without one; never after a rollback. */
   afterCommit(act: () => void): void;
   /** Runs `act` when the work under way is undone; what is in memory only is put right by it. */
   afterUndo(act: () => void): void;
-  /** Copies everything in turns: as it is at one moment between the call and the end. */
+  /** Copies everything in turns, in the state of one point in time between call and end. */
   copy(): Promise<SqlCopy>;
   /** Makes everything as in a copy. @throws TypeError for a copy of the other engine */
   restore(copy: SqlCopy, moment: RestoreMoment): Promise<void>;

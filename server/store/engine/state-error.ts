@@ -1,4 +1,4 @@
-/** Why a folder of state is refused, in one sentence with the way out. */
+/** Why a data folder is refused, in one sentence that says what to do. */
 import { NotAFile } from '../../../fixtures/plain-file.ts';
 import { noSpace, storageProblem } from './storage-error.ts';
 
@@ -17,25 +17,25 @@ export type StateErrorKind =
 const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
   'in use': () => 'stop that process, or name another folder',
   damaged: (folder) =>
-    `"fleetbed state export --data ${folder} --out FILE" saves what can be read, and "fleetbed state import FILE --data NEW" makes a new folder of it`,
+    `save the readable data with "fleetbed state export --data ${folder} --out FILE", and create a new folder from it with "fleetbed state import FILE --data NEW"`,
   version: (folder) =>
-    `export it with the fleetbed that wrote it ("fleetbed state export --data ${folder} --out FILE"), or name another folder`,
+    `export it with the fleetbed version that wrote it ("fleetbed state export --data ${folder} --out FILE"), or name another folder`,
   foreign: () => 'name an empty folder, or one that does not exist yet',
   'not exported': () => 'name a file that "fleetbed state export" has written',
-  'other export': () => 'import it with the fleetbed that wrote it',
+  'other export': () => 'import it with the fleetbed version that wrote it',
   'no room': () => 'free some space there, or name another folder',
-  'not a file': () => 'put the file itself in its place, or name another folder',
-  unreadable: () => 'let this user read and write it, or name another folder',
+  'not a file': () => 'replace it with the file itself, or name another folder',
+  unreadable: () => 'allow this user to read and write it, or name another folder',
 };
 
 /** State that cannot be opened. */
 export class StateError extends Error {
   override readonly name = 'StateError';
   readonly kind: StateErrorKind;
-  /** What is the matter with which file, without the way out. */
+  /** The file and what is wrong with it, without what to do. */
   readonly what: string;
 
-  /** @param folder the whole data folder, as the way out names it */
+  /** @param folder the whole data folder, for the sentence that says what to do */
   constructor(
     kind: StateErrorKind,
     what: string,
@@ -54,7 +54,7 @@ const kinds: Readonly<Record<string, readonly [StateErrorKind, string]>> = {
   SQLITE_CORRUPT: ['damaged', 'is damaged'],
   EACCES: ['unreadable', 'cannot be opened by this user'],
   EPERM: ['unreadable', 'cannot be opened by this user'],
-  EROFS: ['unreadable', 'is on a file system that cannot be written'],
+  EROFS: ['unreadable', 'is on a read-only file system'],
   ENOENT: ['unreadable', 'does not exist'],
   ENOTDIR: ['unreadable', 'has a file where a folder must be'],
   EISDIR: ['unreadable', 'is a folder where a file must be'],

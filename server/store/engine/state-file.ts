@@ -104,7 +104,7 @@ export function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Copies a file, if it is there, up to so many bytes. */
+/** Copies a file, if it exists, up to a number of bytes. */
 function copyStart(from: string, to: string, bytesMax: number): void {
   if (!existsSync(from)) return;
   const [source, copy] = [openSync(plainFile(from), 'r'), openSync(to, 'w', 0o600)];
@@ -172,7 +172,7 @@ function requireVersion(sql: Sql, path: string, { version }: StateShape): void {
   if (actual === version) return;
   throw new StateError(
     'version',
-    `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
+    `${path} has version ${actual} of the tables, but this fleetbed needs version ${version}`,
   );
 }
 

@@ -1,7 +1,7 @@
-/** Faults of the disk when writing, as the system and the engine report them. */
+/** Disk errors when writing, as reported by the system and the engine. */
 
 export const noSpace = 'no space left in';
-const unwritable = 'nothing can be written in';
+const unwritable = 'cannot write in';
 /** The files of a store are no longer where they were: writing to them would keep nothing. */
 export class FilesGone extends Error {
   override readonly name = 'FilesGone';
@@ -31,16 +31,16 @@ const sentences: Readonly<Record<string, string>> = {
  * Writes what nobody waits for an answer to, such as the presence of a device; where the disk cannot
  * take it, it is not kept. Other faults are thrown.
  */
-export function unlessUnwritable(write: () => void): void {
+export function ignoreUnwritable(write: () => void): void {
   try {
     write();
   } catch (error) {
-    unlessOfDisk(error);
+    rethrowUnlessDiskError(error);
   }
 }
 
 /** Throws a fault again that is not the disk's. */
-export function unlessOfDisk(error: unknown): void {
+export function rethrowUnlessDiskError(error: unknown): void {
   if (storageProblem(error) === undefined) throw error;
 }
 

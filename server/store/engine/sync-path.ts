@@ -1,4 +1,4 @@
-/** Writing through to the disk. */
+/** Flushes a path to the disk. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
 /** Waits until a file's content, or a folder's list of names, is on the disk. */

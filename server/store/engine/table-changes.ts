@@ -1,4 +1,4 @@
-/** What is kept of answers to queries, and when it is out of date. */
+/** Caches results of queries until their tables change. */
 
 /** Tables of which answers are kept, and how a statement names each. */
 const watchedTables = {

@@ -1,4 +1,4 @@
-/** Nested work on one connection as one transaction, and actions that wait for its end. */
+/** Runs nested work on one connection as one transaction, with actions that wait for its end. */
 import { TableChanges } from './table-changes.ts';
 
 /** A connection, which may have one transaction open. */
@@ -10,7 +10,7 @@ export abstract class Transactional {
   #waiting: (() => void)[] = [];
   #undoing: (() => void)[] = [];
 
-  /** Runs a statement that binds nothing, as it is. */
+  /** Runs a statement without parameters. */
   protected abstract execute(statement: string): void;
 
   /** False when the engine has rolled the transaction back itself, as when the disk is full. */
@@ -84,5 +84,5 @@ export abstract class Transactional {
 /** A promise would write later: in no transaction, or in a different one. */
 function refuseToWait(promise: Promise<unknown>): never {
   promise.catch(() => undefined);
-  throw new TypeError('a transaction cannot wait: its work gave a promise');
+  throw new TypeError('a transaction cannot wait: its work returned a promise');
 }

@@ -1,7 +1,7 @@
 /**
  * Checks a whole data folder before anything in it is opened: the list of tenants names the tenants,
  * a tenant's artifacts name their files, and a database has its sums beside it. Only reads, so that
- * a folder that is refused stays as it was found.
+ * a refused folder is not changed.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import {
   tenantFolderName,
   tenantsFolder,
 } from '../data-layout.ts';
-import { isUnfounded } from '../engine/database-check.ts';
+import { isUncommitted } from '../engine/database-check.ts';
 import { text } from '../engine/row.ts';
 import type { Sql } from '../engine/sql.ts';
 import { StateError, stateError } from '../engine/state-error.ts';
@@ -60,12 +60,12 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** @throws StateError that names the file which is missing, or not as it was written */
+/** @throws StateError that names the missing or changed file */
 export function checkDataFolder(path: string): void {
   const server = join(path, serverFile);
   const tenants = join(path, tenantsFolder);
   const isBegun = existsSync(tenants);
-  if (!isBegun && isUnfounded(server)) return;
+  if (!isBegun && isUncommitted(server)) return;
   const rows = readStateFile(server, serverShape, (sql) =>
     sql.all('SELECT id, is_complete FROM tenants').map((row) => ({
       id: text(row, 'id'),
@@ -89,7 +89,7 @@ function checkTenant(folder: string): void {
   );
 }
 
-/** Sizes only: the content of a file is checked when it is asked for. */
+/** Checks sizes only: the content of a file is checked when it is first read. */
 function requireContents(sql: Sql, folder: string): void {
   for (const { name, sha256, sizeBytes } of contentsIn(sql)) {
     const path = join(folder, sha256);

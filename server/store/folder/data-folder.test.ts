@@ -271,7 +271,7 @@ describe('a data folder that cannot be used', () => {
       tenantDatabase,
       replaceByFolder,
       'is a folder',
-      'put the file itself',
+      'replace it with the file itself',
     ],
     ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', wayOut],
     [
@@ -318,7 +318,7 @@ describe('a data folder that cannot be used', () => {
   it('is refused when it holds other files', async () => {
     mkdirSync(data);
     writeFileSync(join(data, 'thesis.txt'), 'do not touch');
-    await expect(start()).rejects.toThrow(`${data} holds other files`);
+    await expect(start()).rejects.toThrow(`${data} has other files`);
     expect(readdirSync(data)).toEqual(['thesis.txt']);
   });
 

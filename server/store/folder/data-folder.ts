@@ -1,6 +1,6 @@
 /**
  * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
- * for each tenant below `tenants`. Not what is in a tenant.
+ * for each tenant below `tenants`. Not the data within a tenant.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { syncPath } from '../engine/sync-path.ts';
 import { openStore, type Store } from '../store.ts';
 import type { FolderLock } from './lock.ts';
 
-/** What is known of a tenant beside its store. */
+/** The facts of a tenant besides its store. */
 export interface StoredTenant {
   readonly id: string;
   readonly name: string;
@@ -74,7 +74,7 @@ export class DataFolder {
     return made;
   }
 
-  /** Stores a secret, in place of an earlier one of the same name. */
+  /** Stores a secret, and replaces one of the same name. */
   keepSecret(name: string, value: Buffer): void {
     this.#sql.run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', [name, value]);
   }
@@ -89,7 +89,7 @@ export class DataFolder {
     return DataFolder.#telling(this.path, () => openStore({ folder: this.#folderOf(id) }));
   }
 
-  /** Opens the empty store of a new tenant, which is gone after a restart unless it is completed. */
+  /** Opens the empty store of a new tenant; a restart removes it unless it is completed. */
   async beginTenant(row: StoredTenant): Promise<Store> {
     this.#sql.run(
       `INSERT INTO tenants (id, name, token, status, is_first, created_ms, is_complete)
@@ -155,7 +155,7 @@ function requireOurs(path: string): void {
   const names = readdirSync(path).filter((name) => name !== lockFile);
   const isOurs = names.some((name) => name === tenantsFolder || name.startsWith(serverFile));
   if (names.length === 0 || isOurs) return;
-  throw new StateError('foreign', `${path} holds other files, but no fleetbed data`);
+  throw new StateError('foreign', `${path} has other files, but no fleetbed data`);
 }
 
 function makeDataFolder(path: string): void {
@@ -165,7 +165,7 @@ function makeDataFolder(path: string): void {
     const isOfNone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (!isOfNone) throw cause;
     // Not that it is missing is the fault, but that the system makes no folder there.
-    throw new StateError('unreadable', `${path} cannot be made (${cause.message})`, { cause });
+    throw new StateError('unreadable', `${path} cannot be created (${cause.message})`, { cause });
   }
 }
 

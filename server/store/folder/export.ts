@@ -1,5 +1,5 @@
 /**
- * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, all else
+ * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, everything else
  * is saved: this recovers a folder that the server refuses.
  */
 
@@ -124,7 +124,7 @@ class StateExport {
     }
   }
 
-  /** Reads a copy of a database, so that the damaged one stays as it is. */
+  /** Reads a copy of a database, so that the damaged one is not changed. */
   #reading(path: string, read: (sql: FileSql) => void): void {
     const isDamaged = this.#findDamage(path);
     const copy = join(this.#options.drafts, 'copy.sqlite');
@@ -193,7 +193,7 @@ class StateExport {
     if (ids.length > 0) {
       this.#lose(
         path,
-        `names and tokens of the tenants are lost; ${ids.length} not listed, with new ones`,
+        `the names and tokens of the tenants are lost; ${ids.length} unlisted tenants got new ones`,
       );
     }
     return ids;
@@ -225,7 +225,7 @@ class StateExport {
           this.#rows += 1;
         }
       } catch (cause) {
-        const saved = `table ${name}: ${this.#rows - before} rows saved, others are lost`;
+        const saved = `table ${name}: ${this.#rows - before} rows saved, the others are lost`;
         this.#lose(path, `${saved}: ${messageOf(cause)}`);
       }
     });
@@ -245,7 +245,7 @@ class StateExport {
       } catch (cause) {
         this.#lose(path, cause);
         const loss = `the file of the artifact ${name} is lost`;
-        this.#lose(path, `${loss}, and so the artifact is left out`);
+        this.#lose(path, `${loss}, so the artifact is left out`);
         const lost = 'DELETE FROM artifacts WHERE tenant = ? AND sha256 IS ?';
         this.#rows -= this.#out.run(lost, [id, sha256 ?? null]);
       }

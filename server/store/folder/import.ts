@@ -1,4 +1,4 @@
-/** Makes a data folder of an exported state. */
+/** Creates a data folder from an exported state. */
 
 import { createHash } from 'node:crypto';
 import {
@@ -36,7 +36,7 @@ import { DataFolder } from './data-folder.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
 import { type StateTable, stateFormat, stateVersion, tenantTables } from './state-tables.ts';
 
-/** What an import has come to. */
+/** The result of an import. */
 export interface ImportedState {
   readonly tenants: number;
   readonly rows: number;
@@ -81,7 +81,7 @@ function beginDraft(draft: string): FolderLock {
   const foreign = readdirSync(draft).find(
     (name) => !names.has(name) && !name.startsWith(serverFile),
   );
-  if (foreign !== undefined) throw new StateError('foreign', `${draft} holds other files`);
+  if (foreign !== undefined) throw new StateError('foreign', `${draft} has other files`);
   const lock = lockFolder(join(draft, lockFile));
   for (const name of readdirSync(draft)) {
     if (name !== lockFile) rmSync(join(draft, name), { recursive: true });
@@ -123,7 +123,7 @@ function requireState(file: string, state: Sql): void {
   if (said.version !== stateVersion) {
     throw new StateError(
       'other export',
-      `${file} has version ${said.version}, and this fleetbed reads version ${stateVersion}`,
+      `${file} has version ${said.version}, but this fleetbed reads version ${stateVersion}`,
     );
   }
 }
@@ -245,7 +245,7 @@ class StateImport {
   #wrong(what: string): StateError {
     return new StateError(
       'not exported',
-      `${this.#inputs.file} was changed: ${what} is not as it was exported`,
+      `${this.#inputs.file} was changed: ${what} differs from the export`,
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The lock of a data folder: a file of its own, so that a folder can be looked into before any
- * database in it is opened. The system releases it when the process ends, however it ends.
+ * The lock of a data folder: a separate file, so that a folder can be checked before any
+ * database in it is opened. The system releases it when the process ends in any way.
  */
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';

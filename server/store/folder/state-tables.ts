@@ -1,6 +1,6 @@
 /**
- * The tables of an exported state: those of a tenant with the tenant's id in front, one file for all
- * tenants, so that any SQLite reads it; beside them the server's own and the artifact files.
+ * The tables of an exported state: those of a tenant with the tenant's id as first column, one file for all
+ * tenants, so that any SQLite can read it; plus the server's own tables and the artifact files.
  */
 import { serverShape } from '../data-layout.ts';
 import { text } from '../engine/row.ts';
@@ -13,7 +13,7 @@ export interface StateTable {
   readonly columns: readonly string[];
 }
 
-/** What an exported state says of itself, so that no other database is treated as one. */
+/** The format and version in an exported state, which distinguish it from other databases. */
 export const stateFormat = 'fleetbed state';
 
 /** Changes with the tables of a tenant, of the server, or of the export itself. */

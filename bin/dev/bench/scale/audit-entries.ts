@@ -19,7 +19,7 @@ export function fillAuditLog({ auditLogs, atomically }: Store, entries: number):
           action: 'create',
           actor: { id, type: 'device', identity_data: identity },
           object: { id, type: 'device', device: { id, identity_data: identity } },
-          change: 'first request; pending acceptance',
+          change: 'first request; pending until a user accepts it',
         });
       }
     });

@@ -1,4 +1,4 @@
-/** Events gathered for a moment, so that a busy server does not make the page draw for each of them. */
+/** Events collected for a short time, so that a busy server does not make the page render for each of them. */
 import { after } from './browser-clock.ts';
 
 const PAUSE_MS = 200;

@@ -1,4 +1,4 @@
-/** The browser's time: the only place of the page that reads it or waits for it. */
+/** The browser's clock: the only code of the page that reads it or waits for it. */
 
 /** Milliseconds since the Unix epoch. */
 export const nowMs = (): number => Date.now();

@@ -142,10 +142,10 @@ export async function send(target: string, sent: Sent = {}): Promise<Response> {
   throw new ApiError(answer.status, bodyOf(text));
 }
 
-/** One sentence of whatever went wrong. */
+/** Returns one sentence about any error. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
-  if (error instanceof TypeError) return 'The server does not answer.';
+  if (error instanceof TypeError) return 'The server does not respond.';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,4 +1,4 @@
-/** What happens on the server, told to whoever shows it: one stream for the whole page. */
+/** Events of the server for all views: one stream for the whole page. */
 import { effect, signal } from '@preact/signals';
 import { after } from './browser-clock.ts';
 import { targetOf } from './client.ts';
@@ -21,7 +21,7 @@ function tickSoon(): void {
   });
 }
 
-/** Follows the server while somebody is signed in. */
+/** Follows the server while the user is signed in. */
 export function startLive(): void {
   effect(() => {
     if (token.value === '') return;

@@ -1,10 +1,10 @@
-/** Data of a view: loaded when it opens, again when its question changes or the server moves. */
+/** Data of a view: loaded when it opens, and again when its query or the server's state changes. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, reasonOf } from './client.ts';
 import { tick } from './live.ts';
 import { tenant } from './session.ts';
 
-/** What a view knows: nothing yet, data, or why there is none. Earlier data stays while it reloads. */
+/** The state of a view: loading, data, or an error. Earlier data stays while it reloads. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: string;

@@ -1,4 +1,4 @@
-/** Runs against this server: the newest of a kind, and what it says line by line. */
+/** Runs against this server: the newest of a kind, and its output line by line. */
 import { useEffect, useState } from 'preact/hooks';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { gather } from './batch.ts';
@@ -23,7 +23,7 @@ export function stopRun(id: number): Promise<unknown> {
   return ask('DELETE /runs/{id}', { parameters: { id: String(id) } });
 }
 
-/** What the last line says of a run. */
+/** The result of a run in its last line. */
 interface RunExit {
   /** Null when the run was stopped. */
   readonly exitCode: number | null;
@@ -34,7 +34,7 @@ interface RunExit {
 /** The end of a run as a sentence for people. */
 export function exitText({ exitCode, leftOut = 0 }: RunExit): string {
   const end = exitCode === null ? 'Stopped.' : `Ended with exit code ${exitCode}.`;
-  return leftOut === 0 ? end : `${end} ${leftOut} lines were too long or too many to be kept.`;
+  return leftOut === 0 ? end : `${end} ${leftOut} lines were left out: too long, or too many.`;
 }
 
 /** What a run has said. */

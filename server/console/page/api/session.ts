@@ -1,11 +1,11 @@
-/** Who uses the page: the control token, the tenant that is looked at, and the link to the server. */
+/** The session of the page: the control token, the selected tenant, and the connection to the server. */
 import { signal } from '@preact/signals';
 import { goTo } from '../address.ts';
 
 const TOKEN_KEY = 'fleetbed-control-token';
 const TENANT_KEY = 'fleetbed-tenant';
 
-/** The control token; empty until somebody has signed in. */
+/** The control token; empty until the user has signed in. */
 export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 
 /** Why the token of before is no longer there. */

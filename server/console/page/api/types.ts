@@ -1,11 +1,11 @@
-/** What the control API answers, by the names that the page has for it. */
+/** The responses of the control API, by the names that the page uses. */
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 
 export type DeviceView = AnswerOf<'GET /devices'>['devices'][number];
 export type Overview = AnswerOf<'GET /overview'>;
 export type RequestCounts = AnswerOf<'GET /request-counts'>;
 
-/** An entry of the journal; what has a body only where it was asked for whole. */
+/** An entry of the journal; with a body only if it was requested whole. */
 export type Entry = AnswerOf<'GET /journal/stream'>;
 
 /** Why a device gets no update, or that it gets one. */

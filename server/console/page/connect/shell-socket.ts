@@ -7,7 +7,7 @@ const SHELL = 1;
 const CONTROL = 0xffff;
 const STATUS_ERROR = 2;
 
-/** The envelope, as far as it is read here. */
+/** The fields of the envelope that are read here. */
 interface Message {
   readonly hdr: {
     readonly proto: number;
@@ -18,7 +18,7 @@ interface Message {
   readonly body?: unknown;
 }
 
-/** What the terminal tells and is told. */
+/** The messages between the terminal and the server. */
 interface Screen {
   readonly size: () => { readonly height: number; readonly width: number };
   readonly onOutput: (bytes: Uint8Array) => void;
@@ -38,7 +38,7 @@ export class ShellSocket {
     this.#screen = screen;
   }
 
-  /** Connects and asks for a shell; what fails is told as its end. */
+  /** Connects and requests a shell; a failure is reported as its end. */
   async open(): Promise<void> {
     try {
       const { ticket } = await askJson('POST /management/tickets');
@@ -67,7 +67,7 @@ export class ShellSocket {
     if (this.#sid !== undefined) this.#say('resize', { props: this.#sizeProps() });
   }
 
-  /** Ends the shell, and tells nobody any more. */
+  /** Ends the shell, without further events. */
   close(): void {
     this.#isOver = true;
     this.#say('stop', {});
@@ -100,7 +100,7 @@ export class ShellSocket {
 
   #takeControl(typ: string | undefined): void {
     if (typ === 'ping') this.#socket?.send(encode({ hdr: { proto: CONTROL, typ: 'pong' } }));
-    else if (typ === 'close' || typ === 'error') this.#end('The device has refused the shell.');
+    else if (typ === 'close' || typ === 'error') this.#end('The device refused the shell.');
   }
 
   #end(why: string): void {

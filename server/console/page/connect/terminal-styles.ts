@@ -1,5 +1,5 @@
 /**
- * How the terminal library keeps its looks under the Content-Security-Policy, which forbids the
+ * Keeps the styles of the terminal library under the Content-Security-Policy, which forbids the
  * `<style>` elements and `style` attributes that it writes, but neither constructed sheets nor the
  * object model.
  */
@@ -37,7 +37,7 @@ function sheetElement(create: (tag: string) => HTMLElement, sheets: CSSStyleShee
   return element;
 }
 
-/** Colours of the output stand in attributes of spans. */
+/** The colours of the output are in attributes of spans. */
 function takeStyleAttributes(): () => void {
   const { prototype } = HTMLSpanElement;
   const plain = prototype.setAttribute;

@@ -1,4 +1,4 @@
-/** Buttons that do something on the server, and say what became of it. */
+/** Buttons that run an action on the server, and show its result. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';

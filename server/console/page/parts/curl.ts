@@ -1,7 +1,7 @@
-/** An exchange as a line for a shell; masked secrets become variables. */
+/** An exchange as a shell command; masked secrets become variables. */
 import type { Entry } from '../api/types.ts';
 
-/** What curl sets by itself, or would get wrong. */
+/** Headers that curl sets itself, or would get wrong. */
 const ownHeaders = new Set(['host', 'connection', 'content-length', 'accept-encoding']);
 
 /** The line; the journal does not say whether the connection was encrypted. */
@@ -30,7 +30,7 @@ export function curlOf(entry: Entry): string {
   ].join(' ');
 }
 
-/** Between single quotes a shell takes everything as it is, but for the quote. */
+/** Between single quotes a shell changes nothing; only the quote itself needs an escape. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** Names with their values, one below the other. */
+/** A list of names with their values. */
 import type { ComponentChildren } from 'preact';
 
 export function Facts({

@@ -1,4 +1,4 @@
-/** A table of any length: only the rows in view are there; a click on a heading sorts. */
+/** A table of any length: only the visible rows are rendered; a click on a heading sorts. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useVirtual } from './use-virtual.ts';

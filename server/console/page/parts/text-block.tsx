@@ -3,7 +3,7 @@
 /** What scrolls has to be reachable by keyboard. */
 const reachable = { tabIndex: 0 };
 
-/** The text as it is. */
+/** The text, unchanged. */
 export function TextBlock({ text }: { text: string }) {
   return (
     <pre class="body" {...reachable}>

@@ -1,4 +1,4 @@
-/** How values are shown: moments, sizes, names of devices. */
+/** Formats values: times, sizes, names of devices. */
 
 const moment = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
@@ -7,7 +7,7 @@ const moment = new Intl.DateTimeFormat('en-GB', {
 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
 
-/** A moment with its day, in UTC; a dash for none. */
+/** A date and time in UTC; a dash for none. */
 export function dayAndTime(iso: string | undefined): string {
   return iso === undefined ? '–' : moment.format(new Date(iso));
 }

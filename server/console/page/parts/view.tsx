@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Failed, Loading } from '../../../../fixtures/page/states.tsx';
 import type { Loaded } from '../api/loaded.ts';
 
-/** Shows the data once it is there; a later fault stands above what was known before. */
+/** Shows the data once it is loaded; a later error is shown above the earlier data. */
 export function View<Data>({
   what,
   loaded: { data, error, reload },

@@ -1,4 +1,4 @@
-/** Artifacts: dropped here, or made from any file. */
+/** Artifacts: upload, or generate from any file. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Artifact } from '../../../../fixtures/contract/resources.ts';
@@ -97,18 +97,18 @@ function Make({ onDone }: { onDone: () => void }) {
     </label>
   );
   return (
-    <Card title="Make one from any file">
+    <Card title="Generate one from any file">
       <label class="kit-field">
         File
         <input type="file" onChange={(event) => setFile(event.currentTarget.files?.[0])} />
       </label>
       {field('Release name', name, setName)}
-      {field('Device types, with commas between', types, setTypes)}
+      {field('Device types, separated by commas', types, setTypes)}
       <div class="actions">
         <ActionButton
           kind="main"
           work={make}
-          done="The artifact was made."
+          done="The artifact was generated."
           isDisabled={!file || name === '' || types === ''}
         >
           Make artifact
@@ -122,7 +122,7 @@ function Make({ onDone }: { onDone: () => void }) {
 const plainName = (name: string): string => name.replace(/[^A-Za-z0-9.,_-]/g, '_').slice(-100);
 
 function List({ artifacts, reload }: { artifacts: readonly Artifact[]; reload: () => void }) {
-  if (artifacts.length === 0) return <Empty title="No artifact yet" />;
+  if (artifacts.length === 0) return <Empty title="No artifacts yet" />;
   return (
     <Table
       caption={`${artifacts.length} artifacts`}

@@ -76,7 +76,7 @@ export default function AuditRoom() {
 }
 
 function List({ entries }: { entries: readonly AuditLog[] }) {
-  if (entries.length === 0) return <Empty title="No entry matches" />;
+  if (entries.length === 0) return <Empty title="No matching entries" />;
   return (
     <Table
       caption={`${entries.length === PAGE_ENTRIES ? 'The first ' : ''}${entries.length} entries`}

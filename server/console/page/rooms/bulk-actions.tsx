@@ -1,4 +1,4 @@
-/** What is done to many devices at once. */
+/** Actions on many devices at once. */
 import { useState } from 'preact/hooks';
 import { confirmed } from '../confirm.tsx';
 import { attempt } from '../parts/action.tsx';
@@ -66,7 +66,7 @@ export function BulkActions({
 }
 
 const consequences: Readonly<Record<string, string>> = {
-  Accept: 'They may get tokens and updates from now on.',
-  Reject: 'Their requests for a token are refused, and tokens they have end.',
-  Decommission: 'All that is known of them is deleted. They may call again as new devices.',
+  Accept: 'They can then get tokens and updates.',
+  Reject: 'Their authentication requests are refused, and their tokens become invalid.',
+  Decommission: 'All their data is deleted. They can authenticate again as new devices.',
 };

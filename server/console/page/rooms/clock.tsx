@@ -1,4 +1,4 @@
-/** The tenant's clock, and the calendar of what the contract ends. */
+/** The tenant's clock, and the calendar of deprecations. */
 import { useState } from 'preact/hooks';
 import { deprecatedApis, endOfLife } from '../../../../fixtures/contract/deprecations.ts';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
@@ -64,9 +64,9 @@ function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
             work={then(() => post({ rate: clock.rate === 0 ? 1 : 0 }))}
             done={clock.rate === 0 ? 'Time runs.' : 'Time is frozen.'}
           >
-            {clock.rate === 0 ? 'Let time go on' : 'Stop time'}
+            {clock.rate === 0 ? 'Resume' : 'Stop time'}
           </ActionButton>
-          <ActionButton work={then(() => ask('DELETE /clock'))} done="The clock is as it was.">
+          <ActionButton work={then(() => ask('DELETE /clock'))} done="The clock was reset.">
             Reset
           </ActionButton>
         </div>
@@ -91,7 +91,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
   };
   const hasEnded = shown >= 0;
   return (
-    <Card title="Calendar of what ends">
+    <Card title="Deprecation calendar">
       <label class="kit-field">
         Day: {date.slice(0, 10)}
         <input
@@ -109,12 +109,12 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
         </button>
         <Badge tone={hasEnded ? 'bad' : 'good'}>
           {hasEnded
-            ? `${deprecatedApis.length} operations have ended`
-            : `${-shown} days until ${deprecatedApis.length} operations end`}
+            ? `${deprecatedApis.length} operations have been removed`
+            : `${-shown} days until ${deprecatedApis.length} operations are removed`}
         </Badge>
       </div>
       <Table
-        caption={`On ${endOfLife} these are no longer supported`}
+        caption={`No longer supported from ${endOfLife}`}
         rows={deprecatedApis}
         keyOf={({ method, version, path }) => `${method} ${version} ${path}`}
         columns={[

@@ -1,4 +1,4 @@
-/** The conformance suite, run against this server: verdicts as they come, and what they cover. */
+/** The conformance suite against this server: verdicts as they arrive, and their coverage. */
 import { useMemo, useState } from 'preact/hooks';
 import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
@@ -51,7 +51,7 @@ export default function ConformanceRoom() {
                 </p>
                 <div class="filters">
                   <FilterField
-                    label="Cases whose ID begins with (all, if empty)"
+                    label="First characters of the case IDs (empty: all)"
                     value={cases}
                     onInput={setCases}
                     placeholder="inventory/"
@@ -72,7 +72,7 @@ export default function ConformanceRoom() {
               {run ? (
                 <Run run={run} reload={loaded.reload} />
               ) : (
-                <Empty title="The suite has not been run yet" />
+                <Empty title="The suite has not run yet" />
               )}
             </>
           );
@@ -142,7 +142,7 @@ const columns: readonly LongColumn<CaseVerdict>[] = [
   { title: 'Case', width: '40%', cell: ({ id }) => <span title={id}>{id}</span> },
   { title: 'Level', width: '5rem', isMinor: true, cell: ({ level }) => level },
   {
-    title: 'What it shows',
+    title: 'What it checks',
     isMinor: true,
     cell: ({ title, because }) => <span title={because || title}>{because || title}</span>,
   },
@@ -164,7 +164,7 @@ function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
       {shown.length === 0 ? (
         <Empty
           title={
-            verdict === '' ? 'No case has been judged yet' : `No case has the verdict ${verdict}`
+            verdict === '' ? 'No case has a verdict yet' : `No case has the verdict ${verdict}`
           }
         />
       ) : (
@@ -204,7 +204,7 @@ function Coverage({ facts: { verdicts, end } }: { facts: RunFacts }) {
           { title: 'Area', cell: ([name]) => name },
           { title: 'Requirements tested', cell: ([, { decided }]) => decided.size },
           {
-            title: 'MUSTs not decided',
+            title: 'Undecided MUSTs',
             cell: ([, { undecided }]) => (
               <Badge tone={undecided === 0 ? 'good' : 'busy'}>{undecided}</Badge>
             ),

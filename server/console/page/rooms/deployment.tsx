@@ -1,4 +1,4 @@
-/** One deployment: how far it is, and the state of each device. */
+/** One deployment: its progress, and the state of each device. */
 import { Link, useParams } from 'wouter-preact';
 import type {
   Deployment,
@@ -79,7 +79,7 @@ function Head({ deployment, statistics, reload }: HeadProps) {
             done="The deployment was aborted."
             asks={{
               title: 'Abort this deployment?',
-              text: 'Devices that have not finished it are told to stop. It cannot be resumed.',
+              text: 'Devices that have not finished it must stop. It cannot be resumed.',
               action: 'Abort',
             }}
           >
@@ -150,7 +150,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
       <View what="its devices" loaded={loaded}>
         {(devices) =>
           devices.length === 0 ? (
-            <Empty title="No device is in this state" />
+            <Empty title="No devices in this state" />
           ) : (
             <LongTable
               caption="Devices of the deployment"

@@ -49,7 +49,7 @@ export default function DeploymentsRoom() {
 function List({ deployments }: { deployments: readonly Deployment[] }) {
   if (deployments.length === 0) {
     return (
-      <Empty title="No deployment yet">
+      <Empty title="No deployments yet">
         <p>
           Upload an artifact in <Link href="/artifacts">Artifacts</Link>, then deploy it here.
         </p>

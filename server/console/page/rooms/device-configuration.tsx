@@ -1,4 +1,4 @@
-/** Configured settings against reported ones, and their deployment. */
+/** Configured and reported settings, and their deployment. */
 import { useState } from 'preact/hooks';
 import type { ConfigurationView } from '../../../../fixtures/contract/management/configuration.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -22,7 +22,7 @@ export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
       {({ configured, reported, deployment_id: deployment }) => (
         <div class="two-columns">
           <Card
-            title="Configured against reported"
+            title="Configured and reported"
             aside={
               <ActionButton
                 work={() => manage('deploy-configuration', { parameters, json: {} })}
@@ -57,7 +57,7 @@ function Comparison({
   reported: ShownSettings;
 }) {
   const names = [...new Set([...Object.keys(configured), ...Object.keys(reported)])].sort();
-  if (names.length === 0) return <Empty title="Nothing is configured, nothing reported" />;
+  if (names.length === 0) return <Empty title="Nothing is configured or reported" />;
   return (
     <Table
       caption="Settings"
@@ -103,7 +103,7 @@ function Editor({
   return (
     <Card title="Change">
       <label class="kit-field">
-        One setting a line, as name=value
+        One setting per line, as name=value
         <textarea
           rows={8}
           value={text}
@@ -112,7 +112,7 @@ function Editor({
         />
       </label>
       <div class="actions">
-        <ActionButton kind="main" work={save} done="The settings are saved; deploy them now.">
+        <ActionButton kind="main" work={save} done="The settings are saved. Deploy them now.">
           Save
         </ActionButton>
         <button
@@ -138,7 +138,7 @@ function settingsIn(text: string): ShownSettings {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const pairs = lines.map((line): [string, string] => {
     const at = line.indexOf('=');
-    if (at < 1) throw new Error(`“${line}” has no name and no equals sign`);
+    if (at < 1) throw new Error(`“${line}” is not of the form name=value`);
     return [line.slice(0, at).trim(), line.slice(at + 1)];
   });
   return Object.fromEntries(pairs);

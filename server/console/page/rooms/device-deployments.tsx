@@ -32,7 +32,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
     <View what="the deployments" loaded={loaded}>
       {(deployments) =>
         deployments.length === 0 ? (
-          <Empty title="No deployment includes this device" />
+          <Empty title="No deployments for this device" />
         ) : (
           <>
             <div class="actions">
@@ -42,7 +42,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
                 done="The open deployments of the device are aborted."
                 asks={{
                   title: 'Abort its open deployments?',
-                  text: 'The device gets none of them any more.',
+                  text: 'They are no longer offered to the device.',
                   action: 'Abort',
                 }}
               >

@@ -38,7 +38,7 @@ export function DeviceInventory({ deviceId }: { deviceId: string }) {
     <View what="the inventory" loaded={loaded}>
       {({ attributes }) =>
         attributes.length === 0 ? (
-          <Empty title="The device has reported no inventory yet" />
+          <Empty title="The device has not reported inventory yet" />
         ) : (
           <Table
             caption={`${attributes.length} attributes`}
@@ -75,7 +75,7 @@ export function DeviceAlerts({ deviceId }: { deviceId: string }) {
     <View what="the alerts" loaded={loaded}>
       {(alerts) =>
         alerts.length === 0 ? (
-          <Empty title="The device has sent no alert" />
+          <Empty title="The device has not sent alerts" />
         ) : (
           <Table
             caption={`The newest ${alerts.length} alerts`}

@@ -38,7 +38,7 @@ export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: bo
       <Card title="Get a file">
         {pathField('Path on the device', source, setSource)}
         <div class="actions">
-          <ActionButton work={download} done="The file has arrived." isDisabled={!isOpen}>
+          <ActionButton work={download} done="The file was downloaded." isDisabled={!isOpen}>
             Download
           </ActionButton>
         </div>
@@ -50,7 +50,11 @@ export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: bo
         </label>
         {pathField('Path on the device', target, setTarget)}
         <div class="actions">
-          <ActionButton work={upload} done="The device has the file." isDisabled={!isOpen || !file}>
+          <ActionButton
+            work={upload}
+            done="The file was sent to the device."
+            isDisabled={!isOpen || !file}
+          >
             Upload
           </ActionButton>
         </div>

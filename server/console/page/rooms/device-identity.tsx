@@ -85,7 +85,7 @@ function Decisions({ deviceId, set, reload }: SetProps) {
           done="The set was rejected."
           asks={{
             title: 'Reject this set?',
-            text: 'Its tokens end, and it gets no new ones until it is accepted.',
+            text: 'Its tokens become invalid, and it gets no new ones until it is accepted.',
             action: 'Reject',
           }}
         >
@@ -93,7 +93,7 @@ function Decisions({ deviceId, set, reload }: SetProps) {
         </ActionButton>
       )}
       {set.status === 'accepted' && (
-        <ActionButton work={then(revoke)} done="Its tokens are revoked.">
+        <ActionButton work={then(revoke)} done="Its tokens were revoked.">
           Revoke tokens
         </ActionButton>
       )}
@@ -103,7 +103,7 @@ function Decisions({ deviceId, set, reload }: SetProps) {
         done="The set was removed."
         asks={{
           title: 'Remove this set?',
-          text: 'The device stays; its key is forgotten.',
+          text: 'The device stays; this key is deleted.',
           action: 'Remove',
         }}
       >

@@ -41,14 +41,14 @@ export default function DeviceSocket({ deviceId }: { deviceId: string }) {
               <ActionButton
                 isDisabled={!isOpen}
                 work={() => manage('check-device-update', { parameters })}
-                done="The device was told to ask for an update."
+                done="The device was asked to check for an update."
               >
                 Check for update
               </ActionButton>
               <ActionButton
                 isDisabled={!isOpen}
                 work={() => manage('send-device-inventory', { parameters })}
-                done="The device was told to send its inventory."
+                done="The device was asked to send its inventory."
               >
                 Send inventory
               </ActionButton>

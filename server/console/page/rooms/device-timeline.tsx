@@ -1,4 +1,4 @@
-/** What a device did and was answered, from the journal, the newest first. */
+/** Requests of a device and their responses from the journal, newest first. */
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
@@ -28,12 +28,12 @@ export function DeviceTimeline({ deviceId }: { deviceId: string }) {
     <View what="the timeline" loaded={loaded}>
       {(entries) =>
         entries.length === 0 ? (
-          <Empty title="The journal holds nothing of this device" />
+          <Empty title="The journal has no entries for this device" />
         ) : (
           <>
             <p class="quiet">
               The newest {entries.length} entries.{' '}
-              <Link href={`/journal?device=${deviceId}`}>All of them in the journal</Link>
+              <Link href={`/journal?device=${deviceId}`}>Show all in the journal</Link>
             </p>
             <ol class="timeline">
               {entries.map((entry) => (
@@ -57,20 +57,20 @@ export function EntryLine({ entry }: { entry: Entry }) {
       <time dateTime={at}>{timeOfDay(at)}</time>{' '}
       {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}{' '}
       <Link href={`/journal/${sequence}`}>{titleOf(entry)}</Link>{' '}
-      <span class="quiet">{whyOf(entry)}</span>
+      <span class="quiet">{refusalReason(entry)}</span>
     </>
   );
 }
 
 /** Why a request was refused, or brought no update; empty for any other entry. */
-export function whyOf({ refusal, noUpdate }: Entry): string {
+export function refusalReason({ refusal, noUpdate }: Entry): string {
   if (refusal) return refusal.error;
   return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
 /** What an entry is called. */
 export function titleOf({ kind, operation, method, path, from, typ }: Entry): string {
-  if (kind === 'frame') return `message from the ${from}: ${typ ?? 'not readable'}`;
-  if (kind === 'unreadable') return 'bytes that are no HTTP';
+  if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
+  if (kind === 'unreadable') return 'bytes that are not HTTP';
   return operation ?? `${method} ${path}`;
 }

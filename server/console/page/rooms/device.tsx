@@ -1,4 +1,4 @@
-/** One device: what it is, why it gets no update, and everything that hangs on it. */
+/** One device: its identity, why it gets no update, and all its data. */
 import { lazy, Suspense } from 'preact/compat';
 import { Link, useParams } from 'wouter-preact';
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
@@ -70,7 +70,7 @@ function Shown({ device, reload }: { device: Device; reload: () => void }) {
           done="The device was decommissioned."
           asks={{
             title: 'Decommission this device?',
-            text: `All that is known of ${name} is deleted.`,
+            text: `All data of ${name} is deleted.`,
             action: 'Decommission',
           }}
         >

@@ -1,4 +1,4 @@
-/** All devices of the tenant: found, sorted, accepted together. */
+/** All devices of the tenant: search, sort, and accept several together. */
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { deviceStatuses } from '../../../../fixtures/contract/vocabulary.ts';
@@ -21,7 +21,7 @@ interface Row extends DeviceView {
   readonly searched: string;
 }
 
-/** A long list is not asked for at every request. */
+/** A long list is not loaded for every request. */
 const PAUSE_TICKS = 3;
 
 async function loadRows(): Promise<readonly Row[]> {
@@ -56,7 +56,7 @@ function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void })
   );
   if (rows.length === 0) {
     return (
-      <Empty title="No device has called yet">
+      <Empty title="No devices yet">
         <p>A device appears here with its first authentication request, as pending.</p>
       </Empty>
     );
@@ -93,7 +93,7 @@ function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void })
         <BulkActions pending={pending} selected={selected} onDone={finished} />
       </div>
       {shown.length === 0 ? (
-        <Empty title="No device matches the filters" />
+        <Empty title="No devices match the filters" />
       ) : (
         <LongTable
           caption="Devices"

@@ -19,7 +19,7 @@ interface Draft {
   readonly signature: string;
 }
 
-/** What is to be examined: an auth request in the journal, or bytes from here. */
+/** The input of the doctor: an auth request in the journal, or bytes from this page. */
 type Question = BodyInputOf<'POST /doctor/signature'>;
 
 /** The answer to the newest question; nothing before the first. */
@@ -93,14 +93,14 @@ function Form({ onChange, onExamine }: FormProps) {
     <Card title="Body, key, signature">
       <div class="stack">
         <label class="kit-field">
-          File with the body, byte for byte as it is sent
+          File with the body, byte for byte as sent
           <input
             type="file"
             onChange={(event) => change({ file: event.currentTarget.files?.[0] })}
           />
         </label>
-        {field('body', 'Or the body as text; a text field makes CR LF a line feed', 6)}
-        {field('key', 'Public key in PEM (that of the body, if empty)', 5)}
+        {field('body', 'Or the body as text (a text field changes CR LF to a line feed)', 6)}
+        {field('key', 'Public key in PEM (empty: the one in the body)', 5)}
         {field('signature', 'Signature, as in the header', 3)}
         <div class="actions">
           <button
@@ -148,7 +148,7 @@ function Refusals({ onChoose }: { onChoose: (entry: Entry) => void }) {
       <View what="the refusals" loaded={loaded}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <Empty title="No authentication request was refused" />
+            <Empty title="No refused authentication requests" />
           ) : (
             <ol class="timeline">
               {entries

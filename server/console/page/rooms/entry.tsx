@@ -1,4 +1,4 @@
-/** One entry of the journal: both sides of the exchange, why it was answered so, and how to repeat it. */
+/** One entry of the journal: request and response, the explanation, and how to repeat it. */
 import { Link, useParams } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
@@ -91,7 +91,7 @@ function Exchange({ entry }: { entry: Entry }) {
   return (
     <>
       <Card
-        title="As a curl line"
+        title="As a curl command"
         aside={
           <span class="actions">
             <CopyButton label="Copy" text={curl} />
@@ -99,7 +99,7 @@ function Exchange({ entry }: { entry: Entry }) {
           </span>
         }
       >
-        <p class="quiet">Secrets are left out; put them in the place of the variables.</p>
+        <p class="quiet">Secrets are left out; replace the variables with them.</p>
         <pre>{curl}</pre>
       </Card>
       <div class="two-columns">

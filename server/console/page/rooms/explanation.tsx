@@ -1,4 +1,4 @@
-/** Why a request was refused or brought no update, and how it would succeed. */
+/** Why a request was refused or got no update, and how it would succeed. */
 import { useParams } from 'wouter-preact';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';

@@ -1,4 +1,4 @@
-/** Faults that are planned, which of them fired, and the legal variations. */
+/** Planned faults, which of them have fired, and the legal variations. */
 import { useState } from 'preact/hooks';
 import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
@@ -36,7 +36,7 @@ const statuses = [500, 502, 503, 429, 401, 404].map(
 );
 const counts = [
   ['once', 'once'],
-  ['{ next: 5 }', 'for the next 5'],
+  ['{ next: 5 }', 'for the next 5 requests'],
   ['until-cleared', 'until it is removed'],
 ] as const;
 
@@ -127,7 +127,7 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
     await ask('DELETE /faults', { query });
     reload();
   };
-  if (rules.length === 0) return <Empty title="No fault is planned" />;
+  if (rules.length === 0) return <Empty title="No planned faults" />;
   return (
     <Card
       title={`${rules.length} planned`}
@@ -135,10 +135,10 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
         <ActionButton
           kind="danger"
           work={clear({})}
-          done="No fault is planned any more."
+          done="All planned faults were removed."
           asks={{
             title: 'Remove every rule?',
-            text: 'No fault happens from now on.',
+            text: 'No more faults will be injected.',
             action: 'Remove',
           }}
         >
@@ -194,7 +194,7 @@ function VariationList() {
               : `On, with the seed “${seed}”.`}
           </p>
           <details>
-            <summary>{variations.length} things that may vary</summary>
+            <summary>{variations.length} possible variations</summary>
             <Table
               caption="Legal variations"
               isCaptionHidden

@@ -1,7 +1,7 @@
-/** How far the devices of a deployment are, as a bar with its words. */
+/** The progress of a deployment's devices, as a bar with a legend. */
 import { toneOf } from '../parts/tones.ts';
 
-/** The bar; every share stands in words below it. */
+/** The bar; the legend below it has every share in words. */
 export function Funnel({
   statistics,
   count,

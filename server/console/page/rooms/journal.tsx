@@ -1,4 +1,4 @@
-/** The journal: kept exchanges and those that arrive, filtered by the server. */
+/** The journal: recorded and new exchanges, filtered by the server. */
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -16,7 +16,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { useSettled } from '../parts/use-settled.ts';
-import { titleOf, whyOf } from './device-timeline.tsx';
+import { refusalReason, titleOf } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
 /** Entries that the page holds; older ones are still in the journal. */
@@ -59,10 +59,10 @@ export function JournalRoom() {
         <ActionButton
           kind="danger"
           work={() => ask('DELETE /journal')}
-          done="The journal is empty now."
+          done="The journal was cleared."
           asks={{
-            title: 'Empty the journal?',
-            text: 'Every kept exchange of this tenant is forgotten.',
+            title: 'Clear the journal?',
+            text: 'All recorded exchanges of this tenant are deleted.',
             action: 'Clear',
           }}
         >
@@ -85,7 +85,7 @@ function Entries({ filter, isPaused }: { filter: Filter; isPaused: boolean }) {
   if (!entries) return <Loading what="the journal" />;
   if (entries.length === 0) {
     return (
-      <Empty title="No entry matches">
+      <Empty title="No matching entries">
         <p>Entries appear here as requests arrive.</p>
       </Empty>
     );
@@ -127,7 +127,7 @@ const columns: readonly LongColumn<Entry>[] = [
   {
     title: 'Why',
     isMinor: true,
-    cell: (entry) => <span title={whyOf(entry)}>{whyOf(entry)}</span>,
+    cell: (entry) => <span title={refusalReason(entry)}>{refusalReason(entry)}</span>,
   },
   {
     title: 'Took',

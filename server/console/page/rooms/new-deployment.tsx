@@ -56,8 +56,8 @@ export function NewDeployment() {
             <option key={name} value={name} />
           ))}
         </datalist>
-        {field('name', 'Name (the release, if empty)')}
-        {field('devices', 'Device IDs (all accepted, if empty)')}
+        {field('name', 'Name (empty: the release)')}
+        {field('devices', 'Device IDs (empty: all accepted)')}
         {field('group', 'or a group')}
         {field('retries', 'Retries')}
       </div>
@@ -111,5 +111,5 @@ function moreFields(text: string): object {
   } catch {
     // It is said below, as for JSON of another kind.
   }
-  throw new Error('More fields: write one JSON object, such as {"max_devices": 5}');
+  throw new Error('More fields: enter a JSON object, such as {"max_devices": 5}');
 }

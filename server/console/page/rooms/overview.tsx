@@ -1,4 +1,4 @@
-/** The fleet in one look: counts by state, requests and errors as they come, deployments moving. */
+/** The overview: devices by state, current requests and errors, progress of deployments. */
 import { lazy, Suspense } from 'preact/compat';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -40,7 +40,7 @@ export function OverviewRoom() {
             </div>
             {overview.stalls.count > 0 && (
               <p class="stale">
-                The server stood still {overview.stalls.count} times, at worst for{' '}
+                The server stalled {overview.stalls.count} times, at worst for{' '}
                 {Math.round(overview.stalls.worstMs)} ms in {overview.stalls.worstIn}.
               </p>
             )}
@@ -76,7 +76,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
   return (
     <Card title="Deployments" aside={<Link href="/deployments">All deployments</Link>}>
       {deployments.length === 0 ? (
-        <Empty title="No deployment yet">
+        <Empty title="No deployments yet">
           <Link href="/deployments">Create one</Link>
         </Empty>
       ) : (
@@ -125,12 +125,12 @@ function Errors() {
   return (
     <Card
       title="Refusals and errors"
-      aside={<Link href="/journal?status=4xx">All in the journal</Link>}
+      aside={<Link href="/journal?status=4xx">Show all in the journal</Link>}
     >
       <View what="the refusals" loaded={loaded}>
         {(errors) =>
           errors.length === 0 ? (
-            <Empty title="The journal holds none" />
+            <Empty title="None in the journal" />
           ) : (
             <ol class="timeline">
               {errors.map((entry) => (

@@ -1,4 +1,4 @@
-/** What the lines of a conformance run say; lines of JSON, and words for people between them. */
+/** Reads the output of a conformance run: lines of JSON, with text for people between them. */
 
 /** The verdict of a case. */
 export interface CaseVerdict {

@@ -1,4 +1,4 @@
-/** A terminal on a connected device. What the device sends reaches nothing but the terminal. */
+/** A terminal on a connected device. Output of the device goes only to the terminal. */
 import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';

@@ -91,7 +91,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
         <TextBlock text={lines.slice(-LINES_SHOWN).join('\n')} />
         {exit && <p>{exitText(exit)}</p>}
         <div class="actions">
-          <Link href="/devices">See its devices</Link>
+          <Link href="/devices">Show its devices</Link>
           {isRunning && (
             <ActionButton kind="danger" work={stop} done="The fleet was stopped.">
               Stop
@@ -103,7 +103,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
   );
 }
 
-/** Exit codes of a fleet that did what was asked: to its end, or until it was stopped. */
+/** Exit codes of a fleet that ran to its end, or until it was stopped. */
 const goodExits: readonly unknown[] = [0, null, 130, undefined];
 
 /** @param props.exitCode undefined until it is known */

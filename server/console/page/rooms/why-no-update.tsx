@@ -1,4 +1,4 @@
-/** Why the device gets no update, as the server answers it. */
+/** The server's answer to why the device gets no update. */
 import { Link } from 'wouter-preact';
 import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { askJson } from '../api/client.ts';
@@ -7,7 +7,7 @@ import type { NoUpdate } from '../api/types.ts';
 import { readable } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-/** The panel about a device as it is now. */
+/** The panel for the present state of a device. */
 export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
     () => askJson('GET /explanations', { query: { device: deviceId } }),
@@ -40,7 +40,7 @@ export function Rules({ explanation }: { explanation: NoUpdate }) {
     <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
       <details>
         <summary>
-          {rule === undefined ? 'All rules let it pass' : `Decided by the rule “${rule}”`}
+          {rule === undefined ? 'All rules passed' : `Decided by the rule “${rule}”`}
         </summary>
         <p>Polled {readable(polled)}</p>
         {deploymentId !== undefined && (
@@ -50,7 +50,7 @@ export function Rules({ explanation }: { explanation: NoUpdate }) {
         )}
         {passed.length > 0 && (
           <>
-            <h3>Rules that let it pass</h3>
+            <h3>Passed rules</h3>
             <ol class="rules">
               {passed.map((each) => (
                 <li key={each.rule}>

@@ -44,7 +44,7 @@ function Snapshots() {
         <ActionButton
           kind="main"
           work={then(() => ask('PUT /snapshots/{name}', { parameters: { name } }))}
-          done="The present state is kept."
+          done="The current state was saved."
           isDisabled={name === ''}
         >
           Keep
@@ -52,16 +52,16 @@ function Snapshots() {
         <ActionButton
           kind="danger"
           work={() => ask('POST /reset')}
-          done="The tenant is back at its start."
-          asks={{ title: 'Back to the start?', text: replaces, action: 'Reset' }}
+          done="The tenant was reset to its start state."
+          asks={{ title: 'Reset to the start state state?', text: replaces, action: 'Reset' }}
         >
-          Reset to the start
+          Reset to the start state
         </ActionButton>
       </div>
       <View what="the snapshots" loaded={loaded}>
         {(snapshots) =>
           snapshots.length === 0 ? (
-            <Empty title="No snapshot was taken" />
+            <Empty title="No snapshots" />
           ) : (
             <Table
               caption="Snapshots"
@@ -93,7 +93,7 @@ function Snapshots() {
                         done={`${each.name} was deleted.`}
                         asks={{
                           title: `Delete ${each.name}?`,
-                          text: 'The present state stays as it is.',
+                          text: 'The current state does not change.',
                           action: 'Delete',
                         }}
                       >
