@@ -165,7 +165,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     await fetch(ready.baseUrl + path, { method: 'POST', headers, body });
     expect(await deploy('release-3')).toContain('nearest names: "release-2"');
     expect(await deploy('release-2', '--device-type', 'board')).toContain(
-      'no artifact named "release-2" fits device type "board"; it fits "boards"',
+      'no artifact named "release-2" is compatible with device type "board"; it is compatible with "boards"',
     );
     expect(await devices()).toEqual(before);
   });

@@ -23,15 +23,15 @@ export function violationsIn({ reconciliation, checks }: FleetResult): Violation
     ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, said: unread }]),
     ...reconciliation.differences.map(({ deviceIndex, ours, servers }) => ({
       invariant: 'lost-status' as const,
-      said: `device ${deviceIndex} reported ${ours}, and the server has ${servers}`,
+      said: `device ${deviceIndex} reported ${ours}, but the server has ${servers}`,
     })),
     ...reconciliation.statistics.map(({ status, listed, stated }) => ({
       invariant: 'sums-agree' as const,
-      said: `the server lists ${listed} devices as ${status}, and its statistics say ${stated}`,
+      said: `the server lists ${listed} devices as ${status}, but its statistics count ${stated}`,
     })),
     ...broken.map(({ requirement }) => ({
       invariant: 'contract-holds' as const,
-      said: `${requirement} was broken`,
+      said: `the server broke requirement ${requirement}`,
     })),
   ];
 }

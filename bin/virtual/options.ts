@@ -21,29 +21,29 @@ const group = 'Virtual time';
 const virtualRows = inGroup(group, {
   virtual: {
     flag: '--virtual',
-    help: 'run the fleet and a reference server in this process, as fast as they can, without network',
+    help: 'run the fleet and a reference server in one process, in virtual time, without network',
     cli: { kind: 'switch' },
   },
   virtualStart: {
     flag: '--virtual-start <moment>',
-    help: 'date at which the run starts',
+    help: 'start date of the run',
     cli: { kind: 'moment' },
     default: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
   },
   interleave: {
     flag: '--interleave',
-    help: 'let the seed order what is due at the same time, and delay every request',
+    help: 'let the seed order simultaneous events and delay every request',
     cli: { kind: 'switch' },
   },
   estimate: {
     flag: '--estimate',
-    help: 'print the machines that this fleet, and larger ones, would need; runs only a sample of it',
+    help: 'estimate the machines that this fleet and larger ones need, from a sample run',
     cli: { kind: 'switch' },
     conflicts: ['virtual', 'explore', 'interleave', 'events', 'report', 'readyFile', 'metrics'],
   },
   explore: {
     flag: '--explore <count>',
-    help: 'try so many seeds, each with its own order, faults and restarts, until an invariant breaks',
+    help: 'try this many seeds, each with its own order, faults and restarts, until one breaks an invariant',
     cli: { kind: 'count', min: 1, max: SEEDS_MAX },
   },
 } as const satisfies UngroupedRows);
@@ -119,7 +119,7 @@ function strangeDevice(
 ): string | undefined {
   const row = rows.find(({ device = 0 }) => device >= devices);
   return (
-    row && `option '${flag}': there is no device ${row.device} among ${devices}; the first is 0`
+    row && `option '${flag}': there is no device ${row.device}; the last of ${devices} is device ${devices - 1}`
   );
 }
 
@@ -130,7 +130,7 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
     return "option '--virtual' needs an end: --duration, --iterations, --until or --stage";
   }
   if (cohortsOf(plan).some(({ policy }) => policy.connect)) {
-    return "option '--virtual' has no websockets: leave out connect, or add --no-connect";
+    return "option '--virtual' has no websockets: remove connect from the plan, or add --no-connect";
   }
   const { fault = [], restart = [] } = options;
   const beyond =
@@ -143,7 +143,7 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
     (fault.some((each) => each.name === 'server-restart' && isLong(each.lasting ?? 0)) && faultRow);
   if (long) {
     const limit = durationText(plan.requestTimeLimitMs);
-    return `option '${long.flag}': the server must be back within --request-time-limit, ${limit}`;
+    return `option '${long.flag}': the restart must last less than --request-time-limit (${limit})`;
   }
   if (options.explore === undefined) return undefined;
   if (deploy === undefined) return "option '--explore <count>' needs --deploy ARTIFACT";

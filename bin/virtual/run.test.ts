@@ -85,7 +85,7 @@ describe('a run in virtual time', () => {
     const { violations } = await runTrial(smallTrial({}, { faults, restarts }));
     expect(violations).toContainEqual({
       invariant: 'lost-status',
-      said: expect.stringMatching(/^device 1 reported success, and the server has /),
+      said: expect.stringMatching(/^device 1 reported success, but the server has /),
     });
   });
 
@@ -137,7 +137,7 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([
       {
         invariant: 'lost-status',
-        said: expect.stringMatching(/^device 1 reported success, and the server has \w+$/),
+        said: expect.stringMatching(/^device 1 reported success, but the server has \w+$/),
       },
     ]);
   });

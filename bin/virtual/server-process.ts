@@ -91,7 +91,7 @@ export class ServerProcess {
 
   /** Answers as long as the server is up. */
   readonly listener: MemoryListener = (request, reader) => {
-    if (this.#running === undefined) throw new Error('the server of this run is not up');
+    if (this.#running === undefined) throw new Error('the server of this run is down');
     this.#running.listener(request, reader);
   };
 

@@ -98,5 +98,5 @@ async function upload(
     };
     listener(request, { onHead, onData: () => undefined, onEnd: () => resolve(given) });
   });
-  if (status !== 201) throw new Error(`the upload to the virtual server was answered ${status}`);
+  if (status !== 201) throw new Error(`the virtual server answered the upload with ${status}`);
 }

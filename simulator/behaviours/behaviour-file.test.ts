@@ -105,7 +105,7 @@ describe('a behaviour file', () => {
     [
       'takes a name that is taken',
       () => written(row('', 'steady')),
-      /there is another behaviour called steady/,
+      /another behaviour is already called steady/,
     ],
   ])('that %s is refused in one sentence', async (_what, path, sentence) => {
     expect(await refusal(path())).toMatch(sentence);

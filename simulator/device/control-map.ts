@@ -71,7 +71,7 @@ export class ControlMap {
     // With a single map, force_continue has nothing to override.
     if (action === 'continue' || action === 'force_continue') return false;
     const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
-    const when = this.#hasRunOut ? ', which could not be fetched anew and has run out,' : '';
+    const when = this.#hasRunOut ? ', which has expired and could not be fetched again,' : '';
     throw new UpdateFailure(`the update control map${when} ${said} at ${context}`);
   }
 

@@ -90,7 +90,7 @@ async function fail(subject: UpdateSubject, deployment: DeviceDeployment): Promi
   const log = new UpdateLog(() => ownTimeMs(device, environment));
   log.add(
     'error',
-    `the device restarted while the update was ${deployment.state}; it is rolled back`,
+    `the device restarted while the update was ${deployment.state}; the update is rolled back`,
   );
   await uploadLog(subject, deployment, log);
   rollBack(subject, deployment);

@@ -234,7 +234,7 @@ class UpdateRun {
   /** The update is where it was; it may be unknown whether the server has the last report. */
   async #takeUpAgain(): Promise<void> {
     const deployment = this.#deployment;
-    this.#log.add('debug', `goes on; state ${deployment.state}`);
+    this.#log.add('debug', `continues in state ${deployment.state}`);
     if (deployment.unanswered === undefined) this.#found = deployment.state;
     // A reboot is reported when it starts.
     if (deployment.unanswered === undefined || deployment.state === 'rebooting') return;

@@ -25,7 +25,7 @@ export function dealt<Choice>(
     const most = mostBehind(quotas, given, (position + 1) / count);
     given[most] = (given[most] ?? 0) + 1;
     const row = weighted[most];
-    if (row === undefined) throw new RangeError('there is nothing to deal');
+    if (row === undefined) throw new RangeError('there is nothing to assign');
     return row.choice;
   });
 }

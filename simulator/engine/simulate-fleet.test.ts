@@ -262,7 +262,7 @@ describe('a run that cannot be', () => {
   it('is refused when a sample is to be checked and nobody judges it', async () => {
     const environment = await serverOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
-    await expect(running).rejects.toThrow('checkShare needs somebody who judges');
+    await expect(running).rejects.toThrow('checkShare needs a judge in the hooks');
     expect(environment.server.asked).toEqual([]);
   });
 

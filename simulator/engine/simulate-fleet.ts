@@ -173,7 +173,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
 /** A sample without a judge would pass whatever the server does. */
 function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
   if (checkShare === undefined) return undefined;
-  if (judge === undefined) throw new PlanError(['checkShare needs somebody who judges']);
+  if (judge === undefined) throw new PlanError(['checkShare needs a judge in the hooks']);
   return judge;
 }
 

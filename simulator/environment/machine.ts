@@ -39,9 +39,9 @@ export function openFilesCheck(
   const needed = OWN_FILES + shared + (connect ? devices : 0);
   const bound = Number.isFinite(limit) ? { connectedDevicesMax: max } : {};
   const reach = Number.isFinite(limit) ? `${max} devices with --connect` : 'any number of devices';
-  const found = `The limit of open files is ${text}: enough for ${reach}; without --connect ${OWN_FILES + SHARED_CONNECTIONS} files serve any number.`;
+  const found = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
   if (needed > limit) {
-    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run stops at ${connect ? max : 'its first connections'}.`;
+    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run would fail at ${connect ? `device ${max}` : 'its first connections'}.`;
     return { ...failed(name, lacking, raise), ...bound };
   }
   if (devices > max) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
@@ -107,8 +107,8 @@ export async function portCheck(host: string, port: number): Promise<Check> {
   if (code === undefined) return passed(name, `${place} is free.`);
   const other = 'choose another port with --port and --control-port, or 0 for any free one.';
   if (code === 'EADDRINUSE')
-    return failed(name, `${place} is in use.`, `End what listens there, or ${other}`);
+    return failed(name, `${place} is in use.`, `Stop the program that listens there, or ${other}`);
   if (code === 'EACCES')
-    return failed(name, `This user may not listen on ${place}.`, `Please ${other}`);
+    return failed(name, `This user is not permitted to listen on ${place}.`, `Please ${other}`);
   return failed(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');
 }

@@ -23,7 +23,7 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Check
   const name = 'clock';
   const now = new Date(nowMs).toISOString();
   if (nowMs < EARLIEST_MS || nowMs > LATEST_MS) {
-    return failed(name, `The clock shows ${now}, which cannot be.`, setClock);
+    return failed(name, `The clock shows ${now}, which cannot be right.`, setClock);
   }
   if (server?.dateMs === undefined) return passed(name, `The clock shows ${now}.`);
   const offsetMs = nowMs - server.dateMs;
@@ -33,8 +33,8 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Check
   if (server.isSteered) {
     return warned(
       name,
-      `${found} The server says that its time is steered.`,
-      'Set it back if that is not meant.',
+      `${found} The server reports that its clock was set or is advanced by hand.`,
+      'Reset the server's clock if this is not intended.',
     );
   }
   const row = Math.abs(offsetMs) <= OFFSET_MAX_MS ? warned : failed;

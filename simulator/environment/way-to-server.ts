@@ -73,7 +73,7 @@ export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): 
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
   if (days >= EXPIRY_NEAR_DAYS) return passed(name, found);
-  return warned(name, found, 'Renew it before a run outlives it.');
+  return warned(name, found, 'Renew it before it expires during a run.');
 }
 
 /** Checks that the server speaks the API: it answers 401 to a request without a token. */
@@ -107,15 +107,15 @@ export async function answerCheck({
   return {
     check:
       statusCode === 401
-        ? passed(name, 'The server asks for a token, as the API does.')
+        ? passed(name, 'The server requires a token, as the API does.')
         : other(statusCode),
     isSteered: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
     ...(Number.isFinite(dateMs) && { dateMs }),
   };
 
   function other(status = 0): Check {
-    const found = `A call without a token was answered with ${status}, where the API answers 401.`;
-    return warned(name, found, 'Check --url: its path, and that no other service answers there.');
+    const found = `A request without a token was answered with ${status} instead of 401.`;
+    return warned(name, found, 'Check the path of --url, and that no other service answers there.');
   }
 }
 
@@ -130,13 +130,13 @@ export async function trustCheck(
     return warned(name, found, 'Unset it, and trust a certificate with --ca FILE.');
   }
   const file = environment.NODE_EXTRA_CA_CERTS;
-  if (file === undefined || file === '') return passed(name, "Node's own authorities are trusted.");
+  if (file === undefined || file === '') return passed(name, "The certificate authorities built into Node are trusted.");
   const what = `NODE_EXTRA_CA_CERTS names ${file}`;
-  const wayOut = 'Name a PEM file with certificates, or unset it.';
+  const wayOut = 'Set it to a PEM file with certificates, or unset it.';
   const pem = await readPlainFile(file).catch(() => undefined);
   if (pem === undefined) return failed(name, `${what}, which cannot be read.`, wayOut);
   const certificates = certificatesIn(pem);
-  if (!certificates) return failed(name, `${what}, which holds no certificates.`, wayOut);
+  if (!certificates) return failed(name, `${what}, which contains no certificates.`, wayOut);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
   // Every system's own bundle has some that have expired.
   const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;

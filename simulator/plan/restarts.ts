@@ -12,7 +12,7 @@ const DEVICE_MAX = 1_000_000;
 
 const restartWords = v.pipe(
   v.strictObject({
-    name: v.optional(v.literal('server', 'must be server, or device and its index')),
+    name: v.optional(v.literal('server', 'must be server, or device with its index')),
     /** Index of the device, where it is not the server. */
     device: v.optional(wholeNumber(0, DEVICE_MAX)),
     /** Since the start of the run. */
@@ -21,7 +21,7 @@ const restartWords = v.pipe(
   }),
   v.check(
     ({ name, device }) => (name === undefined) !== (device === undefined),
-    'must be of the server or of one device',
+    'must name either the server or one device',
   ),
   v.check(({ lasting }) => lasting !== 0, 'must last longer than 0s'),
   v.transform(

@@ -62,7 +62,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       ],
     },
     {
-      title: 'Latency of answered requests, counted from when each was due',
+      title: 'Latency of answered requests, from when each was due',
       unit: ' ms',
       seconds,
       lines: [

@@ -56,7 +56,7 @@ describe('the page of a fleet', () => {
   it('draws its charts over one time axis, idle devices among them', async () => {
     expect(await page.locator('.chart h3').allTextContents()).toEqual([
       'Requests and errors per second',
-      'Latency of answered requests, counted from when each was due',
+      'Latency of answered requests, from when each was due',
       'Devices by state',
       'Share of the fleet updated',
     ]);

@@ -154,7 +154,7 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
     return [`Reconciliation: not checked (${because ?? 'no reason given'})`];
   }
   if (reconciliation.deploymentsChecked === 0) {
-    return ['Reconciliation: nothing to compare, no deployment was made'];
+    return ['Reconciliation: nothing to compare, no deployment was created'];
   }
   const partly = because === undefined ? '' : ` (${because})`;
   if (ok) {
@@ -185,7 +185,7 @@ function statisticsLines(rows: FleetResult['reconciliation']['statistics']): str
 function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
   if (count === 0) return [];
   return [
-    `  no artifact named ${deploy} fits ${counted(count, 'device')}: check its device types ` +
+    `  no artifact named ${deploy} is compatible with ${counted(count, 'device')}: check its device types ` +
       `(the fleet's is ${deviceType}) and its dependencies`,
   ];
 }

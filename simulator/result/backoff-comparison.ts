@@ -16,11 +16,11 @@ const comparedCohortShape = v.object({
   recovered: v.pipe(count, v.description('Devices that got an answer other than 429 and 5xx.')),
   fullRecoveryMs: v.pipe(
     v.nullable(v.number()),
-    v.description('From the return to the moment the last device got through; null: not all did.'),
+    v.description('Time from the return of the network until the last device got such an answer; null if not all did.'),
   ),
   requestsPerSecond: v.pipe(
     v.array(count),
-    v.description('Requests in each second since the return.'),
+    v.description('Requests in each second since the return of the network.'),
   ),
 });
 

@@ -219,7 +219,7 @@ describe('the checks as text', () => {
   it('say of a server that kept everything up to which rate it did', () => {
     const checks = ratedChecks(metricsOf(0, [0, 1]).figures(1), run);
     expect(fleetReport(resultWith(checks))).toContain(
-      '2 requirements held, 1 not tested, at up to 520 requests/s',
+      '2 requirements met, 1 not tested, at up to 520 requests/s',
     );
   });
 
@@ -252,6 +252,6 @@ describe('the checks in a JUnit document', () => {
       '@name': 'requirement kept: What is kept is so.',
     });
     expect(broken.failure['@message']).toMatch(/^broken 2 of 4 times, first at 380 requests\/s: /);
-    expect(unseen.skipped['@message']).toBe('no watched request tested it');
+    expect(unseen.skipped['@message']).toBe('no checked request tested it');
   });
 });

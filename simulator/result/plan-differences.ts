@@ -42,7 +42,7 @@ function placeOf(path: string, name: string, isList: boolean): string {
 }
 
 function clause(path: string, one: unknown, other: unknown): string {
-  return `${path} is ${shown(one)} and ${shown(other)}`;
+  return `${path} is ${shown(one)} in one and ${shown(other)} in the other`;
 }
 
 function shown(value: unknown): string {

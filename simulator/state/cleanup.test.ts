@@ -127,7 +127,7 @@ describe('a clean-up', () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, 'http://127.0.0.1:9', ...threeMade);
     await expect(cleanUp({ baseUrl: server.baseUrl })).rejects.toThrow(
-      `the ledger ${ledger} is of http://127.0.0.1:9, not of ${server.baseUrl}; leave --url out`,
+      `the ledger ${ledger} belongs to http://127.0.0.1:9, not to ${server.baseUrl}; leave --url out`,
     );
     expect(left.size).toBe(3);
     expect(await cleanUp({ baseUrl: server.baseUrl, isForced: true })).toMatchObject({
@@ -212,7 +212,7 @@ describe('a clean-up that cannot begin', () => {
   it.each([
     ['absent', () => undefined, /^there is no ledger at \S+ledger; name a ledger or a folder/],
     ['empty', () => writeFileSync(ledger, ''), /^there is no ledger at/],
-    ['something else', () => writeFileSync(ledger, 'hello\n'), /is no ledger of a fleet/],
+    ['something else', () => writeFileSync(ledger, 'hello\n'), /is not the ledger of a fleet/],
     ['a folder without one', () => mkdirSync(ledger), /^there is no ledger at/],
   ])('says so when the ledger is %s', async (_, make, sentence) => {
     make();
@@ -230,7 +230,7 @@ describe('a clean-up that cannot begin', () => {
     keep(ledger, 'http://a', ...threeMade);
     keep(`${ledger}.0-of-1`, 'http://b', ...threeMade);
     await expect(cleanUp()).rejects.toThrow(
-      'the ledgers are of http://a and of http://b; clean up',
+      'the ledgers belong to http://a and http://b; clean up',
     );
   });
 

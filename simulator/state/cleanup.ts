@@ -84,12 +84,12 @@ function urlOf(ledgers: readonly PlacedLedger[], { baseUrl, isForced }: FleetCle
   const [url = '', other] = urls;
   if (other !== undefined) {
     throw new StateError(
-      `the ledgers are of ${url} and of ${other}; clean up one server at a time.`,
+      `the ledgers belong to ${url} and ${other}; clean up one server at a time.`,
     );
   }
   if (baseUrl === undefined || baseUrl === url) return url;
   throw new StateError(
-    `the ledger ${ledgers[0]?.path} is of ${url}, not of ${baseUrl}; leave --url out, or add --force when both are addresses of one server.`,
+    `the ledger ${ledgers[0]?.path} belongs to ${url}, not to ${baseUrl}; leave --url out, or add --force if both are addresses of the same server.`,
   );
 }
 

@@ -93,18 +93,18 @@ describe('a journal that somebody has changed', () => {
     writeFileSync(path, change(readFileSync(path, 'utf8')));
     const read = () => [...readJournal(path)];
     expect(read).toThrow(StateError);
-    expect(read).toThrow(/journal is damaged or foreign in line \d; name another place/);
+    expect(read).toThrow(/line \d of .*journal is damaged or was not written by Fleetbed; use another place/);
   });
 
   it('is refused when a line has no end', () => {
     kept({ first: 1 });
     appendFileSync(path, Buffer.alloc(20 * 2 ** 20, 'x'));
-    expect(() => [...readJournal(path)]).toThrow('damaged or foreign in line 2');
+    expect(() => [...readJournal(path)]).toThrow(/^line 2 of .* is damaged/);
   });
 
   it('cannot be written where there is no folder', () => {
     expect(() => Journal.begin(join(folder, 'absent', 'journal'), [])).toThrow(
-      /^cannot write \S+: there is no such file or folder; name another place\.$/,
+      /^cannot write \S+: there is no such file or folder; use another place\.$/,
     );
   });
 });

@@ -89,17 +89,17 @@ describe('the ledger of a fleet', () => {
   it('is refused for another server, and when it is something else', async () => {
     await noted('known');
     expect(() => CleanupLedger.open(path, 'http://b')).toThrow(
-      `the ledger ${path} is of ${baseUrl}, not of http://b; name another file.`,
+      `the ledger ${path} belongs to ${baseUrl}, not to http://b; use another file.`,
     );
     writeFileSync(path, 'hello\n');
-    expect(() => readLedger(path)).toThrow(`${path} is no ledger of a fleet`);
+    expect(() => readLedger(path)).toThrow(`${path} is not the ledger of a fleet`);
     appendFileSync(path, '{"ledger":"fleetbed-fleet-ledger/1","baseUrl":"http://b"}\n');
-    expect(() => readLedger(path)).toThrow(`${path} is no ledger of a fleet`);
+    expect(() => readLedger(path)).toThrow(`${path} is not the ledger of a fleet`);
   });
 
   it('is refused where it cannot be written', () => {
     expect(() => CleanupLedger.open(join(folder, 'absent', 'ledger'), baseUrl)).toThrow(
-      /^cannot write the ledger \S+: there is no such file or folder; name another place\.$/,
+      /^cannot write the ledger \S+: there is no such file or folder; use another place\.$/,
     );
   });
 });

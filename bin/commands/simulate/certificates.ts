@@ -18,7 +18,7 @@ export async function certificatesIn({
   key,
 }: CertificateFiles): Promise<FleetPlan['tls']> {
   if ((cert === undefined) !== (key === undefined)) {
-    const sentence = '--cert and --key go together: a certificate is of no use without its key.';
+    const sentence = '--cert and --key must be given together.';
     throw new CommandError(sentence, exitCodes.usage);
   }
   if (ca === undefined && cert === undefined) return undefined;
@@ -56,7 +56,7 @@ function certificateIn(pem: string, what: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (error) {
-    throw wrongFile(`${what} holds no certificate in PEM`, error);
+    throw wrongFile(`${what} contains no PEM certificate`, error);
   }
 }
 
@@ -65,12 +65,12 @@ function privateKeyIn(pem: string, what: string): KeyObject {
     return createPrivateKey(pem);
   } catch (error) {
     throw wrongFile(
-      `${what} holds no private key in PEM that can be read without a password`,
+      `${what} contains no unencrypted PEM private key`,
       error,
     );
   }
 }
 
 function wrongFile(what: string, cause?: unknown): CommandError {
-  return new CommandError(`${what}; name another file.`, exitCodes.setUp, cause);
+  return new CommandError(`${what}; use another file.`, exitCodes.setUp, cause);
 }

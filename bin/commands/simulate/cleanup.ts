@@ -37,16 +37,16 @@ export function addCleanup(simulate: Command): void {
   addExamples(
     command,
     'fleetbed simulate cleanup fleet.ledger',
-    '# The same server by another address',
+    '# The same server at another address',
     'fleetbed simulate cleanup fleet --url https://staging.example.com --force',
   );
   addFleetCleanupOptions(command)
     .summary('remove what a fleet created on a server')
     .description(
-      'Abort the deployments of a fleet and decommission its devices, as its ledger lists them.',
+      'Abort the deployments and decommission the devices that the ledger of a fleet lists.',
     )
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
-    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its CA')
     .option('--json', 'write the result to stdout as JSON')
     .action(async (places: readonly string[], options: FleetCleanupOptions) => {
       process.exitCode = await cleanUpFleets(places, options, command);
@@ -57,7 +57,7 @@ export function addCleanup(simulate: Command): void {
 export function addFleetCleanupOptions(command: Command): Command {
   return addLoginOptions(
     addUrlOption(command, {
-      description: 'base URL of the server (default: that of the ledger)',
+      description: 'base URL of the server (default: the URL in the ledger)',
       isInEnvironment: false,
     }),
   )
@@ -118,6 +118,6 @@ function cleanupReport(result: FleetCleanupResult): string {
     `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
       `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
     ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
-    ...deletedLedgers.map((path) => `deleted ${path}, as nothing is left`),
+    ...deletedLedgers.map((path) => `deleted ${path}: everything in it was removed`),
   ].join('\n');
 }

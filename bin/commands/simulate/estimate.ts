@@ -50,7 +50,7 @@ export async function estimate(
   const signals = stopSignals();
   const sample = sampleOf(plan);
   const { devices } = sample.plan;
-  output.progress(`playing ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
+  output.progress(`simulating ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
   const device = await trafficOf(plan, startMs, signals);
   if (signals.signal.aborted) return exitCodes.interrupted;
   const { openFilesMax = OPEN_FILES_DEFAULT } = await machineLimits();
@@ -155,13 +155,13 @@ function estimateText({ sample, device, machine, fleets }: FleetEstimate): strin
   const { cpus, memoryBytes, socketsPerProcess } = machine;
   const memory = (memoryBytes / BYTES_PER_GIB).toFixed(1);
   return [
-    'What simulating such a fleet needs',
+    'Resources needed to simulate this fleet and larger ones',
     ...columns(table).map((line) => `  ${line}`),
     '',
-    `  A device makes ${tenths(device.requests * 3600)} requests an hour (polls, and inventory with them): counted with ${sample.devices} in`,
-    `  ${durationText(sample.durationMs)} of virtual time, without the update of a deployment and without TLS.`,
-    `  Machines are like this one: ${cpus} cores, ${memory} GiB, room for ${whole(socketsPerProcess)} sockets a process (ulimit -n).`,
-    '  Redis is used where workers share the fleet.',
+    `  A device makes ${tenths(device.requests * 3600)} requests per hour (polls and inventory), counted on ${sample.devices} devices over`,
+    `  ${durationText(sample.durationMs)} of virtual time, without an update and without TLS.`,
+    `  The machines are assumed to be like this one: ${cpus} cores, ${memory} GiB, ${whole(socketsPerProcess)} sockets per process (ulimit -n).`,
+    '  Redis is needed only if workers share the fleet.',
   ].join('\n');
 }
 

@@ -12,8 +12,8 @@ const PORT_MAX = 65_535;
 
 /** What `listenAddress` accepts, for a sentence. */
 export const listenAddressForm =
-  'a port, which is then opened on the loopback interface, or an IP address with a ' +
-  'port, such as 0.0.0.0:9464 or [::1]:9464; port 0 takes a free one';
+  'a port (on the loopback interface) or an IP address with a port, ' +
+  'such as 0.0.0.0:9464 or [::1]:9464; port 0 picks a free port';
 
 /**
  * A port on the loopback interface, or an address with a port: `9464`, `0.0.0.0:9464`,

@@ -32,8 +32,8 @@ describe('the check of the machine before a run', () => {
   it('says how many sockets the open files allow, and the remedy', () => {
     const problem = limitProblem(plan, 1, { ...machine, openFilesMax: 10_356 });
     expect(problem).toBe(
-      '20000 sockets need about 20356 open files, and a process may have 10356 here: ' +
-        '10000 would work; raise it with ulimit -n, or spread them with --processes 2.',
+      '20000 sockets need about 20356 open files, but the limit of a process is 10356: ' +
+        '10000 sockets would work; raise the limit with ulimit -n, or spread the sockets with --processes 2.',
     );
     expect(limitProblem(plan, 2, { ...machine, openFilesMax: 10_356 })).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 /** What this machine can hold, looked at before a run begins: open files, ports, own addresses. */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { counted } from '../../../fixtures/counted.ts';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { deviceRange } from '../../../simulator/plan/shard.ts';
@@ -28,7 +29,7 @@ export async function preflight(plan: FleetPlan, processes: number): Promise<voi
   if (sentence !== undefined) throw new CommandError(sentence, exitCodes.setUp);
   for (const address of plan.sourceAddresses ?? []) {
     if (await isOwn(address)) continue;
-    const problem = `--source-addresses: ${address} is no address of this machine; name one that is.`;
+    const problem = `--source-addresses: ${address} is not an address of this machine; use one that is.`;
     throw new CommandError(problem, exitCodes.setUp);
   }
 }
@@ -44,10 +45,10 @@ export function limitProblem(
   const files = perProcess + CONNECTIONS_MAX + OWN_FILES;
   if (openFilesMax !== undefined && files > openFilesMax) {
     const fit = socketsWithin(openFilesMax);
-    const enough = fit === 0 ? '' : `, or spread them with --processes ${Math.ceil(sockets / fit)}`;
+    const enough = fit === 0 ? '' : `, or spread the sockets with --processes ${Math.ceil(sockets / fit)}`;
     return (
-      `${perProcess} sockets need about ${files} open files, and a process may have ` +
-      `${openFilesMax} here: ${fit} would work; raise it with ulimit -n${enough}.`
+      `${perProcess} sockets need about ${files} open files, but the limit of a process is ` +
+      `${openFilesMax}: ${fit} sockets would work; raise the limit with ulimit -n${enough}.`
     );
   }
   const addresses = plan.sourceAddresses?.length ?? 1;
@@ -55,9 +56,9 @@ export function limitProblem(
   if (ports === undefined || wanted <= ports * addresses) return undefined;
   const fit = Math.max(0, ports * addresses - CONNECTIONS_MAX * processes);
   return (
-    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need as many ports, and ` +
-    `${addresses} own address(es) have ${ports * addresses} to one server: ${fit} sockets would ` +
-    `work; name ${Math.ceil(wanted / ports)} with --source-addresses.`
+    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need ${wanted} ports, but ` +
+    `${counted(addresses, 'local address')} can use only ${ports * addresses} to one server: ${fit} sockets ` +
+    `would work; give ${Math.ceil(wanted / ports)} addresses with --source-addresses.`
   );
 }
 

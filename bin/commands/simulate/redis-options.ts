@@ -20,7 +20,7 @@ export function redisRows(group: string, meaning: string) {
     redisCa: {
       flag: '--redis-ca <file>',
       group,
-      help: 'PEM file with the authority of a rediss:// server',
+      help: 'PEM file with the CA certificate of a rediss:// server',
       cli: { kind: 'file' },
     },
     workerSecret: {
@@ -37,6 +37,6 @@ export function workerSecret(given: string | undefined): string {
   if (given !== undefined && usable.test(given)) return given;
   const sentence =
     `--worker-secret (or ${VARIABLE}) must be at least 16 characters without spaces, the same ` +
-    'for fleetbed simulate --shards and every fleetbed worker; make one with: openssl rand -hex 32';
+    'for fleetbed simulate --shards and every fleetbed worker; generate one with: openssl rand -hex 32';
   throw new CommandError(sentence, exitCodes.usage);
 }

@@ -48,7 +48,7 @@ const resultRows = inGroup('Results', {
   },
   events: {
     flag: '--events <file>',
-    help: 'write every event as a line of JSON; - is stdout',
+    help: 'write every event as a JSON line; - for stdout',
     cli: { kind: 'text' },
   },
   metrics: {
@@ -58,7 +58,7 @@ const resultRows = inGroup('Results', {
   },
   readyFile: {
     flag: '--ready-file <file>',
-    help: 'write this JSON file when every device has made contact',
+    help: 'write this JSON file once every device has made contact',
     cli: { kind: 'text' },
   },
   planSchema: {
@@ -83,9 +83,9 @@ export function configure(command: Command): void {
     'fleetbed simulate --devices 100 --duration 30s',
     '# Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD',
     'fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled --report html=run.html',
-    '# The load of a plan file, on every core (all options: simulator/guide.md)',
+    '# Run a plan file on every core (all options: simulator/guide.md)',
     'fleetbed simulate --plan night.yaml --processes auto',
-    '# A month of 1,000 devices within minutes, with a server of its own',
+    '# Simulate a month of 1,000 devices in minutes, with a built-in server',
     'fleetbed simulate --virtual --duration 30d --devices 1000 --poll 30m --deploy release-2',
   );
   addSubcommands(command, subcommands);

@@ -45,7 +45,7 @@ export const spreadRows = {
     cli: {
       kind: 'read',
       read: shard,
-      accepted: `INDEX/COUNT, such as 0/4 for the first of four, at most ${SHARDS_MAX} of them`,
+      accepted: `INDEX/COUNT, such as 0/4 for the first of four shards (at most ${SHARDS_MAX})`,
     },
     conflicts: ['processes'],
   },
@@ -59,22 +59,22 @@ export const spreadRows = {
   shards: {
     flag: '--shards <count>',
     group,
-    help: 'number of shards to divide the fleet into, for workers',
+    help: 'number of shards of the fleet, which workers run',
     cli: { kind: 'count', min: 1, max: WORKER_SHARDS_MAX },
     conflicts: ['processes', 'shard'],
   },
   workerWait: {
     flag: '--worker-wait <duration>',
     group,
-    help: 'time that a shard may wait for a worker',
+    help: 'longest time that a shard may wait for a worker',
     cli: { kind: 'positive-duration' },
     default: { value: 120_000, shown: '2m' },
   },
   takeoverAfter: {
     flag: '--takeover-after <duration>',
     group,
-    help: 'silence after which a worker counts as failed',
-    cli: { kind: 'read', read: takeoverMs, accepted: 'a length of time from 1s to 10m' },
+    help: 'time without a message after which a worker counts as failed',
+    cli: { kind: 'read', read: takeoverMs, accepted: 'a duration from 1s to 10m' },
     default: { value: 10_000, shown: '10s' },
   },
 } as const satisfies OptionRows;

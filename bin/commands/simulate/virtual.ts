@@ -188,7 +188,7 @@ function failureReport(
   return [
     `Seed ${tried} breaks an invariant:`,
     ...violationLines(violations),
-    `Made smaller in ${shrinkRuns} runs: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Repeat it with:`,
+    `Shrunk in ${shrinkRuns} runs to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Reproduce it with:`,
     line,
   ].join('\n');
 }

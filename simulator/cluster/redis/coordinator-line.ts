@@ -106,7 +106,7 @@ export class CoordinatorLine {
 
   #hear({ sequence, message }: DownMessage): void {
     if (this.#isBroken || sequence < this.#next) return;
-    if (sequence > this.#next) this.#break('messages of its coordinator are missing at Redis');
+    if (sequence > this.#next) this.#break('messages from its coordinator are missing in Redis');
     else if (message.say === 'owner') this.#onOwner(message);
     else this.#options.hear(message);
     this.#next++;

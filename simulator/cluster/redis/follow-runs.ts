@@ -33,7 +33,7 @@ const INFO_MAX_CHARACTERS = 16_384;
  */
 const UNSIGNED_REPORTED_MAX = 20;
 const unsigned =
-  'it is not signed with the --worker-secret of this worker: give coordinator and workers the same one';
+  'it is not signed with the --worker-secret of this worker: give the coordinator and all workers the same secret';
 
 const infoShape = v.pipe(
   v.string(),
@@ -145,7 +145,7 @@ class Follower {
 
   #otherVersion(version: string): string {
     const own = this.#options.version;
-    return `it is of version ${own}, and the run of ${version}: install the same`;
+    return `its version is ${own}, but that of the run is ${version}: install the same version`;
   }
 
   async #refuseUnsigned(run: string): Promise<void> {

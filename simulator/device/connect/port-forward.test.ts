@@ -61,7 +61,7 @@ describe('a forwarded connection', () => {
     const ports = new Ports();
     expect(errorTextOf(ports.send('new'))).toContain('the body is missing');
     ports.open();
-    expect(errorTextOf(ports.open())).toBe("connection 'c-1' is open already");
+    expect(errorTextOf(ports.open())).toBe("connection 'c-1' is already open");
     for (let index = 2; index <= 32; index++) ports.open({}, `c-${index}`);
     expect(errorTextOf(ports.open({}, 'c-33'))).toBe('too many connections');
   });
@@ -102,7 +102,7 @@ describe('a forwarded connection', () => {
       answers = ports.send('forward', Buffer.alloc(4096));
     }
     expect(typesOf(answers)).toEqual(['error', 'stop']);
-    expect(errorTextOf(answers.slice(0, 1))).toBe('too much waits for an ack');
+    expect(errorTextOf(answers.slice(0, 1))).toBe('too much data waits for an ack');
     expect(errorTextOf(ports.send('ack'))).toBe('unknown connection');
   });
 

@@ -64,7 +64,7 @@ describe('a shell', () => {
     expect(bench.say('shell', 'resize', { props })).toEqual([]);
     expect(textOf(type('echo $LINES $COLUMNS\r'))).toContain('\r\n10 20\r\n');
     expect(errorTextOf(bench.say('shell', 'resize', { props: { terminal_height: 10 } }))).toBe(
-      'terminal_height or terminal_width is none',
+      'terminal_height or terminal_width is missing or invalid',
     );
   });
 

@@ -24,7 +24,7 @@ export function Course({ course }: { course: ShownCourse }) {
     return (
       <div id="course">
         <Card title="Course of the run">
-          <p class="report-hint">Nothing was recorded over time: nothing to show.</p>
+          <p class="report-hint">No data over time was recorded.</p>
         </Card>
       </div>
     );

@@ -77,7 +77,7 @@ export function Devices({ devices }: { devices: ShownDevices }) {
           )}
           <Filters devices={all} filter={filter} onFilter={setFilter} />
           {shown.length === 0 ? (
-            <Empty title="No device fits these filters." />
+            <Empty title="No device matches these filters." />
           ) : (
             <Table
               caption="Devices of this page"
