@@ -223,7 +223,7 @@ describe('results of several processes', () => {
     [
       'plans of which one says more',
       () => [shardOf(0, 2), { ...shardOf(1, 2), plan: { ...shardOf(1, 2).plan, deploy: 'a' } }],
-      'deploy is absent and "a"',
+      'deploy is absent in one and "a" in the other',
     ],
     [
       'different stages',
