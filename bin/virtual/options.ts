@@ -1,4 +1,4 @@
-/** The options of runs in virtual time, and what they cannot be combined with. */
+/** The options of runs in virtual time, and the options that they exclude. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { durationText } from '../../fixtures/duration.ts';
@@ -62,20 +62,20 @@ const restartRow = {
   cli: { kind: 'restarts' },
 } as const satisfies OptionRow<{ readonly kind: string }>;
 
-/** The options as commander gives them; times in milliseconds. */
+/** The options as commander parses them; times in milliseconds. */
 export type VirtualOptions = ValuesOf<typeof virtualRows> & {
   readonly fault?: readonly ExchangeFault[];
   readonly restart?: readonly Restart[];
 };
 
-/** Adds them to the command. */
+/** Adds the options of virtual time to the command. */
 export function addVirtualOptions(command: Command): void {
   addOptionRows(command, virtualRows);
   addOptionRow(command, faultRow, listed(readExchangeFault));
   addOptionRow(command, restartRow, listed(readRestart));
 }
 
-/** Returns how to read an option that may be given several times. */
+/** Returns the parser of a repeatable option. */
 function listed<Value>(read: (text: string) => Value) {
   return (text: string, previous: readonly Value[] = []): Value[] => {
     try {
@@ -87,7 +87,7 @@ function listed<Value>(read: (text: string) => Value) {
   };
 }
 
-/** Options of servers, connections, processes and real time, by their names. */
+/** Options for servers, connections, processes and real time, which virtual runs do not accept. */
 const foreign = [
   ...['url', 'email', 'password', 'token', 'tenantToken', 'ca', 'cert', 'key'],
   ...['sourceAddresses', 'connect', 'state', 'ledger', 'metrics', 'readyFile'],
@@ -96,7 +96,7 @@ const foreign = [
 ];
 const ownNames = ['virtualStart', 'interleave', 'explore', 'fault', 'restart'];
 
-/** The sentence about options that contradict one another, if any. */
+/** Returns a sentence about options that contradict each other, if any. */
 export function virtualProblem(command: Command): string | undefined {
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   const flagOf = (name: string): string =>
@@ -123,7 +123,7 @@ function strangeDevice(
   );
 }
 
-/** The sentence about a plan that cannot be run in virtual time, if any. */
+/** Returns a sentence about a plan that cannot run in virtual time, if any. */
 export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): string | undefined {
   const { durationMs, iterations, until, stages, deploy } = plan;
   if ([durationMs, iterations, until, stages].every((end) => end === undefined)) {
@@ -136,7 +136,7 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
   const beyond =
     strangeDevice(faultRow.flag, fault, plan) ?? strangeDevice(restartRow.flag, restart, plan);
   if (beyond !== undefined) return beyond;
-  // The user of the run waits for the server, as long as for any answer.
+  // The user of the run waits for the server no longer than for any answer.
   const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;
   const long =
     (restart.some((each) => each.device === undefined && isLong(each.lastingMs)) && restartRow) ||

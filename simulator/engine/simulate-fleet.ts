@@ -66,7 +66,7 @@ export interface FleetHooks {
   readonly drive?: (isQuiet: () => boolean) => Timer;
   /** Carries the requests in place of connections. */
   readonly carrier?: Carrier | undefined;
-  /** How often to look at the whole fleet: where time is cheap to pass, looking is what costs. */
+  /** How often to look at the whole fleet; in virtual time, looking is the largest cost. */
   readonly looks?: FleetLooks | undefined;
   /** Starts watching the process; when absent, Node's own measurements are used. */
   readonly machine?: () => Machine;
@@ -80,18 +80,18 @@ export interface FleetHooks {
 
 /** Milliseconds between two looks at the whole fleet. */
 export interface FleetLooks {
-  /** For progress, thresholds and the series; usually a second. */
+  /** For progress, thresholds and the series; a second by default. */
   readonly progressMs: number;
-  /** Of the operator, for devices to accept. */
+  /** Between two looks of the operator for devices to accept. */
   readonly operatorMs: number;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
 
 /**
- * What a piece of code makes is put among the old objects once most of what it made was still in use
- * at several collections. While a fleet signs in, that is so of every request, as all wait for the
- * server; later each poll would leave its garbage there, for the next full collection.
+ * V8 allocates the objects of a piece of code directly in the old generation once most of them have
+ * survived several collections. While a fleet signs in, all requests do, because they wait for the
+ * server; later each poll would then leave garbage there until the next full collection.
  */
 function keepGarbageYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

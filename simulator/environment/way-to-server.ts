@@ -1,4 +1,7 @@
-/** Checks of the way to a server: is it there, is its certificate trusted, does it speak the API? */
+/**
+ * Checks of the way to a server: it is reachable, its certificate is trusted, and it speaks the
+ * API.
+ */
 
 import { X509Certificate } from 'node:crypto';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
@@ -16,25 +19,25 @@ export interface WayToServer {
   /** Trusted in place of Node's own authorities, when given. */
   readonly caPem: string | undefined;
   readonly clock: Clock;
-  /** The sentence about an error: what was found, `; ` and the way out. */
+  /** Returns the sentence about an error: what was found, `; ` and the remedy. */
   readonly sentenceOf: (error: Error, host: string) => string;
 }
 
-/** What a server answered, as far as the checks care. */
+/** The parts of an answer that the checks use. */
 export interface ServerAnswer {
   readonly check: Check;
   /** The Date header, in milliseconds since the Unix epoch. */
   readonly dateMs?: number;
-  /** True when the server says that its time is not the system's. */
+  /** True when the server reports that its time is not that of the system. */
   readonly isSteered: boolean;
 }
 
-/** For each step by itself, looking up the name included. */
+/** Time limit of each step, including the look-up of the name. */
 const STEP_LIMIT_MS = 5000;
 const EXPIRY_NEAR_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** Does anything accept connections there? */
+/** Checks that something accepts connections there. */
 export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promise<Check> {
   const name = 'reachability';
   const error = await settled(clock, (done) => {
@@ -46,7 +49,7 @@ export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promi
   return failed(name, ...foundAndWayOut(error, url, sentenceOf));
 }
 
-/** Is the server's certificate trusted, and will it be for a while? */
+/** Checks that the server's certificate is trusted and does not expire soon. */
 export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): Promise<Check> {
   const name = 'TLS';
   if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
@@ -145,7 +148,7 @@ export async function trustCheck(
 
 const CERTIFICATES_MAX = 1000;
 
-/** All of the file; `undefined` when there are none, or one is damaged. */
+/** Returns all certificates of the file; `undefined` when there are none, or one is damaged. */
 function certificatesIn(pem: string): X509Certificate[] | undefined {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
@@ -157,7 +160,7 @@ function certificatesIn(pem: string): X509Certificate[] | undefined {
   }
 }
 
-/** Begins something that ends once, in time; then whatever it opened is closed. @returns its error */
+/** Runs a step with a time limit, and closes what it opened. @returns its error */
 async function settled(
   clock: Clock,
   begin: (done: (error: Error | undefined) => void) => { destroy(): unknown },
@@ -178,7 +181,7 @@ function timedOut(): Error {
   return Object.assign(new Error('no answer came in time'), { code: 'ETIMEDOUT' });
 }
 
-/** The known sentence of an error, split into what was found and the way out. */
+/** Splits the sentence of an error into what was found and the remedy. */
 function foundAndWayOut(
   error: Error,
   url: URL,

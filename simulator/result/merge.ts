@@ -66,7 +66,7 @@ const reconciliationRule = fields<Reconciliation>({
   checked: every,
   ok: every,
   because: joined('; '),
-  // Those that were read for every part.
+  // Only sources that were read for every part.
   sources: ([one, ...others]) =>
     one.filter((book) => others.every((sources) => sources.includes(book))),
   deploymentsChecked: highest,
@@ -172,7 +172,7 @@ function checkApart(results: readonly FleetResult[]): void {
   }
 }
 
-/** From the worst on: what ended one part early ended the whole in that way. */
+/** From the worst on: the reason that ended one part early applies to the whole. */
 const ends: readonly Ended[] = [
   'interrupted',
   'threshold',

@@ -5,12 +5,13 @@ import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
-/** Files in PEM: whom to trust, and who the fleet is. */
+/** PEM files: the CA certificates to trust, and the fleet's client certificate with its key. */
 export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
 
 /**
- * What the files hold; undefined when none is named.
- * @throws CommandError when one cannot be read, holds something else, or they do not fit
+ * Returns the contents of the files; undefined when none is named.
+ * @throws CommandError when a file cannot be read, contains something else, or the key is not that
+ * of the certificate
  */
 export async function certificatesIn({
   ca,
@@ -33,8 +34,8 @@ export async function certificatesIn({
 }
 
 /**
- * The text of a file with the certificates of authorities.
- * @throws CommandError when it cannot be read, or holds none
+ * Returns the text of a file with CA certificates.
+ * @throws CommandError when it cannot be read, or contains none
  */
 export async function authorityIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -43,8 +44,8 @@ export async function authorityIn(option: string, path: string): Promise<string>
 }
 
 /**
- * The text of a file with a private key.
- * @throws CommandError when it cannot be read, or holds none
+ * Returns the text of a file with a private key.
+ * @throws CommandError when it cannot be read, or contains none
  */
 async function privateKeyPemIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);

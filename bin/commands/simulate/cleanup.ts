@@ -1,4 +1,7 @@
-/** `fleetbed simulate cleanup`: takes off a server what a fleet has made there, by its ledger. */
+/**
+ * `fleetbed simulate cleanup`: removes from a server what a fleet created there, according to its
+ * ledger.
+ */
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -18,10 +21,10 @@ import { stopSignal } from '../../output/stop-signal.ts';
 import { certificatesIn } from './certificates.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
-/** Devices between two lines of progress. */
+/** Number of devices between two lines of progress. */
 const DEVICES_NAMED = 100;
 
-/** The options as commander gives them. */
+/** The options as commander parses them. */
 export interface FleetCleanupOptions extends LoginOptions {
   readonly url?: string;
   readonly force?: boolean;
@@ -31,7 +34,7 @@ export interface FleetCleanupOptions extends LoginOptions {
   readonly json?: boolean;
 }
 
-/** Adds the subcommand and what it does. */
+/** Adds the subcommand with its action. */
 export function addCleanup(simulate: Command): void {
   const command = simulate.command('cleanup');
   addExamples(
@@ -53,7 +56,7 @@ export function addCleanup(simulate: Command): void {
     });
 }
 
-/** Adds where the server is, who the command is there, and the client certificate. */
+/** Adds the options for the server, the login and the client certificate. */
 export function addFleetCleanupOptions(command: Command): Command {
   return addLoginOptions(
     addUrlOption(command, {
@@ -66,7 +69,7 @@ export function addFleetCleanupOptions(command: Command): Command {
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
 
-/** Removes what fleets have left, and prints the result. @throws CommandError */
+/** Removes what fleets have left on the server, and prints the result. @throws CommandError */
 export async function cleanUpFleets(
   places: readonly string[],
   options: FleetCleanupOptions,

@@ -7,7 +7,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import type { ListenAddress } from './listen-address.ts';
 
 const PATH = '/metrics';
-/** A scraper needs one; more than these are refused. */
+/** A scraper needs one connection; further ones are refused. */
 const CONNECTIONS_MAX = 16;
 const REQUEST_MAX_MS = 5000;
 

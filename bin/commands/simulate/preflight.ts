@@ -1,4 +1,4 @@
-/** What this machine can hold, looked at before a run begins: open files, ports, own addresses. */
+/** Checks before a run that this machine can hold it: open files, ports, own addresses. */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { counted } from '../../../fixtures/counted.ts';
@@ -12,7 +12,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 const CONNECTIONS_MAX = 256;
 const OWN_FILES = 100;
 
-/** What a machine gives one process; undefined where that cannot be looked up. */
+/** Limits of this machine for one process; undefined where a limit is unknown. */
 export interface MachineLimits {
   readonly openFilesMax: number | undefined;
   /** Local ports for connections from one own address to one server. */
@@ -20,9 +20,9 @@ export interface MachineLimits {
 }
 
 /**
- * Makes sure that the machine can hold what the plan wants.
- * @param processes over which the devices are spread
- * @throws CommandError with the number that would work, and the way out
+ * Checks that the machine can hold the connections of the plan.
+ * @param processes number of processes over which the devices are spread
+ * @throws CommandError with the number that would work, and the remedy
  */
 export async function preflight(plan: FleetPlan, processes: number): Promise<void> {
   const sentence = limitProblem(plan, processes, await machineLimits());
@@ -34,7 +34,7 @@ export async function preflight(plan: FleetPlan, processes: number): Promise<voi
   }
 }
 
-/** What the plan wants too much of, in one sentence; undefined when all of it fits. */
+/** Returns a sentence about the limit that the plan exceeds; undefined when it exceeds none. */
 export function limitProblem(
   plan: FleetPlan,
   processes: number,
@@ -62,18 +62,18 @@ export function limitProblem(
   );
 }
 
-/** Sockets of devices that a process can hold beside its other files. */
+/** Returns the number of device sockets that a process can hold beside its other files. */
 export function socketsWithin(openFilesMax: number): number {
   return Math.max(0, openFilesMax - CONNECTIONS_MAX - OWN_FILES);
 }
 
-/** Devices of this run that hold a socket. */
+/** Returns the number of devices of this run that hold a socket. */
 function socketsOf(plan: FleetPlan): number {
   const { first, end } = deviceRange(plan);
   return Math.ceil((end - first) * connectedShare(plan));
 }
 
-/** How many of the devices hold a socket, 0 to 1. */
+/** Returns the share of the devices that hold a socket, from 0 to 1. */
 export function connectedShare(plan: FleetPlan): number {
   const cohorts = cohortsOf(plan);
   const weight = cohorts.reduce((sum, cohort) => sum + cohort.weight, 0);
@@ -81,7 +81,7 @@ export function connectedShare(plan: FleetPlan): number {
   return connected.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
 }
 
-/** Looks up what this machine gives a process. */
+/** Returns the limits of this machine for one process. */
 export async function machineLimits(): Promise<MachineLimits> {
   const limits = await textOf('/proc/self/limits');
   const range = await textOf('/proc/sys/net/ipv4/ip_local_port_range');
@@ -94,7 +94,7 @@ export async function machineLimits(): Promise<MachineLimits> {
   };
 }
 
-/** Other systems than Linux have no such file: nothing is known there, and nothing refused. */
+/** Only Linux has this file; elsewhere the limit is unknown and nothing is refused. */
 async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }

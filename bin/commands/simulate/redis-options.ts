@@ -5,10 +5,10 @@ import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
 const VARIABLE = secretVariables.workerSecret;
-/** No spaces or line ends, which get into a variable unnoticed. */
+/** Without spaces and line ends, which can slip into a variable unnoticed. */
 const usable = /^[\x21-\x7e]{16,1024}$/;
 
-/** The options; `meaning` is the help of `--redis`. */
+/** Returns the options; `meaning` is the help of `--redis`. */
 export function redisRows(group: string, meaning: string) {
   return {
     redis: {
@@ -32,7 +32,7 @@ export function redisRows(group: string, meaning: string) {
   } as const satisfies OptionRows;
 }
 
-/** The secret of `--worker-secret`. @throws CommandError when it is missing or too short */
+/** Returns the secret of `--worker-secret`. @throws CommandError when it is missing or too short */
 export function workerSecret(given: string | undefined): string {
   if (given !== undefined && usable.test(given)) return given;
   const sentence =

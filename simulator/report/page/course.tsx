@@ -8,11 +8,11 @@ import { Chart } from './chart.tsx';
 import type { Range } from './chart-options.ts';
 import { clockText } from './clock-words.ts';
 
-/** Room around an incident that is looked at, in seconds and as a share of its length. */
+/** Margin around a selected incident, in seconds and as a share of its length. */
 const ROOM_SECONDS = 5;
 const ROOM_SHARE = 0.25;
 
-/** The charts, and what of the run they show. */
+/** The charts, and the range of the run that they show. */
 export function Course({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
   const whole: Range = { from: 0, to: Math.max(course.endSeconds, 1) };
@@ -100,7 +100,7 @@ function RangeChoice({
   );
 }
 
-/** What is shown of the run when a reader asks for a phase or an incident. */
+/** Returns the range to show for a phase or an incident. */
 function rangeOf({ kind, from, to }: ShownMark, whole: Range): Range {
   if (kind === 'phase' && to > from) return { from, to };
   const room = ROOM_SECONDS + (to - from) * ROOM_SHARE;

@@ -31,7 +31,7 @@ interface Device {
   readonly reported: string;
   readonly artifactName: string;
   readonly seconds: number | null;
-  /** Lower case: whatever a search may find. */
+  /** The searchable text of the row, in lower case. */
   readonly searched: string;
 }
 
@@ -51,7 +51,7 @@ const columns: readonly Column<Device>[] = [
   { title: 'ID', cell: ({ deviceId }) => deviceId || 'unknown' },
 ];
 
-/** What the reader has asked for; empty means all. */
+/** The filters that the reader has set; empty means all. */
 interface Filter {
   readonly words: string;
   readonly outcome: string;
