@@ -166,7 +166,7 @@ function downloadOf(
   { instructions }: Fetching,
 ): Download {
   const { uri } = instructions.artifact.source;
-  if (uri === undefined) throw new UpdateFailure('the instructions hold no link to the artifact');
+  if (uri === undefined) throw new UpdateFailure('the instructions contain no link to the artifact');
   const { transport, clock } = environment;
   return {
     transport: wayOf(session, transport),

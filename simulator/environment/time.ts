@@ -36,7 +36,7 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Check
   if (server.isSteered) {
     return warned(
       name,
-      `${found} The server reports that its clock was set or is advanced by hand.`,
+      `${found} The server reports that its time is not the system's.`,
       'Reset the server's clock if this is not intended.',
     );
   }

@@ -51,7 +51,7 @@ export type FleetPlan = FieldsOf<typeof options> &
       | undefined;
   };
 
-/** A plan as its author writes it, with what stands for the login and the certificates in it. */
+/** A plan as its author writes it, with the login and the certificates. */
 export type PlanWords = WordsOf<typeof options> & Readonly<More>;
 
 const moreOptions = {

@@ -188,7 +188,7 @@ function operationsOf(word: string): readonly string[] {
   if (group) return group;
   if (operationsById.has(word)) return [word];
   throw new ThresholdPartError(
-    `there is no operation "${word}"; use ${Object.keys(words).join(', ')}  ` +
+    `there is no operation "${word}"; use ${Object.keys(words).join(', ')} ` +
       'or an operation ID of the contract',
   );
 }
