@@ -80,7 +80,7 @@ describe('a behaviour file', () => {
       () => written(row('expectedServerBehavior: undefined')),
       /expectedServerBehavior is missing/,
     ],
-    ['has a name with spaces', () => written(row("name: 'My own'")), /name must be small letters/],
+    ['has a name with spaces', () => written(row("name: 'My own'")), /name must be lower-case letters/],
     ['has a word too many', () => written(row('speed: 1')), /speed is not known/],
     [
       'has a hook that nobody calls',
@@ -130,7 +130,7 @@ describe('a behaviour file', () => {
       signal: new AbortController().signal,
     });
     await expect(run).rejects.toThrow(
-      `${path}: broken-hook.hooks.nextCycleMs broke: it must return a number, not soon`,
+      `${path}: broken-hook.hooks.nextCycleMs threw: it must return a number, not soon`,
     );
     await environment.server.close();
   });

@@ -411,7 +411,7 @@ describe('a run that cannot go on', () => {
     coordinator.onMessage(1, 'a', { ...ready, plan: '1235' });
     const thrown = await coordinator.outcome.catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(MergeError);
-    expect(thrown).toMatchObject({ message: expect.stringMatching(/^a runs another plan than/) });
+    expect(thrown).toMatchObject({ message: expect.stringMatching(/^a runs a different plan/) });
     expect(messages[0]).toEqual({ say: 'stop' });
   });
 

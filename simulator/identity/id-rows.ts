@@ -1,6 +1,7 @@
 /**
  * Reads `id_data` from a CSV file: the first row names the members, device i has row i after it.
  */
+import { counted } from '../../fixtures/counted.ts';
 import { CsvError, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
@@ -50,7 +51,7 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
     if (rows.push(row) === devices) return rows;
   }
   const last = { line: text.split('\n').length, column: 1 };
-  throw new CsvError(`there are ${rows.length} rows for ${devices} devices`, last);
+  throw new CsvError(`the file has ${counted(rows.length, 'row')} for ${counted(devices, 'device')}`, last);
 }
 
 const start = { line: 1, column: 1 };

@@ -111,7 +111,7 @@ describe('id_data from a file', () => {
 
   it.each([
     ['', 'line 1, column 1: the file is empty; its first row must name the members.'],
-    ['id\na\n', 'line 3, column 1: there are 1 rows for 2 devices.'],
+    ['id\na\n', 'line 3, column 1: the file has 1 row for 2 devices.'],
     ['id,\na,b\nc,d\n', 'line 1, column 4: a column has no name.'],
     ['id;mac\na;b\nc;d\n', 'line 1, column 1: columns must be separated by commas.'],
     ['id,mac,id\n', 'line 1, column 8: two columns are named id.'],

@@ -109,7 +109,7 @@ function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[
 
 function keptWords(kept: Takeover['kept']): string {
   if (kept === undefined) return 'its figures are lost';
-  return `its figures up to ${seconds(kept.untilMs)} are included (${kept.exchanges} requests)`;
+  return `its figures up to ${seconds(kept.untilMs)} are included (${counted(kept.exchanges, 'request')})`;
 }
 
 /** Renders the progress of the run in one line. */
@@ -167,7 +167,7 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
     const fate = kind === 'unknown' ? '' : `, report ${kind}`;
     return `  device ${deviceIndex} (${deviceId}): device reports ${ours}, server lists ${servers}${fate}`;
   });
-  const reports = `${reconciliation.lostReports} reports lost, ${reconciliation.doubledReports} doubled`;
+  const reports = `${counted(reconciliation.lostReports, 'report')} lost, ${reconciliation.doubledReports} doubled`;
   return [
     `Reconciliation: ${counted(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
     ...shortened([...rows, ...statisticsLines(reconciliation.statistics)]),

@@ -5,6 +5,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../../simulator/state/cleanup.ts';
 import { addExamples } from '../../options/examples.ts';
 import {
@@ -118,8 +119,8 @@ function cleanupReport(result: FleetCleanupResult): string {
     ...(stayed.length > 0
       ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
       : []),
-    `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
-      `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
+    `${counted(devices, 'device')} in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
+      `${counted(deploymentsClosed, 'deployment')} aborted, ${counted(stayed.length, 'object')} not removed`,
     ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
     ...deletedLedgers.map((path) => `deleted ${path}: everything in it was removed`),
   ].join('\n');

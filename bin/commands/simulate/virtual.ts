@@ -188,7 +188,7 @@ function failureReport(
   return [
     `Seed ${tried} breaks an invariant:`,
     ...violationLines(violations),
-    `Shrunk in ${shrinkRuns} runs to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Reproduce it with:`,
+    `Shrunk in ${counted(shrinkRuns, 'run')} to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Reproduce it with:`,
     line,
   ].join('\n');
 }

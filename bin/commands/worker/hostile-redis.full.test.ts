@@ -198,10 +198,10 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     ];
     for (const data of wrong) expect(await refusal(data)).toMatch(unsigned);
     for (const data of [realJob(), null, 7, [signedJob]]) {
-      expect(await refusal(data)).toMatch(/is none of the coordinator of its run/);
+      expect(await refusal(data)).toMatch(/does not come from the coordinator of its run/);
     }
     for (const id of ['shard-01', 'shard--1', 'shard', '\u001b]0;owned\u0007\nshard-0']) {
-      expect(await refusal(signedJob, id)).toMatch(/is none of the coordinator of its run/);
+      expect(await refusal(signedJob, id)).toMatch(/does not come from the coordinator of its run/);
     }
     expect(await refusal(signedJob, 'shard-3')).toMatch(unsigned);
   });
