@@ -30,7 +30,7 @@ describe('options of virtual time', () => {
     expect(virtualProblem(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
   });
 
-  it('refuse a fault that is none', () => {
+  it('refuse an invalid fault', () => {
     expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
       'must be one of request-lost, answer-lost, power-loss, server-restart, ack-lost, not-stored',
     );
@@ -42,7 +42,7 @@ describe('options of virtual time', () => {
     );
   });
 
-  it('refuse a restart that is none', () => {
+  it('refuse an invalid restart', () => {
     expect(parsed('--restart', 'server, at: 40m', '--restart', 'device: 2, at: 1s').opts()).toEqual(
       expect.objectContaining({
         restart: [

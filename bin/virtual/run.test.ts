@@ -66,7 +66,7 @@ describe('a run in virtual time', () => {
     );
   });
 
-  it('lets tokens and deployments outlive a restart, and the user wait for it', async () => {
+  it('keeps tokens and deployments across a restart, for which the user waits', async () => {
     const restarts = [0, 5 * MINUTE_MS, 119.9 * MINUTE_MS].map((atMs) => ({
       ...{ device: undefined, atMs, lastingMs: 20_000 },
     }));
@@ -97,7 +97,7 @@ describe('a run in virtual time', () => {
     expect(folders().filter((name) => !before.has(name))).toEqual([]);
   });
 
-  it('restarts one device at its moment, which leaves the others alone', async () => {
+  it('restarts one device at the given time without affecting the others', async () => {
     const restarts = [{ device: 2, atMs: 45 * MINUTE_MS, lastingMs: 7 * MINUTE_MS }];
     const { events, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);

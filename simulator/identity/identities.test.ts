@@ -132,7 +132,7 @@ describe('id_data from a file', () => {
     expect(said).toMatch(/^cannot read the id_data of \S+absent\.csv: there is no such file/);
   });
 
-  it('cannot stand beside a template', async () => {
+  it('cannot be combined with a template', async () => {
     const both = { idData: '{"a":"{mac}"}', idDataFile: 'x' };
     expect(await refusalOf(identities(both))).toContain('not from both');
   });

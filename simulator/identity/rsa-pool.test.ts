@@ -49,7 +49,7 @@ describe('the pool of RSA keys', () => {
     expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
   });
 
-  it('has the same keys in the next run, and makes none then', async () => {
+  it('has the same keys in the next run, without generating any', async () => {
     const notified: KeyProgress[] = [];
     const first = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
     expect(notified).toEqual([
@@ -113,7 +113,7 @@ describe('a pool whose folder is not as it should be', () => {
     );
   });
 
-  it('says so when a file stands where the folder should', async () => {
+  it('says so when a file is in place of the folder', async () => {
     writeFileSync(join(place, 'deep'), '');
     const refused = poolOf().key(0);
     await expect(refused).rejects.toThrow(/^the RSA pool cannot read .*: it is not a folder; use/);

@@ -65,7 +65,7 @@ describe('a tap', () => {
     expect(seen.slice(1).map(({ answer }) => answer?.status)).toEqual([500, undefined]);
   });
 
-  it('keeps nothing of a long body, and lets it through whole', async () => {
+  it('keeps nothing of a long body, and passes it on unchanged', async () => {
     const value = 'x'.repeat(300_000);
     const session = await watchedSession({
       ...signedIn,

@@ -42,7 +42,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('a plan file', () => {
-  it('comes to a plan that can be carried out', () => {
+  it('gives a plan that can be run', () => {
     const made = planOf({ ...readPlanWords(plan), seed: 'x' }, knownBehaviours);
     expect(made).toMatchObject({
       pollJitterShare: 0.1,

@@ -45,7 +45,7 @@ describe('the text of a comparison', () => {
     expect(textOf({ ...row, before: 0, changePercent: null })).toContain('from 0, lower is better');
   });
 
-  it('lets nothing of a file steer the terminal', () => {
+  it('lets nothing in a file control the terminal', () => {
     expect(textOf({ ...row, subject: 'x\u001b[2J' })).toContain('x\\u{1b}[2J');
   });
 });

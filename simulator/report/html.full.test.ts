@@ -133,7 +133,7 @@ describe('the page of a fleet', () => {
     expect(await counted()).toBe('0 to 0 of 0 devices');
   });
 
-  it('keeps whatever devices and servers have said text', async () => {
+  it('shows everything from devices and servers as text', async () => {
     await page.locator('.chart').first().waitFor();
     for (const id of ['course', 'devices', 'checks', 'errors', 'groups', 'latencies', 'plan']) {
       expect(await page.locator(`#${id}`).textContent(), id).toContain(hostile);

@@ -138,7 +138,7 @@ describe('the checks of a sample', () => {
     expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
   });
 
-  it('are shown while the run goes on, for several processes together', () => {
+  it('are shown during the run, for several processes together', () => {
     const broken = (...seconds: number[]) => metricsOf(0, seconds).broken();
     expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
     const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
@@ -197,7 +197,7 @@ describe('the checks of a sample', () => {
     expect(mergeResults([sampleResult])).not.toHaveProperty('checks');
   });
 
-  it('stand in the published form of a result, also after a merge', () => {
+  it('are part of the published result, also after a merge', () => {
     const merged = mergeResults([resultWith(whole)]);
     expect(merged.checks).toEqual(whole);
     expect(v.safeParse(fleetResultShape, JSON.parse(JSON.stringify(merged))).success).toBe(true);

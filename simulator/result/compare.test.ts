@@ -29,7 +29,7 @@ function verdictsOf(before: FleetResult, after: FleetResult): Record<string, str
 }
 
 describe('the comparison of two runs', () => {
-  it('finds no difference between runs that chance alone tells apart', () => {
+  it('finds no difference between runs that differ only by chance', () => {
     const random = seededRandom('alike');
     const verdicts = Array.from({ length: 40 }, () => {
       const [one, other] = [latencies(random, 1500), latencies(random, 1500)];

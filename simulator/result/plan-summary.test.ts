@@ -65,7 +65,7 @@ describe('the plan in a result', () => {
     ['the drain', { drainMs: 4 }, 'drainMs is 0 in one and 4 in the other'],
     ['a sample', { checkShare: 0.5 }, 'checkShare is absent in one and 0.5 in the other'],
     ['a parameter', { behaviourParameters: { steady: { installMs: 7 } } }, 'behaviourParameters'],
-  ])('tells %s apart, by its place', async (_what, change, said) => {
+  ])('finds a difference in %s, and names its path', async (_what, change, said) => {
     const [difference] = await differencesBy(change);
     expect(difference).toContain(said);
     expect((await summaryOf(change)).digest).not.toBe((await summaryOf()).digest);

@@ -136,7 +136,7 @@ describe('a clean-up', () => {
     });
   });
 
-  it('takes it as done when the server knows a device no longer', async () => {
+  it('counts a device as removed when the server no longer knows it', async () => {
     const { server } = await serverWith(['id-1']);
     keep(ledger, server.baseUrl, ...threeMade);
     expect(await cleanUp()).toMatchObject({ decommissioned: 1, notThere: 2, stayed: [] });
@@ -156,7 +156,7 @@ describe('a clean-up', () => {
     expect([...left]).toEqual(['id-8']);
   });
 
-  it('says what stayed and why, and gets it the next time', async () => {
+  it('lists what was not removed and why, and removes it the next time', async () => {
     let isBroken = true;
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2'], {
       'decommission-device': ({ parameters: { id = '' } }) => {
@@ -195,7 +195,7 @@ describe('a clean-up', () => {
     expect(left.size).toBe(0);
   });
 
-  it('finds the ledgers of shards, beside the file and in the folder of a state', async () => {
+  it('finds the ledgers of shards, next to the file and in a state folder', async () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2']);
     const [first, firstId, second, secondId, third, thirdId] = threeMade;
     keep(`${ledger}.0-of-2`, server.baseUrl, { ...first }, { ...firstId });

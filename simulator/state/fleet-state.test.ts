@@ -62,7 +62,7 @@ async function livedFleet(): Promise<Device[]> {
 }
 
 describe('a fleet that is kept', () => {
-  it('is put back as it was, after a kill at any moment', async () => {
+  it('is restored unchanged after a kill at any time', async () => {
     const [, before] = await livedFleet();
     killed();
     const again = devicesOf(2);
@@ -161,7 +161,7 @@ describe('a fleet that is kept', () => {
     expect(readdirSync(folder)).toEqual(['shard-1-of-2']);
   });
 
-  it('tells its seed, so that it need not be given again', async () => {
+  it('returns its seed, which does not have to be repeated', async () => {
     expect(keptSeed(folder)).toBeUndefined();
     await livedFleet();
     expect(keptSeed(folder)).toBe('x');

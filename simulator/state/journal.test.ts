@@ -45,7 +45,7 @@ describe('a journal', () => {
     journal.close();
   });
 
-  it('goes on after all its lines were replaced', () => {
+  it('continues after all its lines were replaced', () => {
     const journal = Journal.begin(path, [{ old: 1 }]);
     journal.append({ old: 2 });
     journal.replace([{ fresh: 1 }]);
@@ -82,7 +82,7 @@ describe('a journal whose writer was killed', () => {
   });
 });
 
-describe('a journal that somebody has changed', () => {
+describe('a journal that was modified', () => {
   it.each([
     ['a damaged line in its midst', (text: string) => text.replace('second', 'secund')],
     ['a damaged last line', (text: string) => text.replace('third', 'thurd')],

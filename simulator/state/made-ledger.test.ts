@@ -55,7 +55,7 @@ describe('the ledger of a fleet', () => {
     expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
-  it('announces a device anew that was removed and comes again', async () => {
+  it('notes a device again that was removed and returns', async () => {
     await noted('known', 'accepted', 'removed');
     expect((await noted('known'))?.devices.get(0)).toMatchObject({ isSought: true });
   });
@@ -75,14 +75,14 @@ describe('the ledger of a fleet', () => {
     ]);
   });
 
-  it('goes on after a kill in the midst of a line', async () => {
+  it('continues after a kill in the middle of a line', async () => {
     await noted('known', 'accepted');
     truncateSync(path, statSync(path).size - 5);
     expect((await noted('deployed'))?.deployments).toEqual(new Set(['d-1']));
     expect(readLedger(path)?.devices.get(0)?.isSought).toBe(true);
   });
 
-  it('is nothing when there is no file', () => {
+  it('is undefined when there is no file', () => {
     expect(readLedger(path)).toBeUndefined();
   });
 

@@ -39,7 +39,7 @@ describe('the options of a plan', () => {
     expect(flags).toEqual(expect.arrayContaining([...planWordNames]));
   });
 
-  it('come to a plan by themselves', async () => {
+  it('give a plan without any other input', async () => {
     expect(await planOf('--devices', '3', '--seed', 'x')).toMatchObject({
       devices: 3,
       seed: 'x',
@@ -51,7 +51,7 @@ describe('the options of a plan', () => {
     });
   });
 
-  it('make a new seed where none is given', async () => {
+  it('generate a new seed if none is given', async () => {
     expect((await planOf()).seed).not.toBe((await planOf()).seed);
   });
 

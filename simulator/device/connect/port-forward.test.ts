@@ -106,7 +106,7 @@ describe('a forwarded connection', () => {
     expect(errorTextOf(ports.send('ack'))).toBe('unknown connection');
   });
 
-  it('stops when it is told to', () => {
+  it('stops on request of the user', () => {
     const ports = new Ports();
     ports.open();
     expect(typesOf(ports.send('stop'))).toEqual(['stop']);
@@ -174,7 +174,7 @@ describe('the web page of a device', () => {
     expect(ask(request).text).toContain(`HTTP/1.1 ${status}\r\n`);
   });
 
-  it('says nothing more once it has answered', () => {
+  it('sends nothing more once it has answered', () => {
     const { answers } = ask('GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n');
     expect(typesOf(answers)).toEqual(['ack', 'forward', 'ack']);
   });
