@@ -126,7 +126,7 @@ class RedisCoordinator {
       // Coordinator and workers agree on Redis time.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
-      send: (message) => this.#tell(message),
+      send: (message) => this.#send(message),
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
@@ -139,7 +139,7 @@ class RedisCoordinator {
       clock,
       shards: run.shards,
       silenceMaxMs: run.takeoverAfterMs,
-      send: (message) => this.#tell(message),
+      send: (message) => this.#send(message),
       say: run.say,
     });
     const { prefix } = this.#keys;
@@ -301,7 +301,7 @@ class RedisCoordinator {
     }
   }
 
-  #tell(message: DownMessage['message']): void {
+  #send(message: DownMessage['message']): void {
     const { client } = this.#run.link;
     const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
     void sayOn({ ...line, client }, { sequence: this.#said++, message });
