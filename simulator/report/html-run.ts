@@ -20,7 +20,7 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
       title: 'Thresholds',
       tables: [
         {
-          caption: 'Thresholds and what was observed',
+          caption: 'Thresholds and observed values',
           columns: ['Threshold', 'Verdict', 'Observed'],
           rows: thresholds.map(({ threshold, verdict, observed }) => {
             return [threshold, { word: verdict, tone: tones[verdict] }, observed];

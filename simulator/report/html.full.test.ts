@@ -86,9 +86,9 @@ describe('the page of a fleet', () => {
     expect(await legend(0).textContent()).toContain('0:22');
     await page.mouse.dblclick(...other.at(0.5));
     expect(await range()).toBe('0:00 to 1:00');
-    await page.getByLabel('Part of the run').selectOption('incident power-cut, 0:20 to 0:30');
+    await page.getByLabel('Range of the run').selectOption('incident power-cut, 0:20 to 0:30');
     expect(await range()).toBe('0:13 to 0:38');
-    await page.getByLabel('Part of the run').selectOption('phase ramp, 0:00 to 0:30');
+    await page.getByLabel('Range of the run').selectOption('phase ramp, 0:00 to 0:30');
     expect(await range()).toBe('0:00 to 0:30');
     await page.getByRole('button', { name: 'Show the whole run' }).click();
     expect(await range()).toBe('0:00 to 1:00');

@@ -23,7 +23,7 @@ export function Course({ course }: { course: ShownCourse }) {
   if (drawn.length === 0) {
     return (
       <div id="course">
-        <Card title="Course of the run">
+        <Card title="The run over time">
           <p class="report-hint">No data over time was recorded.</p>
         </Card>
       </div>
@@ -31,7 +31,7 @@ export function Course({ course }: { course: ShownCourse }) {
   }
   return (
     <div id="course">
-      <Card title="Course of the run">
+      <Card title="The run over time">
         <div class="report-stack">
           <RangeChoice marks={marks} range={range} whole={whole} onRange={show} />
           <p class="report-hint">
@@ -81,7 +81,7 @@ function RangeChoice({
   return (
     <form class="report-row" aria-label="Zoom" onSubmit={(event) => event.preventDefault()}>
       <Choice
-        label="Part of the run"
+        label="Range of the run"
         value={chosen}
         choices={[
           ['whole', 'the whole run'],

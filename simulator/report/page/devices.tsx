@@ -43,7 +43,7 @@ const columns: readonly Column<Device>[] = [
     cell: ({ outcome }) => <Badge tone={tones[outcome] ?? 'plain'}>{outcome}</Badge>,
   },
   { title: 'Reported', cell: ({ reported }) => reported },
-  { title: 'Update took', cell: ({ seconds }) => (seconds === null ? '' : `${seconds} s`) },
+  { title: 'Update duration', cell: ({ seconds }) => (seconds === null ? '' : `${seconds} s`) },
   { title: 'Installed', cell: ({ artifactName }) => artifactName },
   { title: 'Cohort', cell: ({ cohort }) => cohort },
   { title: 'Behaviour', cell: ({ behaviour }) => behaviour },
