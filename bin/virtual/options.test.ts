@@ -79,7 +79,7 @@ describe('a plan in virtual time', () => {
   it('has the devices that faults name', () => {
     const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
     expect(virtualPlanProblem(plan, { ...options, fault })).toContain(
-      'there is no device 4 among 4',
+      'there is no device 4; the last of 4 is device 3',
     );
     const restart = [{ device: 4, atMs: 1, lastingMs: 1 }];
     expect(virtualPlanProblem(plan, { ...options, restart })).toBe(

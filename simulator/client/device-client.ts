@@ -31,7 +31,7 @@ import {
   expectSuccess,
   statusError,
 } from './answers.ts';
-import { type NextEndpoint, nextEndpoints, type Session, takePlannedMs, wayOf } from './session.ts';
+import { type NextEndpoint, nextEndpoints, type Session, takePlannedMs, exchangerOf } from './session.ts';
 
 /** Wire settings shared by all devices of a fleet. */
 export interface DeviceClientOptions {
@@ -83,7 +83,7 @@ export class DeviceClient {
       ...(tenantToken === undefined ? {} : { tenant_token: tenantToken }),
     };
     const body = Buffer.from(JSON.stringify(request));
-    const answer = await wayOf(session, this.#options.transport).exchange({
+    const answer = await exchangerOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -236,7 +236,7 @@ export class DeviceClient {
     if (session.token === undefined) await this.signIn(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
-    return wayOf(session, this.#options.transport).exchange({
+    return exchangerOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,

@@ -51,9 +51,9 @@ describe('a control map that cannot be fetched again', () => {
   it.each([
     ['continue', 'goes on'],
     ['force_continue', 'goes on'],
-    ['fail', /could not be fetched anew and has run out, says fail at ArtifactInstall_Enter/],
-    [undefined, /has run out, says fail/],
-    ['', /has run out, says fail/],
+    ['fail', /has expired and could not be fetched again, says fail at ArtifactInstall_Enter/],
+    [undefined, /could not be fetched again, says fail/],
+    ['', /could not be fetched again, says fail/],
     // No device waits forever on a map that no longer exists.
     ['pause', /asks for the unknown action "pause"/],
     ['dance', /asks for the unknown action "dance"/],

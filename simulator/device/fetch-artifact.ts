@@ -12,7 +12,7 @@ import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-pro
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
-import { wayOf } from '../client/session.ts';
+import { exchangerOf } from '../client/session.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import type { FetchedArtifact } from './device.ts';
@@ -169,7 +169,7 @@ function downloadOf(
   if (uri === undefined) throw new UpdateFailure('the instructions contain no link to the artifact');
   const { transport, clock } = environment;
   return {
-    transport: wayOf(session, transport),
+    transport: exchangerOf(session, transport),
     clock,
     caller: session.caller,
     uri,

@@ -181,7 +181,7 @@ describe('the course of a run', () => {
     const { RunMetrics } = await import('../metrics/run-metrics.ts');
     const clock = new ManualClock(noonMs);
     const { series } = new RunMetrics(clock);
-    const second = (at: number) => series.exchanged(noonMs + at * 1000, at, at % 2 === 0);
+    const second = (at: number) => series.recordExchange(noonMs + at * 1000, at, at % 2 === 0);
     for (let at = 0; at < 900; at++) second(at);
     expect(series.figures()).toMatchObject({ widthMs: 1000 });
     for (let at = 900; at < 3000; at++) second(at);

@@ -72,7 +72,7 @@ export class FleetOperator {
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
         this.#options.metrics.countError(error);
-        if (isHopeless(error) || ++failures === ERRORS_MAX) throw error;
+        if (isFinalRefusal(error) || ++failures === ERRORS_MAX) throw error;
         await rest(this.#waitAfterMs(error, failures));
         continue;
       }
@@ -193,7 +193,7 @@ export class FleetOperator {
 }
 
 /** A refused deployment stays refused; one without a response may exist nevertheless. */
-function isHopeless(error: ClientError): boolean {
+function isFinalRefusal(error: ClientError): boolean {
   if (error.operation === 'create-deployment')
     return !(error instanceof StatusError) || !error.passing;
   return error instanceof StatusError && error.status === 401;

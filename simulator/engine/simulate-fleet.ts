@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
-import { EventSource, type FleetEvent, nobodyListens } from '../device/events.ts';
+import { EventSource, type FleetEvent, discardedEvents } from '../device/events.ts';
 import { Identities } from '../identity/identities.ts';
 import type { KeyProgress } from '../identity/rsa-pool.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
@@ -110,7 +110,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const judge = judgeFor(plan, hooks);
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
-  const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
+  const events = onEvent ? new EventSource(clock, onEvent) : discardedEvents;
   const identities = await Identities.open(plan, {
     random: seededRandom(plan.seed),
     onKeys: hooks.onKeys,
@@ -130,7 +130,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
-    fleet.metrics.series.stood(clock.now(), accountsOf(funnel));
+    fleet.metrics.series.recordDevices(clock.now(), accountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);

@@ -37,7 +37,7 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Check
     return warned(
       name,
       `${found} The server reports that its time is not the system's.`,
-      'Reset the server's clock if this is not intended.',
+      'Reset the clock of the server if this is not intended.',
     );
   }
   const row = Math.abs(offsetMs) <= OFFSET_MAX_MS ? warned : failed;

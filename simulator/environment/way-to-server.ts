@@ -14,7 +14,7 @@ import { readPlainFile } from '../../fixtures/plain-file.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
 /** How the server is to be reached. */
-export interface WayToServer {
+export interface ServerCheckOptions {
   readonly url: URL;
   /** Trusted in place of Node's own authorities, when given. */
   readonly caPem: string | undefined;
@@ -38,7 +38,7 @@ const EXPIRY_NEAR_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 /** Checks that something accepts connections there. */
-export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promise<Check> {
+export async function reachCheck({ url, clock, sentenceOf }: ServerCheckOptions): Promise<Check> {
   const name = 'reachability';
   const error = await settled(clock, (done) => {
     const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
@@ -50,7 +50,7 @@ export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promi
 }
 
 /** Checks that the server's certificate is trusted and does not expire soon. */
-export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): Promise<Check> {
+export async function tlsCheck({ url, caPem, clock, sentenceOf }: ServerCheckOptions): Promise<Check> {
   const name = 'TLS';
   if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
   const host = hostOf(url);
@@ -85,7 +85,7 @@ export async function answerCheck({
   caPem,
   clock,
   sentenceOf,
-}: WayToServer): Promise<ServerAnswer> {
+}: ServerCheckOptions): Promise<ServerAnswer> {
   const name = 'API';
   const { method, path } = operations['get-configuration'];
   const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
@@ -185,7 +185,7 @@ function timedOut(): Error {
 function foundAndWayOut(
   error: Error,
   url: URL,
-  sentenceOf: WayToServer['sentenceOf'],
+  sentenceOf: ServerCheckOptions['sentenceOf'],
 ): [found: string, wayOut: string] {
   const sentence = sentenceOf(error, url.host);
   const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');

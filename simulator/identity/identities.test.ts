@@ -76,7 +76,7 @@ describe('id_data from a template', () => {
     ['{"a":"{mac}",\n "b":["x"]}', 'line 2, column 6: b: must be a string, a number, true or false'],
     [
       '{"a":"{serail}"}',
-      'line 1, column 6: a: there is no {serail}, only {index}, {number}, {mac}',
+      'line 1, column 6: a: {serail} is unknown; use {index}, {number}, {mac}',
     ],
     ['{"a":"{mac"}', 'line 1, column 6: a: a brace is not closed or not opened'],
     ['{"a":"{hex:99}"}', 'line 1, column 6: a: the length in {hex:99} must be from 1 to 64'],

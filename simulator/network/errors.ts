@@ -54,9 +54,9 @@ export class TransportError extends ClientError {
 }
 
 /** Why there was no response, as counted. */
-export type Silence = 'timeout' | 'reset' | 'refused' | 'other';
+export type NoAnswerKind = 'timeout' | 'reset' | 'refused' | 'other';
 
-const silences: Readonly<Record<string, Silence>> = {
+const silences: Readonly<Record<string, NoAnswerKind>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
@@ -66,7 +66,7 @@ const silences: Readonly<Record<string, Silence>> = {
 };
 
 /** Returns the category of a transport error by its system or library name. */
-export function silenceOf(reason: string): Silence {
+export function noAnswerKindOf(reason: string): NoAnswerKind {
   return silences[reason] ?? 'other';
 }
 

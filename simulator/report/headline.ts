@@ -78,7 +78,7 @@ export function pendingSentences(result: FleetResult): string[] {
   if (reconciliation.because === noUser && funnel.waiting > 0)
     return [acceptanceHint(funnel.waiting)];
   if (contactDoubt(result) !== 'no device was accepted') return [];
-  return ['--accept accepted no device: see the errors below, or run longer.'];
+  return ['No device was accepted with --accept: see the errors below, or run longer.'];
 }
 
 /** Returns the remedy for devices that wait to be accepted. */

@@ -1,5 +1,6 @@
 /** The checks of a sample on the page: each requirement by phase and rate, and its first breach. */
 
+import { counted } from '../../fixtures/counted.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Breach } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';

@@ -60,7 +60,7 @@ export class FleetMetrics {
   });
   readonly #phases = new Gauge({
     name: 'fleetbed_phase',
-    help: '1 for the current phase of the plan.',
+    help: 'Phases of the plan: 1 for the current one, 0 for the others.',
     labelNames: ['phase'],
     registers: this.#registers,
   });

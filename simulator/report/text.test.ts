@@ -91,7 +91,7 @@ describe('the report of a run', () => {
     const reconciliation = { ...sampleResult.reconciliation, withoutArtifact: 2 };
     const plan = { ...sampleResult.plan, deploy: 'release-9' };
     const text = fleetReport({ ...sampleResult, plan, reconciliation });
-    expect(text).toContain('no artifact named release-9 fits 2 devices');
+    expect(text).toContain('no artifact named release-9 is compatible with 2 devices');
     expect(fleetReport(sampleResult)).not.toContain('no artifact');
   });
 

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { asTheyCame, fields, first, highest, rows, sum } from './merge-rules.ts';
+import { inFirstSeenOrder, fields, first, highest, rows, sum } from './merge-rules.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -35,7 +35,7 @@ export const mergedBackoffComparisons = rows<BackoffComparison[number]>(
     const row = cohortRule(parts);
     return { ...row, peakRequestsPerSecond: peakOf(row.requestsPerSecond) };
   },
-  asTheyCame,
+  inFirstSeenOrder,
 );
 
 const cohortRule = fields<BackoffComparison[number]>({

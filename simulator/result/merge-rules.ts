@@ -91,4 +91,4 @@ export function grouped<Row>(
 }
 
 /** Keeps rows in the order of their first appearance. */
-export const asTheyCame = (): number => 0;
+export const inFirstSeenOrder = (): number => 0;

@@ -210,7 +210,7 @@ describe('a clean-up', () => {
 
 describe('a clean-up that cannot begin', () => {
   it.each([
-    ['absent', () => undefined, /^there is no ledger at \S+ledger; name a ledger or a folder/],
+    ['absent', () => undefined, /^there is no ledger at \S+ledger; give a ledger or a folder/],
     ['empty', () => writeFileSync(ledger, ''), /^there is no ledger at/],
     ['something else', () => writeFileSync(ledger, 'hello\n'), /is not the ledger of a fleet/],
     ['a folder without one', () => mkdirSync(ledger), /^there is no ledger at/],

@@ -15,7 +15,7 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
 import {
   CleanupLedger,
-  isSpent,
+  isEmptyLedger,
   keyFingerprint,
   type MadeDevice,
   readLedger,
@@ -162,7 +162,7 @@ class Cleanup {
     const paths = this.#ledgers.map(({ path }) => path);
     return paths.filter((path) => {
       const content = readLedger(path);
-      const isDeleted = content !== undefined && isSpent(content);
+      const isDeleted = content !== undefined && isEmptyLedger(content);
       if (isDeleted) rmSync(path);
       return isDeleted;
     });

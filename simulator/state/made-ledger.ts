@@ -162,7 +162,7 @@ export function readLedger(path: string): LedgerContent | undefined {
 }
 
 /** Whether a ledger lists nothing that may be on the server. */
-export function isSpent({ devices, deployments }: LedgerContent): boolean {
+export function isEmptyLedger({ devices, deployments }: LedgerContent): boolean {
   const isLeft = ({ ids, isSought }: MadeDevice) => ids.size > 0 || isSought;
   return deployments.size === 0 && ![...devices.values()].some(isLeft);
 }

@@ -10,7 +10,7 @@ import {
   reachCheck,
   tlsCheck,
   trustCheck,
-  type WayToServer,
+  type ServerCheckOptions,
 } from '../../../simulator/environment/way-to-server.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
@@ -113,7 +113,7 @@ async function portChecks({ host, port, controlPort, url }: EnvironmentOptions):
 }
 
 /** Each step needs the one before it, so the first error ends them. */
-async function serverChecks(way: WayToServer | undefined): Promise<Check[]> {
+async function serverChecks(way: ServerCheckOptions | undefined): Promise<Check[]> {
   if (!way) return [clockCheck(systemClock.now(), undefined)];
   const checks = [];
   for (const step of [reachCheck, tlsCheck]) {

@@ -28,7 +28,7 @@ const POLLS_MIN = 4;
 const POLLS_MAX = 100;
 const BYTES_PER_GIB = 2 ** 30;
 const COUNTED_PHASE = '3 hold';
-const beside = [1_000_000, 10_000_000, 100_000_000];
+const largerFleets = [1_000_000, 10_000_000, 100_000_000];
 /** The hard limit of open files on most systems. */
 const OPEN_FILES_DEFAULT = 65_536;
 
@@ -57,7 +57,7 @@ export async function estimate(
   const { cpus, memoryBytes } = thisMachineFacts(undefined);
   const socketsPerProcess = Math.max(1, socketsWithin(openFilesMax));
   const machine = { cpus, memoryBytes, socketsPerProcess };
-  const sizes = [plan.devices, ...beside.filter((size) => size > plan.devices)];
+  const sizes = [plan.devices, ...largerFleets.filter((size) => size > plan.devices)];
   const found: FleetEstimate = {
     sample: { devices, durationMs: sample.durationMs },
     device,

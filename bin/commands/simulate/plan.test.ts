@@ -80,7 +80,7 @@ describe('the options of a plan', () => {
   });
 
   it.each([
-    ['--stage', 'ramp: 1s, hold: 1s', 'must be one of ramp, hold, burst and drain'],
+    ['--stage', 'ramp: 1s, hold: 1s', 'must have exactly one of ramp, hold, burst and drain'],
     ['--incident', 'fire', 'must be one of power-cut'],
     ['--link', 'latency: 300', 'must be a duration with its unit'],
     ['--poll-jitter', '2', 'a number from 0 to 1'],
@@ -95,7 +95,7 @@ describe('the options of a plan', () => {
   it.each([
     ['devices: many', /plan\.yaml:1:10 devices: must be a whole number/],
     ['poll: 1ms', /plan\.yaml:1:7 poll: must be a duration from 10ms/],
-    ['cert: c.pem', /--cert and --key go together/],
+    ['cert: c.pem', /--cert and --key must be given together/],
     ['ca: /no/such/file.pem', /--ca cannot read/],
   ])('refuse a plan file with %j', async (text, sentence) => {
     const file = fileOf('plan.yaml', text);

@@ -11,7 +11,7 @@ import {
   type FromWorker,
   listenOn,
   type OwnerMessage,
-  sayOn,
+  sendOn,
   type UpMessage,
 } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
@@ -130,6 +130,6 @@ export class CoordinatorLine {
 
   async #say(message: UpMessage): Promise<void> {
     const { link, keys, signer } = this.#options;
-    await sayOn({ client: link.client, stream: keys.up, signer, direction: 'up' }, message);
+    await sendOn({ client: link.client, stream: keys.up, signer, direction: 'up' }, message);
   }
 }

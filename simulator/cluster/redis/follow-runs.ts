@@ -6,7 +6,7 @@ import type { Random } from '../../../fixtures/random.ts';
 import { missingIn, needsShape, type OwnPlan } from '../../plan/divided-plan.ts';
 import type { RedisLink } from './connection.ts';
 import { FORGOTTEN_AFTER_SECONDS, isRunId, RUNS_KEY, runKeys } from './run-keys.ts';
-import { isReply, sayOn, unreadable } from './run-line.ts';
+import { isReply, sendOn, unreadable } from './run-line.ts';
 import { RunSigner } from './run-signer.ts';
 import { WorkerRun } from './worker-run.ts';
 
@@ -162,7 +162,7 @@ class Follower {
     if (left) await this.#leave(run, left.close());
     const signer = new RunSigner(secret, run);
     const line = { client: link.client, stream: runKeys(run).up, signer, direction: 'up' } as const;
-    await sayOn(line, { worker: this.#name, refuses });
+    await sendOn(line, { worker: this.#name, refuses });
   }
 
   async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {

@@ -6,7 +6,7 @@ import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
 import { dividedPlan, type OwnPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
-import { deploymentOf, onStops } from '../local-workers.ts';
+import { deploymentOf, forwardStops } from '../local-workers.ts';
 import type { RedisLink } from './connection.ts';
 import {
   COORDINATOR_SILENCE_MAX_MS,
@@ -23,7 +23,7 @@ import {
   type DownMessage,
   isReply,
   listenOn,
-  sayOn,
+  sendOn,
   type UpMessage,
   unreadable,
   unsignedAt,
@@ -80,7 +80,7 @@ export async function runOnWorkers(
 ): Promise<ClusterOutcome> {
   const lead = new RedisCoordinator(plan, hooks, run);
   const over = new AbortController();
-  const unlisten = onStops(hooks, lead);
+  const unlisten = forwardStops(hooks, lead);
   try {
     const lost = run.link.lost(over.signal);
     return await Promise.race([lead.run(), lost]);
@@ -304,7 +304,7 @@ class RedisCoordinator {
   #send(message: DownMessage['message']): void {
     const { client } = this.#run.link;
     const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
-    void sayOn({ ...line, client }, { sequence: this.#said++, message });
+    void sendOn({ ...line, client }, { sequence: this.#said++, message });
   }
 
   #refuse(because: string): void {
