@@ -87,7 +87,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     );
   });
 
-  it('when the host is no address of this machine', async () => {
+  it('when the host is not an address of this machine', async () => {
     const line = await failsToSetUp(['serve', '--host', '192.0.2.1', '--port', '0']);
     expect(line).toContain('check --host');
   });

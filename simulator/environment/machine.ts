@@ -44,7 +44,7 @@ export function openFilesCheck(
   const reach = Number.isFinite(limit) ? `${max} devices with --connect` : 'any number of devices';
   const found = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
   if (needed > limit) {
-    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run would fail at ${connect ? `device ${max}` : 'its first connections'}.`;
+    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: ${connect ? `only ${max} devices fit` : 'the run would fail at its first connections'}.`;
     return { ...failed(name, lacking, raise), ...bound };
   }
   if (devices > max) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
