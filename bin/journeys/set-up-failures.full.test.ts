@@ -151,7 +151,9 @@ describe('set-up fails with exit code 3 and one sentence', () => {
       return (await fetch(ready.baseUrl + path, { headers })).json();
     };
     const before = await devices();
-    expect(await deploy('release-3')).toContain('no artifact named "release-3"; the server has no artifacts');
+    expect(await deploy('release-3')).toContain(
+      'no artifact named "release-3"; the server has no artifacts',
+    );
     const body = new FormData();
     for (const [name, value] of [
       ['name', 'release-2'],

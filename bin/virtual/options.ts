@@ -119,7 +119,8 @@ function strangeDevice(
 ): string | undefined {
   const row = rows.find(({ device = 0 }) => device >= devices);
   return (
-    row && `option '${flag}': there is no device ${row.device}; the last of ${devices} is device ${devices - 1}`
+    row &&
+    `option '${flag}': there is no device ${row.device}; the last of ${devices} is device ${devices - 1}`
   );
 }
 

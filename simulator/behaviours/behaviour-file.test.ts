@@ -80,7 +80,11 @@ describe('a behaviour file', () => {
       () => written(row('expectedServerBehavior: undefined')),
       /expectedServerBehavior is missing/,
     ],
-    ['has a name with spaces', () => written(row("name: 'My own'")), /name must be lower-case letters/],
+    [
+      'has a name with spaces',
+      () => written(row("name: 'My own'")),
+      /name must be lower-case letters/,
+    ],
     ['has a word too many', () => written(row('speed: 1')), /speed is not known/],
     [
       'has a hook that nobody calls',

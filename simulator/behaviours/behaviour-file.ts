@@ -127,7 +127,10 @@ const rowShape = v.strictObject(
   {
     name: v.pipe(
       v.string('must be a string'),
-      v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by dashes'),
+      v.regex(
+        /^[a-z0-9]+(-[a-z0-9]+)*$/,
+        'must be lower-case letters and digits, joined by dashes',
+      ),
       v.maxLength(64, 'must have at most 64 characters'),
     ),
     description: sentence,
@@ -139,7 +142,10 @@ const rowShape = v.strictObject(
       },
       'must be an object',
     ),
-    hooks: v.strictObject(v.entriesFromList(hookNames, hook), 'must be an object whose values are functions'),
+    hooks: v.strictObject(
+      v.entriesFromList(hookNames, hook),
+      'must be an object whose values are functions',
+    ),
   },
   'must be a behaviour: name, description, expectedServerBehavior, parameters and hooks',
 );

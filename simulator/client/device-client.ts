@@ -31,7 +31,13 @@ import {
   expectSuccess,
   statusError,
 } from './answers.ts';
-import { type NextEndpoint, nextEndpoints, type Session, takePlannedMs, exchangerOf } from './session.ts';
+import {
+  exchangerOf,
+  type NextEndpoint,
+  nextEndpoints,
+  type Session,
+  takePlannedMs,
+} from './session.ts';
 
 /** Wire settings shared by all devices of a fleet. */
 export interface DeviceClientOptions {

@@ -166,7 +166,8 @@ function downloadOf(
   { instructions }: Fetching,
 ): Download {
   const { uri } = instructions.artifact.source;
-  if (uri === undefined) throw new UpdateFailure('the instructions contain no link to the artifact');
+  if (uri === undefined)
+    throw new UpdateFailure('the instructions contain no link to the artifact');
   const { transport, clock } = environment;
   return {
     transport: exchangerOf(session, transport),

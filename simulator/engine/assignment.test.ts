@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignedByWeight, assignedAcrossGroups } from './assignment.ts';
+import { assignedAcrossGroups, assignedByWeight } from './assignment.ts';
 
 function weights(given: Readonly<Record<string, number>>) {
   return Object.entries(given).map(([choice, weight]) => ({ choice, weight }));
@@ -63,9 +63,10 @@ describe('dealing across groups', () => {
   });
 
   it('keeps the counts over all groups exact', () => {
-    const row = assignedAcrossGroups(weights({ steady: 27, failing: 1, aborted: 1, installed: 1 }), [
-      ...assignedByWeight(weights({ rsa: 1, ecdsa: 1, ed25519: 1 }), 30),
-    ]);
+    const row = assignedAcrossGroups(
+      weights({ steady: 27, failing: 1, aborted: 1, installed: 1 }),
+      [...assignedByWeight(weights({ rsa: 1, ecdsa: 1, ed25519: 1 }), 30)],
+    );
     expect(counts(row)).toEqual({ steady: 27, failing: 1, aborted: 1, installed: 1 });
   });
 

@@ -7,7 +7,7 @@ import type { Identities } from '../identity/identities.ts';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
-import { assignedByWeight, assignedAcrossGroups } from './assignment.ts';
+import { assignedAcrossGroups, assignedByWeight } from './assignment.ts';
 
 /** The artifact installed on a device by default. */
 const FACTORY_ARTIFACT = 'factory-image';

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
-import { EventSource, type FleetEvent, discardedEvents } from '../device/events.ts';
+import { discardedEvents, EventSource, type FleetEvent } from '../device/events.ts';
 import { Identities } from '../identity/identities.ts';
 import type { KeyProgress } from '../identity/rsa-pool.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';

@@ -50,7 +50,12 @@ export async function reachCheck({ url, clock, sentenceOf }: ServerCheckOptions)
 }
 
 /** Checks that the server's certificate is trusted and does not expire soon. */
-export async function tlsCheck({ url, caPem, clock, sentenceOf }: ServerCheckOptions): Promise<Check> {
+export async function tlsCheck({
+  url,
+  caPem,
+  clock,
+  sentenceOf,
+}: ServerCheckOptions): Promise<Check> {
   const name = 'TLS';
   if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
   const host = hostOf(url);
@@ -133,7 +138,8 @@ export async function trustCheck(
     return warned(name, found, 'Unset it, and trust a certificate with --ca FILE.');
   }
   const file = environment.NODE_EXTRA_CA_CERTS;
-  if (file === undefined || file === '') return passed(name, "The certificate authorities built into Node are trusted.");
+  if (file === undefined || file === '')
+    return passed(name, 'The certificate authorities built into Node are trusted.');
   const what = `NODE_EXTRA_CA_CERTS names ${file}`;
   const wayOut = 'Set it to a PEM file with certificates, or unset it.';
   const pem = await readPlainFile(file).catch(() => undefined);

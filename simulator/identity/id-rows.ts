@@ -51,14 +51,20 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
     if (rows.push(row) === devices) return rows;
   }
   const last = { line: text.split('\n').length, column: 1 };
-  throw new CsvError(`the file has ${counted(rows.length, 'row')} for ${counted(devices, 'device')}`, last);
+  throw new CsvError(
+    `the file has ${counted(rows.length, 'row')} for ${counted(devices, 'device')}`,
+    last,
+  );
 }
 
 const start = { line: 1, column: 1 };
 
 function namesIn(header: readonly CsvField[]): readonly string[] {
   if (header.length > MEMBERS_MAX) {
-    throw new CsvError(`there are ${header.length} columns; at most ${MEMBERS_MAX} are allowed`, start);
+    throw new CsvError(
+      `there are ${header.length} columns; at most ${MEMBERS_MAX} are allowed`,
+      start,
+    );
   }
   const names = new Set<string>();
   for (const field of header) {
@@ -73,7 +79,10 @@ function namesIn(header: readonly CsvField[]): readonly string[] {
 function rowOf(record: readonly CsvField[], names: readonly string[]) {
   const extraField = record[names.length];
   if (extraField !== undefined) {
-    throw new CsvError(`this row has more columns than the header, which names ${names.length}`, extraField);
+    throw new CsvError(
+      `this row has more columns than the header, which names ${names.length}`,
+      extraField,
+    );
   }
   const entries = names.map((name, position) => {
     const field = record[position];

@@ -77,7 +77,9 @@ function problemIn(text: string): string | undefined {
       return `the length in ${whole} must be from 1 to ${LENGTH_MAX}`;
     }
   }
-  return /[{}]/.test(text.replace(placePattern, '')) ? 'a brace is not closed or not opened' : undefined;
+  return /[{}]/.test(text.replace(placePattern, ''))
+    ? 'a brace is not closed or not opened'
+    : undefined;
 }
 
 function partsOf(inside: string) {

@@ -73,11 +73,11 @@ describe('id_data from a template', () => {
     ['{"mac":', 'line 1, column 8: '],
     ['["{mac}"]', 'line 1, column 1: must be an object'],
     ['{}', 'line 1, column 1: must have at least one member'],
-    ['{"a":"{mac}",\n "b":["x"]}', 'line 2, column 6: b: must be a string, a number, true or false'],
     [
-      '{"a":"{serail}"}',
-      'line 1, column 6: a: {serail} is unknown; use {index}, {number}, {mac}',
+      '{"a":"{mac}",\n "b":["x"]}',
+      'line 2, column 6: b: must be a string, a number, true or false',
     ],
+    ['{"a":"{serail}"}', 'line 1, column 6: a: {serail} is unknown; use {index}, {number}, {mac}'],
     ['{"a":"{mac"}', 'line 1, column 6: a: a brace is not closed or not opened'],
     ['{"a":"{hex:99}"}', 'line 1, column 6: a: the length in {hex:99} must be from 1 to 64'],
     ['{"a":"{hex:x}"}', 'line 1, column 6: a: the length in {hex:x} must be from 1 to 64'],
@@ -89,7 +89,9 @@ describe('id_data from a template', () => {
 
   it('that makes two devices the same is refused', async () => {
     const said = await refusalOf(identities({ idData: '{"kind":"{sku}"}', devices: 100 }));
-    expect(said).toMatch(/^devices \d+ and \d+ would both have the id_data \{"kind":"[^"]+"\}; put \{index\}/);
+    expect(said).toMatch(
+      /^devices \d+ and \d+ would both have the id_data \{"kind":"[^"]+"\}; put \{index\}/,
+    );
   });
 });
 
@@ -117,7 +119,10 @@ describe('id_data from a file', () => {
     ['id,mac,id\n', 'line 1, column 8: two columns are named id.'],
     ['id,mac\na\nc,d\n', 'line 2, column 1: the column mac is missing.'],
     ['id,mac\na,b\nc,\n', 'line 3, column 3: the column mac is empty.'],
-    ['id,mac\na,b,c\n', 'line 2, column 5: this row has more columns than the header, which names 2.'],
+    [
+      'id,mac\na,b,c\n',
+      'line 2, column 5: this row has more columns than the header, which names 2.',
+    ],
     ['id,mac\na,b\na,b\n', 'line 3, column 1: this is the same device as in line 2.'],
     ['id\n"a\nb\n', 'line 2, column 1: this quote is never closed.'],
     ['id\na"b"\n', 'line 2, column 2: a field contains a quote but does not begin with one.'],

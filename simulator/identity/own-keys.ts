@@ -48,7 +48,9 @@ async function ownKey(file: string): Promise<DeviceKey> {
     throw new IdentityError(`${file} cannot be a device's key: ${problem}.`);
   };
   if (!label.endsWith('PRIVATE KEY')) {
-    return refuse(label === '' ? 'it is not a PEM file' : `it contains a ${label}, not a private key`);
+    return refuse(
+      label === '' ? 'it is not a PEM file' : `it contains a ${label}, not a private key`,
+    );
   }
   if (label.startsWith('ENCRYPTED') || pem.includes('Proc-Type: 4,ENCRYPTED')) {
     return refuse('it is encrypted; decrypt it first, with openssl pkey');

@@ -82,7 +82,11 @@ describe('a tap', () => {
     });
     const request = { operation: 'download-artifact', caller: 'device 7', method: 'GET' } as const;
     const target = new URL(`${server.baseUrl}/storage/artifacts/1`);
-    const answer = await exchangerOf(session, bench.transport).open({ ...request, target, headers: {} });
+    const answer = await exchangerOf(session, bench.transport).open({
+      ...request,
+      target,
+      headers: {},
+    });
     const chunks: Buffer[] = [];
     for await (const chunk of answer.chunks()) chunks.push(chunk);
     expect(Buffer.concat(chunks).toString()).toBe('the file');

@@ -103,7 +103,7 @@ describe('a server with a certificate', () => {
     const thrown = await hello('127.0.0.1').catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(TransportError);
     expect(thrown).toMatchObject({ label: 'transport/DEPTH_ZERO_SELF_SIGNED_CERT' });
-    expect(String(thrown)).toContain("give the CA certificate");
+    expect(String(thrown)).toContain('give the CA certificate');
   });
 
   it('is trusted when its authority is named', async () => {

@@ -161,7 +161,7 @@ describe('an exchange', () => {
   it('over TLS with a certificate of an unknown CA names the remedy', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
     const error = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
-    expect(error.message).toContain("give the CA certificate");
+    expect(error.message).toContain('give the CA certificate');
   });
 
   it('never brings control characters of an error into its message', () => {

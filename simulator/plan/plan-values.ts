@@ -23,7 +23,8 @@ function milliseconds(min: number) {
   return wholeNumber(min, YEAR_MS, said);
 }
 
-const durationSaid = 'must be a duration such as 500ms, 30s or 5m (a number without a unit is in seconds)';
+const durationSaid =
+  'must be a duration such as 500ms, 30s or 5m (a number without a unit is in seconds)';
 /** A text such as `5s`, or a number of seconds, from `min` milliseconds to a year; read as milliseconds. */
 export function duration(min: number) {
   return v.pipe(

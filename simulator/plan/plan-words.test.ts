@@ -86,8 +86,14 @@ describe('a plan file', () => {
     ['ramp: -1s', '1:7 ramp: must be a duration'],
     ['phase: odd', '1:8 phase: must be one of even, random, lockstep'],
     ['cohort:\n  - { name: a }\n  - { weight: 2 }', '3:5 cohort.1.name: is required'],
-    ['stage:\n  - { devices: 3 }', '2:5 stage.0: must have exactly one of ramp, hold, burst and drain'],
-    ['stage:\n  - { ramp: 1s, hold: 1s }', '2:5 stage.0: must have exactly one of ramp, hold, burst'],
+    [
+      'stage:\n  - { devices: 3 }',
+      '2:5 stage.0: must have exactly one of ramp, hold, burst and drain',
+    ],
+    [
+      'stage:\n  - { ramp: 1s, hold: 1s }',
+      '2:5 stage.0: must have exactly one of ramp, hold, burst',
+    ],
     [
       'incident: [{ name: fire }]',
       '1:20 incident.0.name: must be one of power-cut, reconnect-storm',

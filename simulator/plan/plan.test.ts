@@ -41,10 +41,7 @@ describe('a plan', () => {
     [{ devices: 0 }, 'devices must be a whole number from 1 to 1000000, not 0'],
     [{ devices: 2.5 }, 'devices must be a whole number from 1 to 1000000, not 2.5'],
     [{ devices: Number.NaN }, 'devices must be a whole number from 1 to 1000000, not NaN'],
-    [
-      { poll: '1ms' },
-      'poll must be a duration from 10ms to 366d, in whole milliseconds, not 1ms',
-    ],
+    [{ poll: '1ms' }, 'poll must be a duration from 10ms to 366d, in whole milliseconds, not 1ms'],
     [
       { checkShare: 0 },
       'checkShare must be a share of the devices above 0, such as 1% or 0.01, not 0',

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { inFirstSeenOrder, fields, first, highest, rows, sum } from './merge-rules.ts';
+import { fields, first, highest, inFirstSeenOrder, rows, sum } from './merge-rules.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -16,7 +16,9 @@ const comparedCohortShape = v.object({
   recovered: v.pipe(count, v.description('Devices that got an answer other than 429 and 5xx.')),
   fullRecoveryMs: v.pipe(
     v.nullable(v.number()),
-    v.description('Time from the return of the network until the last device got such an answer; null if not all did.'),
+    v.description(
+      'Time from the return of the network until the last device got such an answer; null if not all did.',
+    ),
   ),
   requestsPerSecond: v.pipe(
     v.array(count),

@@ -4,9 +4,9 @@ import { counts } from './merge-rules.ts';
 import type { Accounts, Series } from './result-figures.ts';
 import {
   addCounts,
+  emptyAccounts,
   emptyRow,
   foldedRows,
-  emptyAccounts,
   type SeriesRow,
   seriesOf,
   widening,

@@ -166,7 +166,8 @@ function checkApart(results: readonly FleetResult[]): void {
       const name = `${shard.index + 1}/${shard.of}`;
       const { first, end } = deviceRange({ devices: plan.devices, shard });
       const other = taken.find((each) => first < each.end && each.first < end);
-      if (other) throw new MergeError(`shards ${other.name} and ${name} overlap: merge each shard once`);
+      if (other)
+        throw new MergeError(`shards ${other.name} and ${name} overlap: merge each shard once`);
       taken.push({ name, first, end });
     }
   }

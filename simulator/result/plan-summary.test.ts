@@ -48,7 +48,11 @@ describe('the plan in a result', () => {
       'cohorts[0].weight is 1 in one and 3 in the other',
     ],
     ['a back-off', { backOff: { kind: 'fixed' } }, 'cohorts[0].policy.backOff.kind is "equal-'],
-    ['a link', { link: { lossShare: 0.5 } }, 'cohorts[0].policy.link is absent in one and {"latencyMs"'],
+    [
+      'a link',
+      { link: { lossShare: 0.5 } },
+      'cohorts[0].policy.link is absent in one and {"latencyMs"',
+    ],
     [
       'a length of a stage',
       { stages: [{ kind: 'hold', durationMs: 7 }] },

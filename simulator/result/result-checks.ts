@@ -29,7 +29,10 @@ const phaseChecks = v.object({
   phase: text,
   judged: count,
   broken: count,
-  requestsPerSecond: v.pipe(number, v.description('Request rate of the whole fleet, averaged over the phase.')),
+  requestsPerSecond: v.pipe(
+    number,
+    v.description('Request rate of the whole fleet, averaged over the phase.'),
+  ),
 });
 
 const requirementChecks = v.object({
@@ -37,16 +40,21 @@ const requirementChecks = v.object({
   sentence: text,
   judged: v.pipe(count, v.description('Exchanges that tested the requirement.')),
   broken: v.pipe(count, v.description('Tested exchanges that broke the requirement.')),
-  phases: v.pipe(v.array(phaseChecks), v.description('Phases in which the requirement was tested.')),
+  phases: v.pipe(
+    v.array(phaseChecks),
+    v.description('Phases in which the requirement was tested.'),
+  ),
   firstBreach: v.exactOptional(breach),
   breaches: v.pipe(
     v.array(v.tuple([v.pipe(v.number(), v.finite()), count])),
-    v.description('Periods in which the requirement broke: start in milliseconds since the Unix epoch, and count.'),
+    v.description(
+      'Periods in which the requirement broke: start in milliseconds since the Unix epoch, and count.',
+    ),
   ),
   brokenAt: v.exactOptional(
     v.pipe(
       v.object({ minPerSecond: number, maxPerSecond: number }),
-      v.description("Request rates of the whole fleet in the series rows with a breach."),
+      v.description('Request rates of the whole fleet in the series rows with a breach.'),
     ),
   ),
 });
@@ -57,7 +65,9 @@ export const checksShape = v.pipe(
     exchanges: v.pipe(count, v.description('Exchanges that were checked.')),
     requirements: v.array(requirementChecks),
   }),
-  v.description('Requirements that the server met or broke under load, in a sample of its exchanges.'),
+  v.description(
+    'Requirements that the server met or broke under load, in a sample of its exchanges.',
+  ),
 );
 
 /** The checks of a sample. */

@@ -25,7 +25,10 @@ export type Outcome = (typeof outcomes)[number];
 export const deviceRowShape = v.object({
   index: count,
   deviceId: v.exactOptional(
-    v.pipe(text, v.description("Device ID on the server, if the device or the user of --accept knows it.")),
+    v.pipe(
+      text,
+      v.description('Device ID on the server, if the device or the user of --accept knows it.'),
+    ),
   ),
   serial: text,
   keyType: v.picklist(keyTypes),
@@ -42,24 +45,38 @@ export const deviceRowShape = v.object({
   artifactName: v.pipe(text, v.description('Artifact installed at the end of the run.')),
   offeredMs: v.exactOptional(v.pipe(unixMs, v.description('Milliseconds since the Unix epoch.'))),
   endedMs: v.exactOptional(
-    v.pipe(unixMs, v.description('When the server acknowledged the outcome, in milliseconds since the Unix epoch.')),
+    v.pipe(
+      unixMs,
+      v.description(
+        'When the server acknowledged the outcome, in milliseconds since the Unix epoch.',
+      ),
+    ),
   ),
 });
 
 export const funnelShape = v.object({
   devices: count,
   offered: v.pipe(count, v.description('Devices that were offered the deployment.')),
-  downloading: v.pipe(count, v.description('Devices that reported this status; likewise for the next two counts.')),
+  downloading: v.pipe(
+    count,
+    v.description('Devices that reported this status; likewise for the next two counts.'),
+  ),
   installing: count,
   rebooting: count,
-  success: v.pipe(count, v.description('Devices with this outcome; the counts from here on add up to all devices.')),
+  success: v.pipe(
+    count,
+    v.description('Devices with this outcome; the counts from here on add up to all devices.'),
+  ),
   failure: count,
   aborted: count,
   alreadyInstalled: count,
   underway: count,
   idle: v.pipe(count, v.description('Accepted devices that were offered nothing.')),
   waiting: v.pipe(count, v.description('Devices that the server has not accepted.')),
-  silent: v.pipe(count, v.description('Devices without an answer from the server, or not yet started.')),
+  silent: v.pipe(
+    count,
+    v.description('Devices without an answer from the server, or not yet started.'),
+  ),
 });
 
 const deploymentDifference = v.object({
@@ -80,7 +97,10 @@ const statisticsDifference = v.object({
   deploymentId: text,
   status: text,
   listed: v.pipe(count, v.description("Devices with that status in the server's own list.")),
-  stated: v.pipe(count, v.description("Number according to the server's statistics, or its audit log.")),
+  stated: v.pipe(
+    count,
+    v.description("Number according to the server's statistics, or its audit log."),
+  ),
 });
 
 export const reconciliationShape = v.object({
@@ -89,10 +109,12 @@ export const reconciliationShape = v.object({
     v.description("False without a user, or if the server's list could not be read."),
   ),
   ok: yesOrNo,
-  because: v.exactOptional(v.pipe(text, v.description('Why nothing, or not everything, was checked.'))),
+  because: v.exactOptional(
+    v.pipe(text, v.description('Why nothing, or not everything, was checked.')),
+  ),
   sources: v.pipe(
     v.array(v.picklist(['list', 'statistics', 'audit log'])),
-    v.description("Records of the server that could be read."),
+    v.description('Records of the server that could be read.'),
   ),
   deploymentsChecked: count,
   withoutArtifact: v.pipe(count, v.description('Devices with which no artifact was compatible.')),

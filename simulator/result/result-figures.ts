@@ -32,7 +32,10 @@ const operationLatency = v.pipe(
 const operationCount = v.object({
   operation: text,
   answers: v.pipe(v.record(text, count), v.description('Answers by status class, such as 2xx.')),
-  unanswered: v.pipe(count, v.description('Exchanges without an answer: the sum of the next four counts.')),
+  unanswered: v.pipe(
+    count,
+    v.description('Exchanges without an answer: the sum of the next four counts.'),
+  ),
   timeouts: count,
   resets: v.pipe(count, v.description('Connections closed before the answer was complete.')),
   refusedConnections: count,
@@ -57,7 +60,9 @@ export const phaseShape = v.pipe(
     endMs: unixMs,
     lateness: v.pipe(
       v.object(figuresShape.entries),
-      v.description('Delay of exchanges with a planned time, from when each was due to when it was sent.'),
+      v.description(
+        'Delay of exchanges with a planned time, from when each was due to when it was sent.',
+      ),
     ),
     ...measuredShape,
   }),
@@ -70,7 +75,9 @@ const wholeUpdate = v.pipe(
     outcome: v.picklist(['success', 'failure', 'aborted', 'already-installed']),
     ...figuresShape.entries,
   }),
-  v.description('Time from the offer, or from the creation of the deployment, to the acknowledged outcome.'),
+  v.description(
+    'Time from the offer, or from the creation of the deployment, to the acknowledged outcome.',
+  ),
 );
 const updateStage = v.pipe(
   v.object({ stage: text, ...figuresShape.entries }),
@@ -88,7 +95,10 @@ export const accountsShape = v.object({
   updating: count,
   done: v.pipe(count, v.description('Devices with outcome success or already-installed.')),
   failed: v.pipe(count, v.description('Devices with outcome failure or aborted.')),
-  silent: v.pipe(count, v.description('Devices without an answer from the server, or not yet started.')),
+  silent: v.pipe(
+    count,
+    v.description('Devices without an answer from the server, or not yet started.'),
+  ),
 });
 
 const seriesRow = v.object({

@@ -11,18 +11,27 @@ const process = v.pipe(
   v.object({
     shard: v.pipe(count, v.description('Index of the shard that the process ran.')),
     durationMs: number,
-    cpuUserShare: v.pipe(number, v.description('User CPU time as a share of one core, over the whole run.')),
+    cpuUserShare: v.pipe(
+      number,
+      v.description('User CPU time as a share of one core, over the whole run.'),
+    ),
     cpuSystemShare: number,
-    loopBusyShare: v.pipe(number, v.description('Share of the time during which the event loop was busy.')),
+    loopBusyShare: v.pipe(
+      number,
+      v.description('Share of the time during which the event loop was busy.'),
+    ),
     eventLoopLagP99Ms: number,
     eventLoopLagMaxMs: number,
     collections: v.pipe(count, v.description('Number of garbage collections.')),
-    collectionShare: v.pipe(number, v.description("Share of the run spent in garbage collection.")),
+    collectionShare: v.pipe(number, v.description('Share of the run spent in garbage collection.')),
     collectionMaxMs: number,
     memoryMaxBytes: count,
     socketsMax: v.pipe(count, v.description('Most websockets open at the same time.')),
     connectionsMax: v.pipe(count, v.description('Most HTTP connections open at the same time.')),
-    queuedMax: v.pipe(count, v.description('Most requests waiting for a connection at the same time.')),
+    queuedMax: v.pipe(
+      count,
+      v.description('Most requests waiting for a connection at the same time.'),
+    ),
   }),
   v.description('One process of the load generator.'),
 );
@@ -39,7 +48,10 @@ export const generatorShape = v.object({
     }),
     v.description('Delay from when a device cycle was due to when it was sent.'),
   ),
-  reasons: v.pipe(v.array(text), v.description('Why the figures are invalid; empty if they are valid.')),
+  reasons: v.pipe(
+    v.array(text),
+    v.description('Why the figures are invalid; empty if they are valid.'),
+  ),
 });
 
 export const thresholdShape = v.object({

@@ -15,7 +15,10 @@ const machineShape = v.object({
   cpuModel: text,
   cpus: v.pipe(count, v.description('Cores that the process may use.')),
   memoryBytes: v.pipe(count, v.description('Memory that the process may use.')),
-  processes: v.pipe(count, v.description('Number of processes of the run on machines of this kind.')),
+  processes: v.pipe(
+    count,
+    v.description('Number of processes of the run on machines of this kind.'),
+  ),
 });
 
 /** Identical machines cannot be distinguished: they share one row. */

@@ -42,7 +42,10 @@ const laterFields = {
     ),
   ),
   cohorts: v.exactOptional(
-    v.pipe(v.array(cohortShape), v.description('Cohorts of the plan; a single cohort called all if the plan names none.')),
+    v.pipe(
+      v.array(cohortShape),
+      v.description('Cohorts of the plan; a single cohort called all if the plan names none.'),
+    ),
   ),
   rsaPool: v.exactOptional(
     v.object({ size: v.exactOptional(count), bits: v.exactOptional(count) }),

@@ -2,12 +2,21 @@
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
-const shard = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('Index of the shard; the first is 0.'));
+const shard = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.description('Index of the shard; the first is 0.'),
+);
 
 const keptShape = v.pipe(
   v.object({
     exchanges: v.pipe(v.number(), v.integer(), v.minValue(0)),
-    untilMs: v.pipe(v.number(), v.minValue(0), v.description('Milliseconds since the start of the run.')),
+    untilMs: v.pipe(
+      v.number(),
+      v.minValue(0),
+      v.description('Milliseconds since the start of the run.'),
+    ),
   }),
   v.description(
     'Figures of the lost worker up to its last message; they are included in the latencies, ' +
@@ -17,7 +26,11 @@ const keptShape = v.pipe(
 
 const takeoverShape = v.object({
   shard,
-  afterMs: v.pipe(v.number(), v.minValue(0), v.description('Milliseconds since the start of the run.')),
+  afterMs: v.pipe(
+    v.number(),
+    v.minValue(0),
+    v.description('Milliseconds since the start of the run.'),
+  ),
   from: v.pipe(v.string(), v.description('The worker that was lost.')),
   to: v.string(),
   because: v.string(),
@@ -25,7 +38,9 @@ const takeoverShape = v.object({
     v.number(),
     v.integer(),
     v.minValue(0),
-    v.description("Devices that had already finished; their outcome is the one that the server lists."),
+    v.description(
+      'Devices that had already finished; their outcome is the one that the server lists.',
+    ),
   ),
   kept: v.exactOptional(keptShape),
 });
@@ -38,10 +53,7 @@ const lostShardShape = v.object({
 
 /** The losses of a run whose shards had workers of their own. */
 export const spreadShape = v.object({
-  takeovers: v.pipe(
-    v.array(takeoverShape),
-    v.description('Shards that another worker restarted.'),
-  ),
+  takeovers: v.pipe(v.array(takeoverShape), v.description('Shards that another worker restarted.')),
   lost: v.pipe(v.array(lostShardShape), v.description('Shards without a result.')),
   missingDeviceMs: v.exactOptional(
     v.pipe(

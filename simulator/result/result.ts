@@ -36,9 +36,13 @@ const eventsShape = v.object({
     v.number(),
     v.integer(),
     v.minValue(0),
-    v.description('Events left out because their reader or the coordinator was too slow, or writing failed.'),
+    v.description(
+      'Events left out because their reader or the coordinator was too slow, or writing failed.',
+    ),
   ),
-  error: v.exactOptional(v.pipe(v.string(), v.description('Code of the write error, such as ENOSPC.'))),
+  error: v.exactOptional(
+    v.pipe(v.string(), v.description('Code of the write error, such as ENOSPC.')),
+  ),
 });
 
 /** Reasons for which a run ends. */
@@ -67,9 +71,14 @@ export const fleetResultShape = v.object({
   machines: v.exactOptional(machinesShape),
   events: v.exactOptional(eventsShape),
   thresholds: v.array(thresholdShape),
-  deploymentId: v.exactOptional(v.pipe(v.string(), v.description("ID of the deployment that the run created."))),
+  deploymentId: v.exactOptional(
+    v.pipe(v.string(), v.description('ID of the deployment that the run created.')),
+  ),
   deployedMs: v.exactOptional(
-    v.pipe(v.number(), v.description('Creation of the deployment, in milliseconds since the Unix epoch.')),
+    v.pipe(
+      v.number(),
+      v.description('Creation of the deployment, in milliseconds since the Unix epoch.'),
+    ),
   ),
   funnel: funnelShape,
   accounts: accountsShape,

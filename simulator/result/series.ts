@@ -30,7 +30,14 @@ export interface SeriesTable {
 }
 
 /** The counts of an empty fleet. */
-export const emptyAccounts: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
+export const emptyAccounts: Accounts = {
+  waiting: 0,
+  idle: 0,
+  updating: 0,
+  done: 0,
+  failed: 0,
+  silent: 0,
+};
 
 /** Counts the rows of a series. */
 export class SeriesCounter implements SeriesTable {

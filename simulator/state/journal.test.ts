@@ -93,7 +93,9 @@ describe('a journal that was modified', () => {
     writeFileSync(path, change(readFileSync(path, 'utf8')));
     const read = () => [...readJournal(path)];
     expect(read).toThrow(StateError);
-    expect(read).toThrow(/line \d of .*journal is damaged or was not written by Fleetbed; use another place/);
+    expect(read).toThrow(
+      /line \d of .*journal is damaged or was not written by Fleetbed; use another place/,
+    );
   });
 
   it('is refused when a line has no end', () => {

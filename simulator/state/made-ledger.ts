@@ -152,7 +152,9 @@ export function readLedger(path: string): LedgerContent | undefined {
   for (const [position, text] of linesOf(path).entries()) {
     const line = parsedLine(text);
     if (position === 0 && (line === undefined || !('ledger' in line))) {
-      throw new StateError(`${path} is not the ledger of a fleet; give the file that the run wrote.`);
+      throw new StateError(
+        `${path} is not the ledger of a fleet; give the file that the run wrote.`,
+      );
     }
     // A kill can have truncated a line; the step that it noted had not started.
     if (line !== undefined) reading.take(line);

@@ -8,9 +8,9 @@ import { clockCheck } from '../../../simulator/environment/time.ts';
 import {
   answerCheck,
   reachCheck,
+  type ServerCheckOptions,
   tlsCheck,
   trustCheck,
-  type ServerCheckOptions,
 } from '../../../simulator/environment/way-to-server.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';

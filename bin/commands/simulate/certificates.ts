@@ -65,10 +65,7 @@ function privateKeyIn(pem: string, what: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    throw wrongFile(
-      `${what} contains no unencrypted PEM private key`,
-      error,
-    );
+    throw wrongFile(`${what} contains no unencrypted PEM private key`, error);
   }
 }
 

@@ -91,7 +91,11 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
       () => own('good.crt', 'words.pem'),
       /--key \S+ contains no unencrypted PEM private key/,
     ],
-    ['no authority', () => ['--ca', at('words.pem')], /--ca \S+words\.pem contains no PEM certificate/],
+    [
+      'no authority',
+      () => ['--ca', at('words.pem')],
+      /--ca \S+words\.pem contains no PEM certificate/,
+    ],
   ])('ends a fleet with %s with exit code 3', async (...[, more, line]) => {
     const { code, stdout, stderr } = await fleet('--duration', '2s', ...more());
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });

@@ -50,7 +50,9 @@ export async function estimate(
   const signals = stopSignals();
   const sample = sampleOf(plan);
   const { devices } = sample.plan;
-  output.progress(`simulating ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
+  output.progress(
+    `simulating ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`,
+  );
   const device = await trafficOf(plan, startMs, signals);
   if (signals.signal.aborted) return exitCodes.interrupted;
   const { openFilesMax = OPEN_FILES_DEFAULT } = await machineLimits();

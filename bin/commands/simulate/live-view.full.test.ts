@@ -99,7 +99,9 @@ describe('the live view', () => {
     view.close();
     const lines = written().trimEnd().split('\n');
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^5\.0 s, 3 of 3 finished, .*, 10\/s, most frequent error: post-alerts status\/503$/);
+    expect(lines[0]).toMatch(
+      /^5\.0 s, 3 of 3 finished, .*, 10\/s, most frequent error: post-alerts status\/503$/,
+    );
     expect(written()).not.toContain('\u001b');
   });
 });

@@ -58,7 +58,8 @@ class LineView implements LiveView {
     if (progress.elapsedMs < this.#dueMs) return;
     this.#dueMs = progress.elapsedMs + LINE_EVERY_MS;
     const [worst] = progress.causes;
-    const most = worst === undefined ? '' : `, most frequent error: ${worst.operation} ${worst.cause}`;
+    const most =
+      worst === undefined ? '' : `, most frequent error: ${worst.operation} ${worst.cause}`;
     this.#output.progress(`${progressLine(progress)}, ${rates.exchanges.toFixed(0)}/s${most}`);
   }
 

@@ -45,7 +45,8 @@ export function limitProblem(
   const files = perProcess + CONNECTIONS_MAX + OWN_FILES;
   if (openFilesMax !== undefined && files > openFilesMax) {
     const fit = socketsWithin(openFilesMax);
-    const enough = fit === 0 ? '' : `, or spread the sockets with --processes ${Math.ceil(sockets / fit)}`;
+    const enough =
+      fit === 0 ? '' : `, or spread the sockets with --processes ${Math.ceil(sockets / fit)}`;
     return (
       `${perProcess} sockets need about ${files} open files, but the limit of a process is ` +
       `${openFilesMax}: ${fit} sockets would work; raise the limit with ulimit -n${enough}.`

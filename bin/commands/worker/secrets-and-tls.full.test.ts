@@ -168,6 +168,8 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
     const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);
-    expect(stderr).toMatch(/^fleetbed: --key \S+fleet\.crt contains no unencrypted PEM private key/);
+    expect(stderr).toMatch(
+      /^fleetbed: --key \S+fleet\.crt contains no unencrypted PEM private key/,
+    );
   });
 });

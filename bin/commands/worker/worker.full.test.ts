@@ -214,7 +214,11 @@ describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
       /does not answer over TLS; try redis:\/\//,
     ],
     ['says nothing', () => pretendRedis(() => ''), /does not answer; check --redis/],
-    ['is too old', () => pretendRedis(oldRedis), /has version 6\.0\.16; version 6\.2 or newer is needed/],
+    [
+      'is too old',
+      () => pretendRedis(oldRedis),
+      /has version 6\.0\.16; version 6\.2 or newer is needed/,
+    ],
     [
       'is very old',
       () => pretendRedis(veryOldRedis),

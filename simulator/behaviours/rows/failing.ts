@@ -155,7 +155,10 @@ export const failing: readonly Behaviour[] = [
     hooks: {
       async whileInstalling(context) {
         const aborted = await context.askForAbort();
-        context.log('info', aborted ? 'a user aborted the deployment' : 'no user could abort the deployment');
+        context.log(
+          'info',
+          aborted ? 'a user aborted the deployment' : 'no user could abort the deployment',
+        );
       },
     },
   }),
@@ -163,8 +166,7 @@ export const failing: readonly Behaviour[] = [
     name: 'big-logs',
     description:
       'A device in debug mode that writes thousands of log lines before its update fails.',
-    expectedServerBehavior:
-      'Accepts a log close to its body limit, and returns all of it.',
+    expectedServerBehavior: 'Accepts a log close to its body limit, and returns all of it.',
     parameters: { installMs: 200, rebootMs: 300, linesCount: 4900, lineBytes: 80 },
     hooks: {
       async whileInstalling({ parameters, log, fail }) {

@@ -143,7 +143,10 @@ function checkVersion(shown: string, info: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin, minorMin] = VERSION_MIN;
   if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
-  throw setUpFault(shown, `has version ${version}; version ${VERSION_MIN.join('.')} or newer is needed`);
+  throw setUpFault(
+    shown,
+    `has version ${version}; version ${VERSION_MIN.join('.')} or newer is needed`,
+  );
 }
 
 const password = 'give it in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';

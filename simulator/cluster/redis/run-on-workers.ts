@@ -273,7 +273,9 @@ class RedisCoordinator {
     const { shards, say } = this.#run;
     if (this.#atOnce >= shards) return;
     this.#atOnce++;
-    say(`${begun} of ${shards} shards have a worker; each worker may now run ${this.#atOnce} shards`);
+    say(
+      `${begun} of ${shards} shards have a worker; each worker may now run ${this.#atOnce} shards`,
+    );
     this.#publishInfo().catch(() => undefined);
   }
 
