@@ -46,7 +46,8 @@ describe('fleetbed cleanup', () => {
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('0 devices in the ledger: 0 decommissioned');
     expect(stdout).toContain('0 resources in the ledger, 0 removed now, 0 left');
-    for (const ledger of ledgers) expect(stdout).toContain(`deleted ${ledger}, as nothing is left`);
+    for (const ledger of ledgers)
+      expect(stdout).toContain(`deleted ${ledger}: everything in it was removed`);
     expect(ledgers.map((ledger) => existsSync(ledger))).toEqual([false, false]);
   });
 

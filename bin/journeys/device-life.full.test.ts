@@ -107,8 +107,8 @@ describe('the persistent connection', () => {
 describe('what a cohort fetches of an artifact', () => {
   it.each([
     ['full', [200], `downloaded ${release}, `],
-    ['head', [206], 'its first bytes and its length were looked at'],
-    ['none', [], 'was not fetched, by choice'],
+    ['head', [206], 'only the first bytes were fetched, and the length checked'],
+    ['none', [], 'was not fetched, as configured'],
   ] as const)(
     '%s: the server sends it so, and the log says so',
     {

@@ -87,7 +87,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     );
   });
 
-  it('when the host is no address of this machine', async () => {
+  it('when the host is not an address of this machine', async () => {
     const line = await failsToSetUp(['serve', '--host', '192.0.2.1', '--port', '0']);
     expect(line).toContain('check --host');
   });
@@ -151,7 +151,9 @@ describe('set-up fails with exit code 3 and one sentence', () => {
       return (await fetch(ready.baseUrl + path, { headers })).json();
     };
     const before = await devices();
-    expect(await deploy('release-3')).toContain('no artifact named "release-3", and no other one');
+    expect(await deploy('release-3')).toContain(
+      'no artifact named "release-3"; the server has no artifacts',
+    );
     const body = new FormData();
     for (const [name, value] of [
       ['name', 'release-2'],
@@ -165,7 +167,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     await fetch(ready.baseUrl + path, { method: 'POST', headers, body });
     expect(await deploy('release-3')).toContain('nearest names: "release-2"');
     expect(await deploy('release-2', '--device-type', 'board')).toContain(
-      'no artifact named "release-2" fits device type "board"; it fits "boards"',
+      'no artifact named "release-2" is compatible with device type "board"; it is compatible with "boards"',
     );
     expect(await devices()).toEqual(before);
   });

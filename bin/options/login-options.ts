@@ -29,9 +29,11 @@ export function addLoginOptions(command: Command): Command {
         .argParser(values.email)
         .default('admin@example.com'),
     )
-    .addOption(new SecretOption('--password <password>', 'of the user', { variable: password }))
     .addOption(
-      new SecretOption('--token <jwt>', "a user's token in place of a login", {
+      new SecretOption('--password <password>', 'password of the user', { variable: password }),
+    )
+    .addOption(
+      new SecretOption('--token <jwt>', 'token of a user, instead of a login', {
         variable: userToken,
       }),
     )

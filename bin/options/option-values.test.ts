@@ -24,7 +24,7 @@ describe('durations', () => {
     expect(values.durationMs(text)).toBe(expected);
   });
 
-  it('refuses what is no length of time and says which units there are', () => {
+  it('refuses what is not a duration and names the units', () => {
     const bad = ['', '-1s', '1 s', '1w', 's', '1e3', '0x10', '1s2', '3651d', 'Infinity', '1,5s'];
     refuses(values.durationMs, bad, /ms, s, m, h or d/);
   });

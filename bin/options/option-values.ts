@@ -16,20 +16,20 @@ const PASSWORD_MIN_CHARACTERS = 8;
 /** Shares by name; only their proportions count. */
 export type Weights = Readonly<Record<string, number>>;
 
-/** A length of time such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
+/** A duration such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a number without a unit is in seconds. @returns milliseconds */
 export function durationMs(text: string): number {
   const milliseconds = millisecondsOf(text);
   if (milliseconds !== undefined) return milliseconds;
   throw new InvalidArgumentError(
-    'Accepted: a number with ms, s, m, h or d (a bare number is seconds), at most 3650d.',
+    'Accepted: a number with ms, s, m, h or d (a number without a unit is in seconds), at most 3650d.',
   );
 }
 
-/** A length of time as durationMs takes it, above zero. @returns milliseconds */
+/** A duration above zero, in the form that durationMs accepts. @returns milliseconds */
 export function positiveDurationMs(text: string): number {
   const milliseconds = durationMs(text);
   if (milliseconds > 0) return milliseconds;
-  throw new InvalidArgumentError('Accepted: a length of time above zero, such as 500ms or 10s.');
+  throw new InvalidArgumentError('Accepted: a duration above zero, such as 500ms or 10s.');
 }
 
 /** A lifetime on the wire, which counts in seconds. @returns whole seconds, at least 1 */

@@ -33,7 +33,7 @@ function pathOf(command: Command): readonly string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/** By its name, or that of its value; of a file, and of a length of time, it is not the value. */
+/** By its name, or that of its value; of a file, and of a duration, it is not the value. */
 function isSecret({ flags }: Option): boolean {
   const [, value] = /[<[]([^>\]]+)/.exec(flags) ?? [];
   if (value === undefined || /^(file|folder|duration)$/.test(value)) return false;

@@ -1,6 +1,6 @@
 /**
- * Carries the requests of a fleet to a server of the same process: no sockets, no bytes of HTTP. On
- * request it also delays them in virtual time, and loses them.
+ * Carries the requests of a fleet to a server in the same process, without sockets and without HTTP
+ * bytes. On request it delays or loses them in virtual time.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -21,37 +21,37 @@ import type {
 export interface ExchangePlan {
   readonly requestDelayMs: number;
   readonly answerDelayMs: number;
-  /** The request does not reach the server. */
+  /** True when the request does not reach the server. */
   readonly isRequestLost: boolean;
   /** What the caller receives in place of an answer: this error, or an empty success. */
   readonly instead: Error | 'success' | undefined;
-  /** The server's store loses it, and what comes after it, when the server ends. */
+  /** True when the server loses this request's changes, and all later ones, at its next restart. */
   readonly isNotStored?: boolean;
-  /** The server ends once it has the request, and is back this much later. */
+  /** The server stops once it has the request, and is back after this time. */
   readonly restartsForMs?: number | undefined;
 }
 
-/** The server as seen from the way to it. */
+/** The server as the carrier sees it. */
 export interface ReachedServer {
   readonly listener: MemoryListener;
-  /** False for one that is always up. */
+  /** False for a server that is always up. */
   readonly mayRestart: boolean;
   readonly isUp: boolean;
-  /** Number of times that it has ended, and with it what was on the way. */
+  /** Number of times that it has stopped; each time, the exchanges in progress were lost. */
   readonly ends: number;
-  /** Callers for whose answers a restart waits. */
+  /** Number of callers for whose answers a restart waits. */
   sparedCount: number;
   restart(lastingMs: number): void;
-  /** What it has kept by now is what it comes back with. */
+  /** From now on nothing is stored: the server restarts with its present data. */
   keepNothingMore(): void;
-  /** Returns how to cancel it. */
+  /** Calls back once the server is up; returns a function that cancels this. */
   onceUp(act: () => void): () => void;
 }
 
 /** The server that receives the requests, and the faults on the way to it. */
 interface MemoryCarrierOptions {
   readonly server: ReachedServer;
-  /** Stands in the place of the server's own listener. */
+  /** Replaces the server's own listener. */
   readonly listener?: MemoryListener | undefined;
   /** Value of the Host header in every request. */
   readonly host: string;
@@ -64,8 +64,9 @@ type Options = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 
 
 const NO_CONTENT = 204;
 /**
- * The user of a run waits for a server that is down, and it does not end while the user waits for an
- * answer: a run cannot tell whether a deployment exists whose creation was not answered.
+ * The caller that no restart interrupts: the user of the run. It waits for a server that is down,
+ * and the server does not stop while it waits for an answer, because a run cannot know whether a
+ * deployment exists if its creation was not answered.
  */
 const SPARED_CALLER = 'operator';
 const undisturbed: ExchangePlan = {
@@ -137,7 +138,7 @@ export class MemoryCarrier implements Carrier {
     return () => cancel();
   }
 
-  /** Passes a request that waits for the server, and for which the server waits. */
+  /** Passes on a request that waits for the server, and whose answer a restart waits for. */
   #passSpared(request: Options, exchangePlan: ExchangePlan, reader: Reader): () => void {
     const { server } = this.#options;
     let isOver = false;
@@ -168,7 +169,7 @@ export class MemoryCarrier implements Carrier {
     return () => cancel();
   }
 
-  /** Returns how to cancel it: a caller that gave up waits for nothing. */
+  /** Acts after a delay; returns a function that cancels this for a caller that gave up. */
   #after(delayMs: number, act: () => void): () => void {
     if (delayMs === 0) {
       act();
@@ -195,7 +196,7 @@ interface Reader extends MemoryAnswerReader {
 
 const nothingToCancel = (): void => undefined;
 
-/** What a caller sees of a server that is down, or that ended meanwhile. */
+/** Returns the error that a caller gets when the server is down, or stopped in the meantime. */
 function lossOf(wasDown: boolean): Error {
   const code = wasDown ? 'ECONNREFUSED' : 'ECONNRESET';
   return Object.assign(new Error(code), { code });
@@ -221,7 +222,7 @@ function emptySuccess(reader: Reader): void {
   reader.onEnd();
 }
 
-/** Collects an answer, and hands over how to deliver it once it is complete. */
+/** Collects an answer, and passes on a function that delivers it once it is complete. */
 function heldBack(reader: Reader, complete: (deliver: () => void) => void): MemoryAnswerReader {
   const steps: (() => void)[] = [];
   return {
@@ -236,7 +237,7 @@ function heldBack(reader: Reader, complete: (deliver: () => void) => void): Memo
   };
 }
 
-/** @returns how to cancel what has not arrived yet */
+/** @returns a function that cancels what has not arrived yet */
 type Send = (request: Options, reader: Reader) => () => void;
 
 function dispatching(send: Send): Dispatching {
@@ -271,7 +272,7 @@ function dispatching(send: Send): Dispatching {
   };
 }
 
-/** What the caller of one exchange can do to it: give up. */
+/** The controller of one exchange, with which its caller can give up. */
 class Controller implements Dispatcher.DispatchController {
   cancel = nothingToCancel;
   readonly paused = false;

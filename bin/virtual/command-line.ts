@@ -1,4 +1,4 @@
-/** The command line that repeats a trial: the one that was given, with what the trial changed. */
+/** The command line that reproduces a trial: the original one with the changes of the trial. */
 import type { Command } from 'commander';
 import { durationText } from '../../fixtures/duration.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
@@ -6,7 +6,7 @@ import { exchangeFaultText } from '../../simulator/plan/exchange-faults.ts';
 import { restartText } from '../../simulator/plan/restarts.ts';
 import type { VirtualTrial } from './run.ts';
 
-/** Replaced by the trial's own, or without effect on it. */
+/** Options that the trial replaces, or that do not affect it. */
 const replaced = new Set([
   ...['--explore', '--seed', '--devices', '--duration', '--fault', '--restart', '--interleave'],
   ...['--events', '--report', '--json'],
@@ -14,7 +14,7 @@ const replaced = new Set([
 
 /**
  * Returns one line for a shell.
- * @param words the arguments of `fleetbed simulate` as they were given
+ * @param words the original arguments of `fleetbed simulate`
  */
 export function repeatLine(
   words: readonly string[],

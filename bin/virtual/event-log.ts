@@ -8,19 +8,22 @@ import { eventLine } from '../../simulator/report/events-lines.ts';
 /** The number of lines and the hash of a finished event log. */
 export interface EventLogSummary {
   readonly lines: number;
-  /** Of all lines, in hexadecimal. */
+  /** SHA-256 of all lines, in hexadecimal. */
   readonly sha256: string;
 }
 
 /** Characters that are hashed and written at once. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** Takes events in the order of their times; `close` it after the last one. */
+/** Records events in chronological order; `close` it after the last one. */
 export class EventLog {
   readonly #hash = createHash('sha256');
   readonly #stream: Writable | undefined;
   readonly #written: Promise<void> | undefined;
-  /** Events of one millisecond, which have one order whatever happened first. */
+  /**
+   * Events of one millisecond, which are sorted so that their order does not depend on their
+   * arrival.
+   */
   #moment: FleetEvent[] = [];
   #text = '';
   #lines = 0;
@@ -38,7 +41,7 @@ export class EventLog {
     this.#moment.push(event);
   };
 
-  /** False while the stream is behind: virtual time can wait for it. */
+  /** False while the stream is behind, so that virtual time can wait for it. */
   get hasRoom(): boolean {
     return this.#stream?.writableNeedDrain !== true || this.#stream.errored !== null;
   }

@@ -6,18 +6,24 @@ import { PowerLoss } from '../../simulator/network/errors.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { ExchangePlan } from './carrier.ts';
 
-/** One way, in milliseconds: long enough that exchanges of different devices overtake each other. */
+/**
+ * Longest one-way delay in milliseconds: enough for exchanges of different devices to overtake each
+ * other.
+ */
 const DELAY_MAX_MS = 50;
 const LASTING_MS = 10_000;
 
-/** What passages are made from. */
+/** The delays and faults of a run. */
 interface ExchangePlanOptions {
   readonly faults: readonly ExchangeFault[];
-  /** Draws a delay for each exchange; none are delayed when absent. */
+  /** Generator of the delays; when absent, no exchange is delayed. */
   readonly delays?: Random | undefined;
 }
 
-/** Returns what happens to each exchange; undefined when nothing happens to any. */
+/**
+ * Returns a function that decides what happens to each exchange; undefined when nothing happens to
+ * any.
+ */
 export function exchangePlans({
   faults,
   delays,

@@ -9,22 +9,22 @@ import type { VirtualTrial } from './run.ts';
 /** Runs a trial and returns what it violates. */
 export type RunTrial = (trial: VirtualTrial) => Promise<readonly Violation[]>;
 
-/** A trial that fails, as small as it was made. */
+/** A failed trial after shrinking. */
 export interface FailedTrial {
   readonly trial: VirtualTrial;
   readonly violations: readonly Violation[];
-  /** Runs that made it smaller, or tried to. */
+  /** Number of runs that shrinking took. */
   readonly shrinkRuns: number;
 }
 
 /** The outcome of an exploration. */
 export interface Exploration {
-  /** Seeds that were tried, the failing one included. */
+  /** Number of seeds tried, including the failing one. */
   readonly seeds: number;
   readonly failed: FailedTrial | undefined;
 }
 
-/** How far to explore, and who watches. */
+/** Limits and observers of an exploration. */
 interface ExploreOptions {
   readonly seeds: number;
   readonly runTrial: RunTrial;
@@ -35,14 +35,14 @@ interface ExploreOptions {
 const FAULTS_MAX = 5;
 const RESTARTS_MAX = 3;
 const OUTAGE_MAX_MS = 60_000;
-/** Exchanges of a device before its first poll. */
+/** Number of exchanges of a device before its first poll. */
 const ONBOARDING_EXCHANGES = 12;
 const SHRINK_RUNS_MAX = 60;
 const DURATION_MIN_MS = 1000;
 const placedFaults = ['request-lost', 'answer-lost', 'power-loss'] as const;
 const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 
-/** Tries seeds derived from the trial's own until one fails; shrinks that one. */
+/** Tries seeds derived from the trial's own until one fails, then shrinks that trial. */
 export async function explore(
   base: VirtualTrial,
   { seeds, runTrial, signal, onSeed }: ExploreOptions,
@@ -51,7 +51,7 @@ export async function explore(
   while (tried < seeds && !signal.aborted) {
     const trial = trialOf(base, `${base.plan.seed}-${++tried}`);
     const violations = await runTrial(trial);
-    // A run that was interrupted has proved nothing.
+    // An interrupted run proves nothing.
     if (signal.aborted) break;
     if (violations.length > 0) {
       return {
@@ -64,7 +64,10 @@ export async function explore(
   return { seeds: tried, failed: undefined };
 }
 
-/** The trial of a seed: interleaved, with faults and restarts where the seed places them. */
+/**
+ * Returns the trial of a seed: interleaved, with faults and restarts at times that the seed
+ * decides.
+ */
 function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   const plan = { ...base.plan, seed };
   const random = seededRandom(`${seed}/faults`);
@@ -80,7 +83,10 @@ function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   };
 }
 
-/** In the middle of an exchange, where most is at stake, and at moments between them. */
+/**
+ * Returns server restarts in the middle of an exchange, where most can go wrong, and at times in
+ * between.
+ */
 function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restarts'> {
   const { seed, devices, durationMs = 0, requestTimeLimitMs } = plan;
   const random = seededRandom(`${seed}/restarts`);
@@ -106,7 +112,7 @@ function placeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random:
   return { device, exchange: random.integer(1, exchangesMax) };
 }
 
-/** Takes away whatever the failure does not need, as long as something can be. */
+/** Removes from the trial everything that the failure does not need. */
 async function shrunk(
   failed: FailedTrial,
   runTrial: RunTrial,
@@ -133,7 +139,7 @@ async function shrunk(
 function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
   const { plan, faults, restarts } = trial;
   const calm = faults.filter(({ name }) => name !== 'server-restart');
-  // Without any of them the runs that follow are faster, too: nothing has to be kept.
+  // Without any restart the following runs are also faster, because nothing has to be stored.
   if (calm.length < faults.length || restarts.length > 1) {
     yield { ...trial, faults: calm, restarts: [] };
   }
@@ -158,7 +164,7 @@ function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
   }
 }
 
-/** The least, a half and three quarters, as far as these are less. */
+/** Returns the smallest number, one half and three quarters, as far as they are below the count. */
 function fewer(count: number, smallest: number): number[] {
   const half = Math.floor(count / 2);
   const most = Math.floor((3 * count) / 4);

@@ -1,7 +1,9 @@
-/** What must hold after every run against our server, whatever was lost on the way. */
+/**
+ * The invariants that must hold after every run against our server, whatever was lost in between.
+ */
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 
-/** An invariant that does not hold, and how that shows. */
+/** A broken invariant and the evidence. */
 export interface Violation {
   readonly invariant:
     | 'lost-status'
@@ -11,11 +13,11 @@ export interface Violation {
     | 'contract-holds'
     | 'server-returns'
     | 'run-ends';
-  /** A sentence, without its full stop. */
+  /** The evidence as a sentence without its full stop. */
   readonly said: string;
 }
 
-/** Returns what a result shows to be wrong. */
+/** Returns the invariants that a result shows to be broken. */
 export function violationsIn({ reconciliation, checks }: FleetResult): Violation[] {
   const unread = `the records of the server could not be read: ${reconciliation.because ?? ''}`;
   const broken = checks?.requirements.filter((each) => each.broken > 0) ?? [];
@@ -23,15 +25,15 @@ export function violationsIn({ reconciliation, checks }: FleetResult): Violation
     ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, said: unread }]),
     ...reconciliation.differences.map(({ deviceIndex, ours, servers }) => ({
       invariant: 'lost-status' as const,
-      said: `device ${deviceIndex} reported ${ours}, and the server has ${servers}`,
+      said: `device ${deviceIndex} reported ${ours}, but the server has ${servers}`,
     })),
     ...reconciliation.statistics.map(({ status, listed, stated }) => ({
       invariant: 'sums-agree' as const,
-      said: `the server lists ${listed} devices as ${status}, and its statistics say ${stated}`,
+      said: `the server lists ${listed} devices as ${status}, but its statistics count ${stated}`,
     })),
     ...broken.map(({ requirement }) => ({
       invariant: 'contract-holds' as const,
-      said: `${requirement} was broken`,
+      said: `the server broke requirement ${requirement}`,
     })),
   ];
 }

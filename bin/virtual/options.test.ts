@@ -30,7 +30,7 @@ describe('options of virtual time', () => {
     expect(virtualProblem(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
   });
 
-  it('refuse a fault that is none', () => {
+  it('refuse an invalid fault', () => {
     expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
       'must be one of request-lost, answer-lost, power-loss, server-restart, ack-lost, not-stored',
     );
@@ -42,7 +42,7 @@ describe('options of virtual time', () => {
     );
   });
 
-  it('refuse a restart that is none', () => {
+  it('refuse an invalid restart', () => {
     expect(parsed('--restart', 'server, at: 40m', '--restart', 'device: 2, at: 1s').opts()).toEqual(
       expect.objectContaining({
         restart: [
@@ -54,10 +54,10 @@ describe('options of virtual time', () => {
     const refused = (words: string, sentence: string) =>
       expect(() => parsed('--restart', words)).toThrow(sentence);
     refused('server', 'at: is required');
-    refused('serve, at: 1s', 'must be server, or device and its index');
-    refused('at: 1s', 'must be of the server or of one device');
-    refused('server, device: 1, at: 1s', 'must be of the server or of one device');
-    refused('server, at: soon', 'at: must be a length of time');
+    refused('serve, at: 1s', 'must be server, or device with its index');
+    refused('at: 1s', 'must name either the server or one device');
+    refused('server, device: 1, at: 1s', 'must name either the server or one device');
+    refused('server, at: soon', 'at: must be a duration');
     refused('server, at: 1s, lasting: 0s', 'must last longer than 0s');
   });
 });
@@ -79,11 +79,11 @@ describe('a plan in virtual time', () => {
   it('has the devices that faults name', () => {
     const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
     expect(virtualPlanProblem(plan, { ...options, fault })).toContain(
-      'there is no device 4 among 4',
+      'there is no device 4; the last of 4 is device 3',
     );
     const restart = [{ device: 4, atMs: 1, lastingMs: 1 }];
     expect(virtualPlanProblem(plan, { ...options, restart })).toBe(
-      "option '--restart <words>': there is no device 4 among 4; the first is 0",
+      "option '--restart <words>': there is no device 4; the last of 4 is device 3",
     );
   });
 
@@ -91,7 +91,7 @@ describe('a plan in virtual time', () => {
     const lastingMs = plan.requestTimeLimitMs;
     const ofServer = [{ device: undefined, atMs: 1, lastingMs }];
     expect(virtualPlanProblem(plan, { ...options, restart: ofServer })).toBe(
-      "option '--restart <words>': the server must be back within --request-time-limit, 30s",
+      "option '--restart <words>': the restart must last less than --request-time-limit (30s)",
     );
     const ofDevice = [{ device: 1, atMs: 1, lastingMs }];
     expect(virtualPlanProblem(plan, { ...options, restart: ofDevice })).toBeUndefined();

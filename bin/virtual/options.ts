@@ -1,4 +1,4 @@
-/** The options of runs in virtual time, and what they cannot be combined with. */
+/** The options of runs in virtual time, and the options that they exclude. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { durationText } from '../../fixtures/duration.ts';
@@ -21,29 +21,29 @@ const group = 'Virtual time';
 const virtualRows = inGroup(group, {
   virtual: {
     flag: '--virtual',
-    help: 'run the fleet and a reference server in this process, as fast as they can, without network',
+    help: 'run the fleet and a reference server in one process, in virtual time, without network',
     cli: { kind: 'switch' },
   },
   virtualStart: {
     flag: '--virtual-start <moment>',
-    help: 'date at which the run starts',
+    help: 'start date of the run',
     cli: { kind: 'moment' },
     default: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
   },
   interleave: {
     flag: '--interleave',
-    help: 'let the seed order what is due at the same time, and delay every request',
+    help: 'let the seed order simultaneous events and delay every request',
     cli: { kind: 'switch' },
   },
   estimate: {
     flag: '--estimate',
-    help: 'print the machines that this fleet, and larger ones, would need; runs only a sample of it',
+    help: 'estimate the machines that this fleet and larger ones need, from a sample run',
     cli: { kind: 'switch' },
     conflicts: ['virtual', 'explore', 'interleave', 'events', 'report', 'readyFile', 'metrics'],
   },
   explore: {
     flag: '--explore <count>',
-    help: 'try so many seeds, each with its own order, faults and restarts, until an invariant breaks',
+    help: 'try this many seeds, each with its own order, faults and restarts, until one breaks an invariant',
     cli: { kind: 'count', min: 1, max: SEEDS_MAX },
   },
 } as const satisfies UngroupedRows);
@@ -62,20 +62,20 @@ const restartRow = {
   cli: { kind: 'restarts' },
 } as const satisfies OptionRow<{ readonly kind: string }>;
 
-/** The options as commander gives them; times in milliseconds. */
+/** The options as commander parses them; times in milliseconds. */
 export type VirtualOptions = ValuesOf<typeof virtualRows> & {
   readonly fault?: readonly ExchangeFault[];
   readonly restart?: readonly Restart[];
 };
 
-/** Adds them to the command. */
+/** Adds the options of virtual time to the command. */
 export function addVirtualOptions(command: Command): void {
   addOptionRows(command, virtualRows);
   addOptionRow(command, faultRow, listed(readExchangeFault));
   addOptionRow(command, restartRow, listed(readRestart));
 }
 
-/** Returns how to read an option that may be given several times. */
+/** Returns the parser of a repeatable option. */
 function listed<Value>(read: (text: string) => Value) {
   return (text: string, previous: readonly Value[] = []): Value[] => {
     try {
@@ -87,7 +87,7 @@ function listed<Value>(read: (text: string) => Value) {
   };
 }
 
-/** Options of servers, connections, processes and real time, by their names. */
+/** Options for servers, connections, processes and real time, which virtual runs do not accept. */
 const foreign = [
   ...['url', 'email', 'password', 'token', 'tenantToken', 'ca', 'cert', 'key'],
   ...['sourceAddresses', 'connect', 'state', 'ledger', 'metrics', 'readyFile'],
@@ -96,7 +96,7 @@ const foreign = [
 ];
 const ownNames = ['virtualStart', 'interleave', 'explore', 'fault', 'restart'];
 
-/** The sentence about options that contradict one another, if any. */
+/** Returns a sentence about options that contradict each other, if any. */
 export function virtualProblem(command: Command): string | undefined {
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   const flagOf = (name: string): string =>
@@ -119,31 +119,32 @@ function strangeDevice(
 ): string | undefined {
   const row = rows.find(({ device = 0 }) => device >= devices);
   return (
-    row && `option '${flag}': there is no device ${row.device} among ${devices}; the first is 0`
+    row &&
+    `option '${flag}': there is no device ${row.device}; the last of ${devices} is device ${devices - 1}`
   );
 }
 
-/** The sentence about a plan that cannot be run in virtual time, if any. */
+/** Returns a sentence about a plan that cannot run in virtual time, if any. */
 export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): string | undefined {
   const { durationMs, iterations, until, stages, deploy } = plan;
   if ([durationMs, iterations, until, stages].every((end) => end === undefined)) {
     return "option '--virtual' needs an end: --duration, --iterations, --until or --stage";
   }
   if (cohortsOf(plan).some(({ policy }) => policy.connect)) {
-    return "option '--virtual' has no websockets: leave out connect, or add --no-connect";
+    return "option '--virtual' has no websockets: remove connect from the plan, or add --no-connect";
   }
   const { fault = [], restart = [] } = options;
   const beyond =
     strangeDevice(faultRow.flag, fault, plan) ?? strangeDevice(restartRow.flag, restart, plan);
   if (beyond !== undefined) return beyond;
-  // The user of the run waits for the server, as long as for any answer.
+  // The user of the run waits for the server no longer than for any answer.
   const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;
   const long =
     (restart.some((each) => each.device === undefined && isLong(each.lastingMs)) && restartRow) ||
     (fault.some((each) => each.name === 'server-restart' && isLong(each.lasting ?? 0)) && faultRow);
   if (long) {
     const limit = durationText(plan.requestTimeLimitMs);
-    return `option '${long.flag}': the server must be back within --request-time-limit, ${limit}`;
+    return `option '${long.flag}': the restart must last less than --request-time-limit (${limit})`;
   }
   if (options.explore === undefined) return undefined;
   if (deploy === undefined) return "option '--explore <count>' needs --deploy ARTIFACT";

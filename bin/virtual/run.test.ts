@@ -78,7 +78,7 @@ describe('a run in virtual time', () => {
     );
   });
 
-  it('lets tokens and deployments outlive a restart, and the user wait for it', async () => {
+  it('keeps tokens and deployments across a restart, for which the user waits', async () => {
     const restarts = [0, 5 * MINUTE_MS, 119.9 * MINUTE_MS].map((atMs) => ({
       ...{ device: undefined, atMs, lastingMs: 20_000 },
     }));
@@ -97,7 +97,7 @@ describe('a run in virtual time', () => {
     const { violations } = await runTrial(smallTrial({}, { faults, restarts }));
     expect(violations).toContainEqual({
       invariant: 'lost-status',
-      said: expect.stringMatching(/^device 1 reported success, and the server has /),
+      said: expect.stringMatching(/^device 1 reported success, but the server has /),
     });
   });
 
@@ -109,7 +109,7 @@ describe('a run in virtual time', () => {
     expect(folders().filter((name) => !before.has(name))).toEqual([]);
   });
 
-  it('restarts one device at its moment, which leaves the others alone', async () => {
+  it('restarts one device at the given time without affecting the others', async () => {
     const restarts = [{ device: 2, atMs: 45 * MINUTE_MS, lastingMs: 7 * MINUTE_MS }];
     const { events, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);
@@ -149,7 +149,7 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([
       {
         invariant: 'lost-status',
-        said: expect.stringMatching(/^device 1 reported success, and the server has \w+$/),
+        said: expect.stringMatching(/^device 1 reported success, but the server has \w+$/),
       },
     ]);
   });

@@ -20,41 +20,41 @@ import { type Violation, violationsIn } from './invariants.ts';
 import { UnauthorizedDevice } from './unauthorized-device.ts';
 import { openVirtualServer, virtualHost, virtualUser } from './virtual-server.ts';
 
-/** What decides a run: the same values give the same events. */
+/** The inputs of a run: the same values give the same events. */
 export interface VirtualTrial {
   readonly plan: FleetPlan;
-  /** Of the run, in milliseconds since the Unix epoch. */
+  /** Start of the run, in milliseconds since the Unix epoch. */
   readonly startMs: number;
   readonly faults: readonly ExchangeFault[];
   readonly restarts: readonly Restart[];
-  /** The seed orders what is due at the same time, and delays every exchange. */
+  /** True when the seed orders simultaneous events and delays every exchange. */
   readonly isInterleaved: boolean;
 }
 
-/** Who observes a run, and who ends it. */
+/** The observers of a run, and the signal that ends it. */
 export interface VirtualHooks
   extends Pick<FleetHooks, 'signal' | 'forceStop' | 'onProgress' | 'onKeys' | 'version' | 'judge'> {
   readonly onEvent?: (event: FleetEvent) => void;
-  /** False while time has to wait for whoever receives the events. */
+  /** Returns false while time has to wait for the receiver of the events. */
   readonly mayContinue?: () => boolean;
-  /** Stands between the fleet and its server. */
+  /** Wraps the server as the fleet sees it. */
   readonly between?: (server: MemoryListener) => MemoryListener;
 }
 
-/** A run that has ended. */
+/** The outcome of a finished run. */
 export interface VirtualOutcome {
   readonly result: FleetResult;
   readonly violations: readonly Violation[];
 }
 
 const PROGRESS_MIN_MS = 1000;
-/** Each looks at every device. */
+/** Most progress reports of a run; each looks at every device. */
 const PROGRESS_MAX_LOOKS = 300;
 const OPERATOR_MIN_MS = 250;
-/** A device waits at most a tenth of its interval to be accepted. */
+/** Looks of the operator per poll interval: a device waits at most a tenth of it to be accepted. */
 const OPERATOR_LOOKS_PER_POLL = 10;
 
-/** True when the server of the trial ends in the middle of it. */
+/** Returns true when the trial restarts its server. */
 function restartsServer({ faults, restarts }: VirtualTrial): boolean {
   return (
     faults.some(({ name }) => name === 'server-restart') ||
@@ -112,7 +112,7 @@ export async function virtualRun(
   }
 }
 
-/** The plan with the power cuts of the trial. */
+/** Returns the plan with the power cuts of the trial. */
 function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
   const reboots = restarts.flatMap(({ device, atMs, lastingMs }) =>
     device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
@@ -121,7 +121,10 @@ function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
   return reboots.length === 0 ? own : { ...own, incidents: [...(own.incidents ?? []), ...reboots] };
 }
 
-/** The plan on this server, by its user; what belongs to connections and other servers is left out. */
+/**
+ * Returns the plan for this server and its user, without settings for connections and other
+ * servers.
+ */
 function onOwnServer({
   tls: _certificates,
   tenantToken: _tenant,

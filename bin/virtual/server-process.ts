@@ -1,6 +1,6 @@
 /**
- * The server of a run in virtual time as a process that can end: what it held in memory is gone then,
- * its timers and what it was doing among it, and it comes back with what its data folder has.
+ * The server of a run in virtual time as a process that can be restarted: it then loses its memory,
+ * timers and exchanges in progress, and comes back with the contents of its data folder.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,24 +9,24 @@ import { BaseClock, type Clock, type ManualClock, type Timer } from '../../fixtu
 import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import { openServer, type RunningServer, type ServerOptions } from '../../server/server.ts';
 
-/** Where its data folders are, in the system's folder for temporary files. */
+/** Prefix of the temporary folders that contain its data folders. */
 export const dataFolderPrefix = 'fleetbed-virtual-';
 
-/** Thrown when a server does not come back; its cause is what the server said. */
+/** Thrown when a server does not come back; its cause is the error of the server. */
 export class RestartError extends Error {
   override readonly name = 'RestartError';
 }
 
-/** What a server is started with. */
+/** The options of a server process. */
 interface ServerProcessOptions {
   readonly clock: ManualClock;
-  /** The options of its how-many-th start, from 0. */
+  /** Returns the options of a start, counted from 0. */
   readonly optionsOf: (start: number) => ServerOptions;
-  /** False for a server that never ends, which keeps everything in memory. */
+  /** False for a server that never restarts; it keeps everything in memory. */
   readonly mayRestart: boolean;
 }
 
-/** One start of the server, until it ends. */
+/** One start of the server, until it stops. */
 interface Start {
   readonly server: RunningServer;
   readonly listener: MemoryListener;
@@ -34,29 +34,29 @@ interface Start {
   readonly folder: string | undefined;
 }
 
-/** How often to look whether nobody waits any more who must not lose an answer. */
+/** Interval of the checks whether a caller still waits for an answer that it must not lose. */
 const LOOK_MS = 1;
 
-/** A server that runs, ends and is started again. */
+/** A server that can be stopped and started again. */
 export class ServerProcess {
   readonly #options: ServerProcessOptions;
-  /** Holds the data folders; absent where nothing is kept. */
+  /** The folder of the data folders; absent when nothing is stored. */
   readonly #root: string | undefined;
   readonly #over = new AbortController();
   #running: Start | undefined;
   #starts = 0;
   #isEnding = false;
-  /** A copy of its folder that it comes back with, in place of the folder as it is then. */
+  /** A copy of the data folder with which it restarts, instead of the current folder. */
   #kept: string | undefined;
   #waiting = new Set<() => void>();
   #underWay: Promise<void> = Promise.resolve();
-  /** True while it ends or starts: time must not pass. */
+  /** True while it stops or starts: time must not pass. */
   isBusy = false;
-  /** Number of times that it has ended. */
+  /** Number of times that it has stopped. */
   ends = 0;
-  /** Number of callers that must not lose an answer: it ends only when there are none. */
+  /** Number of callers that must not lose an answer: it stops only when there are none. */
   sparedCount = 0;
-  /** Called when it does not come back. */
+  /** Called when the server does not come back. */
   onTrouble: (error: RestartError) => void = () => undefined;
 
   private constructor(options: ServerProcessOptions) {
@@ -84,24 +84,24 @@ export class ServerProcess {
     return this.#running !== undefined;
   }
 
-  /** A user's token of the management API. */
+  /** The token of a user of the management API. */
   get adminToken(): string {
     return this.#running?.server.adminToken ?? '';
   }
 
-  /** Answers as long as the server is up. */
+  /** The listener of the server; it fails while the server is down. */
   readonly listener: MemoryListener = (request, reader) => {
-    if (this.#running === undefined) throw new Error('the server of this run is not up');
+    if (this.#running === undefined) throw new Error('the server of this run is down');
     this.#running.listener(request, reader);
   };
 
-  /** Calls back once it is up again; returns how to cancel that. */
+  /** Calls back once the server is up again; returns a function that cancels this. */
   onceUp(act: () => void): () => void {
     this.#waiting.add(act);
     return () => this.#waiting.delete(act);
   }
 
-  /** Ends it, and starts it again after this time; one that is down already stays so. */
+  /** Stops the server and starts it again after this time; does nothing when it is already down. */
   restart(lastingMs: number): void {
     if (this.#isEnding || !this.isUp || this.#over.signal.aborted) return;
     this.#isEnding = true;
@@ -111,7 +111,9 @@ export class ServerProcess {
     });
   }
 
-  /** A mistake of a server: what it has kept by now is what it comes back with at its next start. */
+  /**
+   * Simulates a server bug: from now on nothing is stored, so it restarts with its present data.
+   */
   keepNothingMore(): void {
     if (this.#root === undefined || this.#running?.folder === undefined) return;
     if (this.#kept !== undefined) return;
@@ -119,7 +121,7 @@ export class ServerProcess {
     cpSync(this.#running.folder, this.#kept, { recursive: true });
   }
 
-  /** Restarts it this long from now, unless it was closed before. */
+  /** Restarts the server after a delay, unless it is closed before. */
   restartAfter(delayMs: number, lastingMs: number): void {
     this.#options.clock.after(delayMs, () => this.restart(lastingMs));
   }
@@ -134,7 +136,7 @@ export class ServerProcess {
   async #restart(lastingMs: number): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#over;
-    // Time passes only when nothing is in the middle of being done, so that its end cuts the same.
+    // Time passes only while nothing is in progress, so that every run stops at the same point.
     await clock.sleep(0, signal);
     while (this.sparedCount > 0 && !signal.aborted) await clock.sleep(LOOK_MS, signal);
     if (signal.aborted) return;
@@ -147,7 +149,7 @@ export class ServerProcess {
     for (const act of waiting) act();
   }
 
-  /** Returns the folder with what it has kept at this moment: what it does from now on is lost. */
+  /** Stops the server and returns a folder with its present data; everything later is lost. */
   async #end(): Promise<string> {
     const ended = this.#running;
     this.#running = undefined;
@@ -158,7 +160,7 @@ export class ServerProcess {
     }
     ended.clock?.stop();
     const folder = join(this.#root, String(this.ends));
-    // Before it is closed: an end that is not announced leaves its files as they are.
+    // Copied before closing: an unannounced end leaves the files as they are.
     cpSync(this.#kept ?? ended.folder, folder, { recursive: true });
     this.#kept = undefined;
     await ended.server.close();

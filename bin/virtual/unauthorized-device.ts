@@ -1,7 +1,7 @@
 /**
- * A device outside of the fleet, on the same virtual server: nobody deploys to it, and its user
- * rejects and removes it again and again. Finds deployments that are served to an unauthorized device, and
- * tokens that outlive their device.
+ * A device outside the fleet on the same virtual server: it never gets a deployment, and its user
+ * rejects and removes it repeatedly. Finds deployments that are served to an unauthorized device,
+ * and tokens that outlive their device.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -19,21 +19,21 @@ import type { Violation } from './invariants.ts';
 import { virtualUser } from './virtual-server.ts';
 
 const MAC = 'fe:ed:fe:ed:00:01';
-/** What is found once is found at every visit. */
+/** Limit on reported violations: what is found once is found at every visit. */
 const VIOLATIONS_MAX = 10;
 
-/** What an unauthorized device is built from. */
+/** The options of an unauthorized device. */
 interface UnauthorizedDeviceOptions {
   readonly plan: FleetPlan;
   readonly clock: Clock;
-  /** Without faults: what it receives is the server's doing. */
+  /** Carries its requests without faults, so that every wrong answer is the server's. */
   readonly carrier: Carrier;
   readonly random: Random;
   readonly pollIntervalMs: number;
   readonly server: Pick<ReachedServer, 'isUp' | 'ends'>;
 }
 
-/** A token that must not be accepted any more. */
+/** A token that must no longer be accepted. */
 interface EndedToken {
   readonly token: string;
   readonly why: string;
@@ -49,7 +49,7 @@ export class UnauthorizedDevice {
   /** IDs of its device and of its authentication set. */
   #accepted: { readonly id?: string; readonly authSetId?: string } = {};
   #ended: EndedToken | undefined;
-  /** Ends of the server that its visits have seen. */
+  /** Number of server restarts that its visits have seen. */
   #endsSeen = 0;
   readonly violations: Violation[] = [];
   /** True during a visit: time must not pass. */
@@ -70,14 +70,14 @@ export class UnauthorizedDevice {
     this.#over.abort();
   }
 
-  /** Visits until stopped. Rejects with what no server of this API does. */
+  /** Visits the server until stopped; rejects on errors that no server of this API gives. */
   async live(): Promise<void> {
     const { clock, random, pollIntervalMs, server } = this.#options;
     const { signal } = this.#over;
     for (;;) {
       await clock.sleep(Math.round(2 * random.fraction() * pollIntervalMs), signal);
       if (signal.aborted) return;
-      // Nothing can be learned of a server that is down.
+      // A server that is down shows nothing.
       if (!server.isUp) continue;
       this.isBusy = true;
       try {
@@ -103,7 +103,7 @@ export class UnauthorizedDevice {
     if (isRejected) await this.#management.reject(id, authSetId);
     else await this.#management.decommission(id);
     await this.#expectRefused(isRejected ? 'was rejected' : 'was decommissioned');
-    // A rejected device would stay so; as a removed one it comes back as a new device.
+    // A rejected device would stay rejected; a removed one comes back as a new device.
     if (isRejected) await this.#management.decommission(id);
   }
 
@@ -157,7 +157,9 @@ export class UnauthorizedDevice {
     this.#session.token = undefined;
   }
 
-  /** What the server forgot when it ended would be accepted again. */
+  /**
+   * Tries ended tokens again: a server that forgot at a restart that they ended would accept them.
+   */
   async #tryEndedToken(): Promise<void> {
     const { ends } = this.#options.server;
     if (ends === this.#endsSeen) return;

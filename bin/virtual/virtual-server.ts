@@ -1,4 +1,4 @@
-/** The server of a run in virtual time: in this process, on a clock of its own, made from a seed. */
+/** The server of a run in virtual time: in this process, on its own clock, derived from a seed. */
 import { ManualClock } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
@@ -11,24 +11,27 @@ import { ServerProcess } from './server-process.ts';
 export const virtualHost = 'reference-server.invalid';
 const ARTIFACT_BYTES = 20_000;
 
-/** A server, and the clock that it shares with its fleet. */
+/** A server with the clock that it shares with its fleet. */
 export interface VirtualServer {
   readonly clock: ManualClock;
-  /** Whoever opened it closes it. */
+  /** The server; the caller closes it. */
   readonly server: ServerProcess;
 }
 
-/** What a virtual server is made from. */
+/** The options of a virtual server. */
 interface VirtualServerOptions {
   /** Milliseconds since the Unix epoch. */
   readonly startMs: number;
-  /** Permutes timers that are due together; in the order in which they were set when absent. */
+  /**
+   * Permutes timers that are due together; when absent, they fire in the order in which they were
+   * set.
+   */
   readonly order?: Random | undefined;
-  /** The server will be restarted. */
+  /** True when the server will be restarted. */
   readonly mayRestart: boolean;
 }
 
-/** The user of every virtual server, whom nobody else can reach. */
+/** The user of every virtual server, which nothing outside can reach. */
 export const virtualUser = { email: 'admin@example.com', password: 'virtual-password' } as const;
 
 /** Opens the server of a plan, with the artifact that the plan deploys. */
@@ -43,7 +46,7 @@ export async function openVirtualServer(
       ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
       ...{ adminEmail: virtualUser.email, adminPassword: virtualUser.password },
       headerPrefix: plan.headerPrefix,
-      // The same chance again would give the same IDs again.
+      // The same random stream would give the same IDs again.
       random: seededRandom(`${plan.seed}/server${start === 0 ? '' : `/${start}`}`),
     }),
   });
@@ -98,5 +101,5 @@ async function upload(
     };
     listener(request, { onHead, onData: () => undefined, onEnd: () => resolve(given) });
   });
-  if (status !== 201) throw new Error(`the upload to the virtual server was answered ${status}`);
+  if (status !== 201) throw new Error(`the virtual server answered the upload with ${status}`);
 }

@@ -79,7 +79,7 @@ describe('a clean-up without --force', () => {
     const cleaning = clean(baseUrl, { isForced: false });
     await expect(cleaning).rejects.toThrow(LedgerUrlError);
     await expect(cleaning).rejects.toThrow(
-      `is of http://127.0.0.1:9, not of ${baseUrl}; leave --url out, or add --force`,
+      `belongs to http://127.0.0.1:9, not to ${baseUrl}; leave --url out, or add --force`,
     );
     expect(asked).toEqual([]);
     expect(readLedger(ledgerFile).remainders).toHaveLength(3);

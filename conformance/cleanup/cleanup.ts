@@ -101,7 +101,7 @@ function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): s
   const given = checkedBaseUrl(options.baseUrl);
   if (own.includes(given) || isForced) return given;
   throw new LedgerUrlError(
-    `the ledger ${ledgerFile} is of ${own.join(' and of ')}, not of ${given}; leave --url out, or add --force when both are addresses of one server`,
+    `the ledger ${ledgerFile} belongs to ${own.join(' and to ')}, not to ${given}; leave --url out, or add --force if both are addresses of the same server`,
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/json.ts';
-import { lettersApart, nearestOf } from '../../fixtures/nearest.ts';
+import { editDistance, nearestOf } from '../../fixtures/nearest.ts';
 import { arrayForObject } from '../../fixtures/shape-sentences.ts';
 import {
   formOf,
@@ -287,7 +287,7 @@ function timeIn(text: string, takesUtc = false): number {
 function isNearly(text: string, word: string): boolean {
   const [given, wanted] = [text.toLowerCase(), word.toLowerCase()];
   if (given !== wanted && given.includes(wanted)) return false;
-  return 4 * lettersApart(given, wanted) <= given.length;
+  return 4 * editDistance(given, wanted) <= given.length;
 }
 
 /** In seconds what was milliseconds; the least and the greatest that is accepted, the nearer one first. */

@@ -25,7 +25,7 @@ async function explained(reply: Reply) {
   const explanation = await correctedOf(server, reply);
   expect(contradictionsIn(explanation)).toEqual([]);
   expect(explanation.wrong.path).toBe('state');
-  expect(explanationText(explanation)).toMatch(/^wrong +nothing in the request: the state/m);
+  expect(explanationText(explanation)).toMatch(/^wrong +the state of the server, not the request/m);
   return explanation;
 }
 

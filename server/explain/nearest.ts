@@ -1,6 +1,6 @@
 /** The operation that a request may have meant, and the list to look up first. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { lettersApart } from '../../fixtures/nearest.ts';
+import { editDistance } from '../../fixtures/nearest.ts';
 
 const SEGMENTS_MAX = 16;
 /** Costs of a difference between two paths, in segments that are wholly another. */
@@ -198,5 +198,5 @@ function costOfChange(word: string, segment: string): number {
   if (word === segment) return 0;
   if (word.startsWith('{')) return costs.parameter;
   if (version.test(word) && version.test(segment)) return costs.version;
-  return (2 * lettersApart(word, segment)) / Math.max(word.length, segment.length);
+  return (2 * editDistance(word, segment)) / Math.max(word.length, segment.length);
 }

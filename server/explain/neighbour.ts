@@ -2,7 +2,7 @@
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { lettersApart } from '../../fixtures/nearest.ts';
+import { editDistance } from '../../fixtures/nearest.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import {
   type AbsentOperation,
@@ -41,7 +41,7 @@ function typedOf(path: string, mounts: Mounts): readonly Operation[] {
   // What is absent comes last, so that of two that are as near the one that is there is found.
   const known = [...new Set([...operationsOf(mounts), ...all])];
   const [, start = ''] = path.split('/');
-  const isNear = lettersApart(start, 'storage') <= STORAGE_LETTERS_MAX;
+  const isNear = editDistance(start, 'storage') <= STORAGE_LETTERS_MAX;
   return isNear ? known : known.filter(({ id }) => !(id in storageOperations));
 }
 

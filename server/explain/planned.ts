@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { lettersApart } from '../../fixtures/nearest.ts';
+import { editDistance } from '../../fixtures/nearest.ts';
 import { maskText } from '../http/masking.ts';
 import type { Asked } from './asked.ts';
 import { correctedValue } from './corrected-value.ts';
@@ -208,7 +208,7 @@ function givenIn(search: string, names: readonly string[]): Record<string, strin
 
 /** Whether a name is another one with a few letters changed, or in another case. */
 function isNear(name: string, other: string): boolean {
-  return 3 * lettersApart(name.toLowerCase(), other) <= other.length;
+  return 3 * editDistance(name.toLowerCase(), other) <= other.length;
 }
 
 function searchOf(values: unknown): string {

@@ -73,7 +73,7 @@ describe('a plan that is refused', () => {
     [
       'another field',
       'rule: 1\nrules: [{ id: a, act: reset }]',
-      'line 1, column 1: rule: is unknown here',
+      'line 1, column 1: rule: is not a known field',
     ],
     ['an unclosed list', 'rules: [', 'line 1, column 9:'],
     ['a field twice', 'rules:\n  - id: a\n    id: b\n    act: reset', 'line 3, column 5:'],
@@ -112,7 +112,7 @@ describe('a plan that is refused', () => {
     [
       'a field that the act lacks',
       'rules:\n  - id: a\n    act: { kind: reset, ms: 1 }',
-      'line 3, column 25: rules.0.act.ms: is unknown here',
+      'line 3, column 25: rules.0.act.ms: is not a known field',
     ],
     [
       'a missing field',

@@ -80,7 +80,11 @@ describe('a behaviour file', () => {
       () => written(row('expectedServerBehavior: undefined')),
       /expectedServerBehavior is missing/,
     ],
-    ['has a name with spaces', () => written(row("name: 'My own'")), /name must be small letters/],
+    [
+      'has a name with spaces',
+      () => written(row("name: 'My own'")),
+      /name must be lower-case letters/,
+    ],
     ['has a word too many', () => written(row('speed: 1')), /speed is not known/],
     [
       'has a hook that nobody calls',
@@ -105,7 +109,7 @@ describe('a behaviour file', () => {
     [
       'takes a name that is taken',
       () => written(row('', 'steady')),
-      /there is another behaviour called steady/,
+      /another behaviour is already called steady/,
     ],
   ])('that %s is refused in one sentence', async (_what, path, sentence) => {
     expect(await refusal(path())).toMatch(sentence);
@@ -130,7 +134,7 @@ describe('a behaviour file', () => {
       signal: new AbortController().signal,
     });
     await expect(run).rejects.toThrow(
-      `${path}: broken-hook.hooks.nextCycleMs broke: it must return a number, not soon`,
+      `${path}: broken-hook.hooks.nextCycleMs threw: it must return a number, not soon`,
     );
     await environment.server.close();
   });

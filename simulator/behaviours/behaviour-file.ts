@@ -58,7 +58,7 @@ export async function readBehaviourFile(
   const rows = list.map((row) => checked(row, path));
   const taken = addBehaviours(rows);
   if (taken.length > 0)
-    throw fileError(path, `there is another behaviour called ${taken.join(', ')}`);
+    throw fileError(path, `another behaviour is already called ${taken.join(', ')}`);
   filesRead.set(resolve(path), rows);
   return rows;
 }
@@ -77,7 +77,7 @@ function refuseLanguage(path: string, readsTypeScript: boolean): void {
   if (!typeScript.includes(ending))
     throw fileError(path, `its name must end in one of ${accepted}`);
   if (readsTypeScript) return;
-  const way = 'use Node 22.18 or newer, or JavaScript with its types in comments (.js, .mjs)';
+  const way = 'use Node 22.18 or newer, or JavaScript with JSDoc types (.js, .mjs)';
   throw fileError(path, `Node ${process.versions.node} does not read TypeScript; ${way}`);
 }
 
@@ -127,7 +127,10 @@ const rowShape = v.strictObject(
   {
     name: v.pipe(
       v.string('must be a string'),
-      v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, joined by dashes'),
+      v.regex(
+        /^[a-z0-9]+(-[a-z0-9]+)*$/,
+        'must be lower-case letters and digits, joined by dashes',
+      ),
       v.maxLength(64, 'must have at most 64 characters'),
     ),
     description: sentence,
@@ -139,7 +142,10 @@ const rowShape = v.strictObject(
       },
       'must be an object',
     ),
-    hooks: v.strictObject(v.entriesFromList(hookNames, hook), 'must be an object of functions'),
+    hooks: v.strictObject(
+      v.entriesFromList(hookNames, hook),
+      'must be an object whose values are functions',
+    ),
   },
   'must be a behaviour: name, description, expectedServerBehavior, parameters and hooks',
 );
@@ -177,7 +183,7 @@ function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): Be
     const blame = (error: unknown): never => {
       if (isMeant(error)) throw error;
       const said = printable(firstLine(error), MESSAGE_MAX_CHARACTERS);
-      throw new BehaviourFileError(`the behaviour file ${where}.hooks.${name} broke: ${said}`);
+      throw new BehaviourFileError(`the behaviour file ${where}.hooks.${name} threw: ${said}`);
     };
     return [name, (...given: unknown[]) => run(act, given, { name, blame })];
   });

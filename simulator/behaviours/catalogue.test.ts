@@ -54,7 +54,7 @@ describe('the catalogue of behaviours', () => {
     }
   });
 
-  it('lets a steady device do nothing out of the ordinary', () => {
+  it('makes a steady device do nothing unusual', () => {
     expect(behaviours.get('steady')?.hooks).toEqual({});
   });
 

@@ -204,7 +204,7 @@ describe('asking for the next deployment', () => {
     expect(await client.nextDeployment(session, provides)).toBeUndefined();
   });
 
-  it('goes on to version 1 after a 404, and stays there', async () => {
+  it('continues with version 1 after a 404, and stays there', async () => {
     const { server, client, session } = await started({ 'post-next-deployment': found });
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
@@ -215,7 +215,7 @@ describe('asking for the next deployment', () => {
     ]);
   });
 
-  it('goes on to GET after a second 404, and stays there', async () => {
+  it('continues with GET after a second 404, and stays there', async () => {
     const { server, client, session } = await started({ 'get-next-deployment': found });
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
@@ -257,7 +257,7 @@ describe('asking for the next deployment', () => {
 });
 
 describe('reports', () => {
-  it('of a status are recorded with 204 and tell of an abort with 409', async () => {
+  it('of a status are recorded with 204 and report an abort with 409', async () => {
     const statuses = [204, 409];
     const { server, client, session } = await started({
       'put-deployment-status': () => ({ status: statuses.shift() ?? 500 }),
@@ -335,7 +335,7 @@ describe('the update control map', () => {
     expect(await client.controlMap(session, 'd')).toEqual(wanted);
   });
 
-  it('is an error when it is no map', async () => {
+  it('is an error when it is not a map', async () => {
     const body = { update_control_map: { id: 'd', states: 'none' } };
     const { client, session } = await started({
       'get-update-control-map': () => ({ status: 200, body }),

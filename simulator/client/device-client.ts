@@ -31,7 +31,13 @@ import {
   expectSuccess,
   statusError,
 } from './answers.ts';
-import { type NextEndpoint, nextEndpoints, type Session, takePlannedMs, wayOf } from './session.ts';
+import {
+  exchangerOf,
+  type NextEndpoint,
+  nextEndpoints,
+  type Session,
+  takePlannedMs,
+} from './session.ts';
 
 /** Wire settings shared by all devices of a fleet. */
 export interface DeviceClientOptions {
@@ -83,7 +89,7 @@ export class DeviceClient {
       ...(tenantToken === undefined ? {} : { tenant_token: tenantToken }),
     };
     const body = Buffer.from(JSON.stringify(request));
-    const answer = await wayOf(session, this.#options.transport).exchange({
+    const answer = await exchangerOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -236,7 +242,7 @@ export class DeviceClient {
     if (session.token === undefined) await this.signIn(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
-    return wayOf(session, this.#options.transport).exchange({
+    return exchangerOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -301,6 +307,6 @@ const TOKEN_MAX_CHARACTERS = 16_384;
 function tokenIn(answer: HttpAnswer, context: AnswerContext): string {
   const token = answer.body.toString('latin1');
   if (token.length <= TOKEN_MAX_CHARACTERS && /^[\w-]+(\.[\w-]*){2}$/.test(token)) return token;
-  const said = 'the answer is not a JWT: three parts of base64url, joined by dots, and no more';
+  const said = 'the answer is not a JWT (three base64url parts joined by dots)';
   throw new AnswerError('not-a-token', said, circumstancesOf(answer, context));
 }

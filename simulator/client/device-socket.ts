@@ -11,7 +11,7 @@ import {
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { tlsSettings, type Wiring } from '../network/connections.ts';
-import { silenceOf } from '../network/errors.ts';
+import { noAnswerKindOf } from '../network/errors.ts';
 import type { FrameLink } from '../network/frame-link.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
 
@@ -199,7 +199,7 @@ export class DeviceSocket {
     this.#endFrames();
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
-      this.#options.observer.unanswered(operation.id, silenceOf(this.#error ?? cause));
+      this.#options.observer.unanswered(operation.id, noAnswerKindOf(this.#error ?? cause));
     }
     this.state = 'closed';
     this.closedBy ??= cause;

@@ -106,7 +106,7 @@ describe('a download', () => {
     const error = await errorOf(bytes);
     expect(error).toBeInstanceOf(DownloadError);
     expect(error).toMatchObject({ label: 'download/cut-off' });
-    expect(String(error)).toContain('was cut off 11 times, after 3000 bytes');
+    expect(String(error)).toContain('was cut off 11 times, the last time after 3000 bytes');
     expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
@@ -225,7 +225,7 @@ describe('a download', () => {
     const { bytes } = await download({ answers: [whole], fileMaxBytes: 4999 });
     const error = await errorOf(bytes);
     expect(error).toMatchObject({ label: 'download/too-large', passing: false });
-    expect(String(error)).toContain('larger than the 4999 bytes');
+    expect(String(error)).toContain('larger than the limit of 4999 bytes');
   });
 
   it('of a file that is too large and does not say so is refused on the way', async () => {

@@ -93,7 +93,7 @@ export async function downloadedHead(
 function givenUp(error: ClientError, { receivedBytes }: DownloadProgress): ClientError {
   if (receivedBytes === 0) return error;
   const times = RESUMPTIONS_MAX + 1;
-  const said = `the download was cut off ${times} times, after ${receivedBytes} bytes at last`;
+  const said = `the download was cut off ${times} times, the last time after ${receivedBytes} bytes`;
   return new DownloadError('cut-off', said, { ...error, cause: error });
 }
 
@@ -115,7 +115,7 @@ async function* onePart(
     if (fresh.length > 0) yield fresh;
   }
   if (progress.totalBytes !== undefined && progress.receivedBytes < progress.totalBytes) {
-    const said = `${progress.receivedBytes} of ${progress.totalBytes} bytes came`;
+    const said = `received ${progress.receivedBytes} of ${progress.totalBytes} bytes`;
     throw new DownloadError('cut-off', said, circumstances);
   }
 }
@@ -173,7 +173,7 @@ function expectRest(answer: OpenAnswer, part: Part): number {
   // A server without range support sends the whole file again: bytes already received are skipped.
   if (answer.status === 200 && isSame) return progress.receivedBytes;
   if (answer.status === 200 || answer.status === 416) {
-    const said = 'the file is no longer the one that the download began with';
+    const said = 'the file changed on the server during the download';
     throw new DownloadError('changed', said, circumstances);
   }
   if (answer.status !== 206) throw refusal(answer, part);
@@ -213,7 +213,7 @@ function checkedTotal(answer: OpenAnswer, part: Part): number {
       throw tooLarge(part.download, part.circumstances);
     }
     if (totalBytes !== undefined) return totalBytes;
-    throw new DownloadError('length', 'the server does not tell the size', part.circumstances);
+    throw new DownloadError('length', 'the server does not state the size', part.circumstances);
   } catch (error) {
     answer.discard();
     throw error;
@@ -232,7 +232,7 @@ function expectRange(answer: OpenAnswer, { progress, circumstances }: Part): voi
 }
 
 function tooLarge(download: Download, circumstances: Circumstances): DownloadError {
-  const said = `the file is larger than the ${download.fileMaxBytes} bytes that are accepted`;
+  const said = `the file is larger than the limit of ${download.fileMaxBytes} bytes`;
   return new DownloadError('too-large', said, circumstances);
 }
 

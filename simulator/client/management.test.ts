@@ -53,7 +53,7 @@ function partsOf(count: number) {
 }
 
 describe('the operator', () => {
-  it('logs in with HTTP Basic, in UTF-8, and goes on with the token', async () => {
+  it('logs in with HTTP Basic, in UTF-8, and continues with the token', async () => {
     const { server, management } = await started({
       'abort-device-deployments': () => ({ status: 204 }),
     });

@@ -62,7 +62,7 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
 }
 
 /** Returns the device's path to the server: through its network link and its tap. */
-export function wayOf({ link, tap }: Session, transport: Exchanger): Exchanger {
+export function exchangerOf({ link, tap }: Session, transport: Exchanger): Exchanger {
   const way = tap?.over(transport) ?? transport;
   return link?.over(way) ?? way;
 }

@@ -59,7 +59,7 @@ const result = { say: 'result', result: sampleResult } as const;
 const accepted = (...deviceIds: string[]) => ({ say: 'accepted', deviceIds }) as const;
 
 describe('the coordinator of a run', () => {
-  it('starts nobody before everybody is ready, and then all at one moment', () => {
+  it('starts no worker before all are ready, and then all at the same time', () => {
     const { coordinator, clock, messages } = headOf(3, { startLeadMs: 500 });
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(2, 'a', ready);
@@ -115,7 +115,7 @@ describe('the coordinator of a run', () => {
     ]);
   });
 
-  it('tells it at once when it is first there, and then once a second', () => {
+  it('reports it immediately the first time, and then once a second', () => {
     const seen: FleetProgress[] = [];
     const { coordinator, clock } = headOf(1, { onProgress: (progress) => seen.push(progress) });
     coordinator.onMessage(0, 'a', progressOf());
@@ -125,7 +125,7 @@ describe('the coordinator of a run', () => {
     expect(seen).toHaveLength(4);
   });
 
-  it('merges percentiles exactly while the run goes on, and never takes the worst', () => {
+  it('merges percentiles exactly during the run, and never takes the worst', () => {
     const seen: FleetProgress[] = [];
     const { coordinator } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     const [fast, slow] = [
@@ -174,7 +174,7 @@ describe('the coordinator of a run', () => {
     });
   });
 
-  it('ends in order when it is told to', () => {
+  it('ends cleanly when it is stopped', () => {
     const { coordinator, messages } = headOf(1);
     coordinator.stop();
     expect(messages).toEqual([{ say: 'stop' }]);
@@ -242,7 +242,7 @@ describe('a worker that is lost', () => {
     expect(kept).toEqual([shardFiguresOf([1, 2, 3], 1)]);
   });
 
-  it('leaves it also when nobody takes its shard over, which is missing to the end', async () => {
+  it('leaves it also if no worker takes over its shard, which is missing to the end', async () => {
     const { coordinator, clock } = headOf(2);
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     clock.advance(2000);
@@ -316,7 +316,7 @@ describe('a worker that is lost', () => {
     });
   });
 
-  it('may be one that says nothing: after half a minute its owner hears of it', () => {
+  it('includes silence: after half a minute its owner is notified', () => {
     const { coordinator, clock, silent } = headOf(2);
     clock.advance(29_000);
     coordinator.onMessage(0, 'a', progressOf());
@@ -411,7 +411,7 @@ describe('a run that cannot go on', () => {
     coordinator.onMessage(1, 'a', { ...ready, plan: '1235' });
     const thrown = await coordinator.outcome.catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(MergeError);
-    expect(thrown).toMatchObject({ message: expect.stringMatching(/^a runs another plan than/) });
+    expect(thrown).toMatchObject({ message: expect.stringMatching(/^a runs a different plan/) });
     expect(messages[0]).toEqual({ say: 'stop' });
   });
 

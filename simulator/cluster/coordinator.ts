@@ -348,8 +348,8 @@ export class Coordinator {
  */
 function otherPlan(worker: string): MergeError {
   return new MergeError(
-    `${worker} runs another plan than the others: the files that the plan names (behaviours, ` +
-      'id_data) must hold the same on every machine',
+    `${worker} runs a different plan: the files that the plan names (behaviours, ` +
+      'id_data) must have the same content on every machine',
   );
 }
 
@@ -374,7 +374,7 @@ function newShardState(): ShardState {
 export function mergedResult({ results, spread, kept }: ClusterOutcome): FleetResult {
   if (results.length === 0) {
     const because = spread.lost[0]?.because ?? 'no worker ran it';
-    const sentence = `no shard of the run came to an end (${because}); there is no result`;
+    const sentence = `no shard of the run finished (${because}); there is no result`;
     throw new ClusterError(sentence, 'no-result');
   }
   return { ...mergeResults(results, kept), spread };

@@ -25,7 +25,7 @@ const at = (device: number, afterMs: number, sequence = 1): FleetEvent => {
 };
 
 describe('the events of several workers', () => {
-  it('come into one order by time and device, whoever told of them first', () => {
+  it('are ordered by time and device, whichever worker reported them first', () => {
     const { clock, emitted, order } = opened();
     order.add(1, [at(5, 10), at(4, 30), at(5, 30, 2)], noonMs + 40);
     clock.advance(400);
@@ -69,7 +69,7 @@ describe('the events of several workers', () => {
     expect(emitted).toEqual(['4@1#1', '4@2#2', '4@9#3', '4@10#4']);
   });
 
-  it('tell once what concerns the fleet, and number the logins of all in one row', () => {
+  it('report once what concerns the fleet, and number all logins in one sequence', () => {
     const { emitted, order } = opened();
     const stamp = { atMs: noonMs, sequence: 1 };
     const phase: FleetEvent = { kind: 'phase', phase: 'ramp', ...stamp };
@@ -80,7 +80,7 @@ describe('the events of several workers', () => {
     expect(emitted).toEqual(['fleet@0#1', 'fleet@0#2', 'fleet@0#3']);
   });
 
-  it('wait in bounded numbers: the earlier half goes on its way', () => {
+  it('wait in bounded numbers: the earlier half is released', () => {
     const { emitted, order } = opened();
     const many = Array.from({ length: 200_000 }, (_, index) => at(index, index));
     order.add(0, many, noonMs);

@@ -19,7 +19,7 @@ export async function runInProcesses(
   processes: number,
 ): Promise<ClusterOutcome> {
   const workers = new WorkerPool(plan, hooks, processes);
-  const unlisten = onStops(hooks, workers);
+  const unlisten = forwardStops(hooks, workers);
   try {
     return await workers.run();
   } finally {
@@ -110,7 +110,7 @@ class WorkerPool {
 }
 
 /** Forwards the signals that end a run. @returns a function that stops forwarding */
-export function onStops(
+export function forwardStops(
   { signal, forceStop }: Pick<FleetHooks, 'signal' | 'forceStop'>,
   run: { stop(): void; forceStop(): void },
 ): () => void {

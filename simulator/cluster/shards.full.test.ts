@@ -183,7 +183,7 @@ describe('a fleet in shards', () => {
     });
   });
 
-  it('comes to its end although its deployment is never made', async () => {
+  it('ends although its deployment is never created', async () => {
     const small = await serverOf();
     const plan = planFor(small.server.baseUrl, { durationMs: 400 });
     const run = new RunInShards(plan, 2, () => new Promise<never>(() => undefined));

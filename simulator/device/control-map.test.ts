@@ -47,13 +47,13 @@ async function paused(entry: Entry, answer: (asks: number) => Answer = () => gon
   return { ...bench, holds };
 }
 
-describe('a control map that cannot be fetched anew', () => {
+describe('a control map that cannot be fetched again', () => {
   it.each([
     ['continue', 'goes on'],
     ['force_continue', 'goes on'],
-    ['fail', /could not be fetched anew and has run out, says fail at ArtifactInstall_Enter/],
-    [undefined, /has run out, says fail/],
-    ['', /has run out, says fail/],
+    ['fail', /has expired and could not be fetched again, says fail at ArtifactInstall_Enter/],
+    [undefined, /could not be fetched again, says fail/],
+    ['', /could not be fetched again, says fail/],
     // No device waits forever on a map that no longer exists.
     ['pause', /asks for the unknown action "pause"/],
     ['dance', /asks for the unknown action "dance"/],
@@ -77,7 +77,7 @@ describe('a control map that cannot be fetched anew', () => {
     expect(environment.metrics.errors()[0]?.count).toBeGreaterThan(2);
   });
 
-  it('does not run out while the server still tells it', async () => {
+  it('does not expire while the server still sends it', async () => {
     const body = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
     const { holds, clock } = await paused({}, (asks) =>
       asks % 2 === 1 ? gone : { status: 200, body: body },
@@ -110,7 +110,7 @@ describe('a control map that cannot be fetched anew', () => {
   });
 });
 
-describe('a control map that nobody has seen since the restart', () => {
+describe('a control map that was not fetched since the restart', () => {
   it('does not expire: the device retries up to its limit', async () => {
     const { subject, server } = await asking(() => gone);
     const part = beginDeployment(subject.device, 'deployment-1', 'release-2');

@@ -13,7 +13,7 @@ import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeviceDeployment } from './device.ts';
 import { restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
-import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
+import { isTransient, triesMax, waitAfterMs } from './persistence.ts';
 
 /** A map not fetched for this many poll intervals has expired, as on field devices. */
 const LIFETIME_POLLS = 2;
@@ -71,7 +71,7 @@ export class ControlMap {
     // With a single map, force_continue has nothing to override.
     if (action === 'continue' || action === 'force_continue') return false;
     const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
-    const when = this.#hasRunOut ? ', which could not be fetched anew and has run out,' : '';
+    const when = this.#hasRunOut ? ', which has expired and could not be fetched again,' : '';
     throw new UpdateFailure(`the update control map${when} ${said} at ${context}`);
   }
 
@@ -88,7 +88,7 @@ export class ControlMap {
       } catch (error) {
         // A map that was never received cannot expire.
         const leftMs = this.#lifetimeLeftMs();
-        if (!mayPass(error) || (leftMs === undefined && attempt === triesMax)) throw error;
+        if (!isTransient(error) || (leftMs === undefined && attempt === triesMax)) throw error;
         environment.metrics.countError(error);
         this.#hasRunOut = leftMs !== undefined && leftMs <= 0;
         if (this.#hasRunOut) return;

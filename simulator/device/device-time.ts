@@ -3,7 +3,7 @@ import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /** Returns milliseconds since the Unix epoch by the device's own clock. */
-export function ownTimeMs(device: Device, { clock }: Pick<DeviceEnvironment, 'clock'>): number {
+export function deviceTimeMs(device: Device, { clock }: Pick<DeviceEnvironment, 'clock'>): number {
   const { hooks, parameters } = device.behaviour;
   return clock.now() + (hooks.clockSkewMs?.(parameters) ?? 0);
 }

@@ -52,7 +52,7 @@ async function smallServer(): Promise<SmallServer> {
 }
 
 describe('the events of a run', () => {
-  it('tell the story of every device, gaplessly', async () => {
+  it('describe the life of every device without gaps', async () => {
     const environment = await smallServer();
     const { events, result } = await eventsOf(environment.server.baseUrl);
     for (const { index, behaviour, reported } of result.devices) {
@@ -70,7 +70,7 @@ describe('the events of a run', () => {
     }
   });
 
-  it('tell the deployment once, every exchange, and the end last', async () => {
+  it('report the deployment once, every exchange, and the end last', async () => {
     const environment = await smallServer();
     const { events, result } = await eventsOf(environment.server.baseUrl);
     expect(events.filter(({ kind }) => kind === 'deployment')).toMatchObject([

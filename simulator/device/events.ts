@@ -80,7 +80,7 @@ export interface EventSink {
 }
 
 /** A sink that discards events. */
-export const nobodyListens: EventSink = { emit: () => undefined };
+export const discardedEvents: EventSink = { emit: () => undefined };
 
 /** Adds time and sequence number to events and passes them on. */
 export class EventSource implements EventSink {

@@ -12,7 +12,7 @@ import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-pro
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
-import { wayOf } from '../client/session.ts';
+import { exchangerOf } from '../client/session.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import type { FetchedArtifact } from './device.ts';
@@ -56,7 +56,7 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
       throw new UpdateFailure(`${offered} was offered, but the file holds ${contents.name}`);
     }
     if (!contents.deviceTypesCompatible.includes(device_type)) {
-      throw new UpdateFailure(`the file is not made for ${device_type}`);
+      throw new UpdateFailure(`the file is not compatible with ${device_type}`);
     }
     fetching.log.add('info', `downloaded ${contents.name}, ${contents.sizeBytes} bytes`);
     const provides = providesAfterInstall(subject.device.provides, contents);
@@ -68,13 +68,13 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   head: async (subject, fetching) => {
     const totalBytes = await counted(subject, () => checkedSize(subject, fetching));
     const { log, instructions } = fetching;
-    const said = 'its first bytes and its length were looked at, the rest was not fetched';
+    const said = 'only the first bytes were fetched, and the length checked';
     log.add('info', `${instructions.artifact.artifact_name}, ${totalBytes} bytes: ${said}`);
     return unopened(subject, fetching);
   },
   none: async (subject, fetching) => {
     const { log, instructions } = fetching;
-    log.add('info', `${instructions.artifact.artifact_name} was not fetched, by choice`);
+    log.add('info', `${instructions.artifact.artifact_name} was not fetched, as configured`);
     return unopened(subject, fetching);
   },
 };
@@ -82,7 +82,7 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
 async function checkedSize(subject: UpdateSubject, fetching: Fetching): Promise<number> {
   const { first, totalBytes } = await downloadedHead(downloadOf(subject, fetching));
   if (first.toString('latin1', TAR_MAGIC_AT, TAR_MAGIC_AT + TAR_MAGIC.length) !== TAR_MAGIC) {
-    throw new ArtifactError('tar', WHOLE_FILE, 'its first bytes are those of no tar archive');
+    throw new ArtifactError('tar', WHOLE_FILE, 'it does not begin like a tar archive');
   }
   return totalBytes;
 }
@@ -124,7 +124,7 @@ async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<Arti
   const kept = environment.downloads?.open(device, deployment);
   const intake = takeKeptIntake(deployment) ?? (await ArtifactIntake.resume(kept));
   const { receivedBytes } = intake.progress;
-  if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes are here already`);
+  if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes were downloaded before`);
   fetching.context.fromByte = receivedBytes;
   const download = downloadOf(subject, fetching);
   try {
@@ -166,10 +166,11 @@ function downloadOf(
   { instructions }: Fetching,
 ): Download {
   const { uri } = instructions.artifact.source;
-  if (uri === undefined) throw new UpdateFailure('the instructions hold no link to the artifact');
+  if (uri === undefined)
+    throw new UpdateFailure('the instructions contain no link to the artifact');
   const { transport, clock } = environment;
   return {
-    transport: wayOf(session, transport),
+    transport: exchangerOf(session, transport),
     clock,
     caller: session.caller,
     uri,

@@ -72,7 +72,7 @@ describe('the life of a device', () => {
     expect(device).toMatchObject({ life: 'idle', id: 'device-id-1' });
   });
 
-  it('goes on with polls alone until its inventory is due again', async () => {
+  it('continues with polls alone until its inventory is due again', async () => {
     const { server, go } = await lived({}, 62);
     await go();
     expect(server.askedOf('post-alerts')).toHaveLength(2);
@@ -169,7 +169,7 @@ describe('the life of a device', () => {
     expect(server.askedOf('post-alerts')).toHaveLength(3);
   });
 
-  it('survives a 409 to its poll and instructions that are none', async () => {
+  it('survives a 409 to its poll and invalid instructions', async () => {
     const answers = inOrder<Answer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
       status: 204,
     });
@@ -227,7 +227,7 @@ describe('a device that is offered a deployment', () => {
     expect(reports).toEqual([{ timezone: 'UTC' }, { timezone: 'CET' }]);
   });
 
-  it('goes on polling after an update that it could not report', async () => {
+  it('continues polling after an update that it could not report', async () => {
     const offers: Answer[] = [];
     const { server, device, go } = await lived(
       {

@@ -9,7 +9,7 @@ import { idDataOf } from '../identity/identity.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
 import { Link } from '../network/link.ts';
 import { beginDeployment, type Device } from './device.ts';
-import { ownTimeMs } from './device-time.ts';
+import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment, UpdateSubject } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { BetweenPolls } from './hook-contexts.ts';
@@ -148,7 +148,7 @@ async function signIn(subject: UpdateSubject): Promise<void> {
 
 function isRenewalDue({ device, session, environment }: UpdateSubject, token: string): boolean {
   if (!session.renewsToken) return false;
-  const nowMs = ownTimeMs(device, environment);
+  const nowMs = deviceTimeMs(device, environment);
   session.renewAtMs ??= renewalAtMs(
     token,
     nowMs,

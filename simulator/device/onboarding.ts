@@ -1,7 +1,7 @@
 /** What a device does once after it has been accepted, before its first poll. */
 import type { Session } from '../client/session.ts';
 import type { Device } from './device.ts';
-import { ownTimeMs } from './device-time.ts';
+import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /** One onboarding step; it may fail with ClientError. */
@@ -51,7 +51,7 @@ async function postAlert(
   { session, environment }: { readonly session: Session; readonly environment: DeviceEnvironment },
 ): Promise<void> {
   const status = level === 'OK' ? 'running' : 'not-running';
-  const timestamp = new Date(ownTimeMs(device, environment)).toISOString();
+  const timestamp = new Date(deviceTimeMs(device, environment)).toISOString();
   const alert = { name: 'Telemetry service', level, subject: { ...subject, status }, timestamp };
   await environment.client.postAlerts(session, [alert]);
 }

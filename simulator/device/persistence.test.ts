@@ -25,7 +25,7 @@ describe('the wait after an error', () => {
     expect(waitMs(busy, 3, { kind: 'fixed', obeysRetryAfter: false })).toBe(500);
   });
 
-  it('goes by the policy of the cohort where the server asks for nothing', () => {
+  it('follows the policy of the cohort if the server asks for nothing', () => {
     expect(waitMs(down, 3, { kind: 'exponential', minMs: 100 })).toBe(400);
     expect(waitMs(down, 30, { kind: 'exponential', maxMs: 9000 })).toBe(9000);
   });

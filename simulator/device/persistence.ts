@@ -22,7 +22,7 @@ export function isRefusedContact(error: unknown): error is StatusError {
 }
 
 /** Returns true when the same request may succeed later. */
-export function mayPass(error: unknown): error is ClientError {
+export function isTransient(error: unknown): error is ClientError {
   return error instanceof ClientError && (error.passing || isRefusedContact(error));
 }
 
@@ -66,7 +66,7 @@ function defaultWaitMs(
  * update. Every failed attempt is counted.
  * @throws ClientError when a retry is pointless, or after `triesMax` attempts; FleetStopped
  */
-export async function persistently<Result>(
+export async function withRetries<Result>(
   device: Device,
   environment: DeviceEnvironment,
   act: () => Promise<Result>,
@@ -75,7 +75,7 @@ export async function persistently<Result>(
     try {
       return await act();
     } catch (error) {
-      if (!mayPass(error) || attempt === triesMax) throw error;
+      if (!isTransient(error) || attempt === triesMax) throw error;
       environment.metrics.countError(error);
       await restUntilDue(device, environment, waitAfterMs(error, attempt, { device, environment }));
     }

@@ -143,7 +143,7 @@ describe('a device that loses its power later in its update', () => {
   });
 });
 
-describe('a simulator that goes on from its state', () => {
+describe('a simulator that continues from its state', () => {
   const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
   let folder: string;
 

@@ -3,7 +3,7 @@ import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /**
- * Cuts the device's power for a time that the next run of the simulator keeps to as well.
+ * Cuts the device's power for a time that also applies in the next run of the simulator.
  * @throws FleetStopped when the run ends first
  */
 export function losePower(

@@ -144,7 +144,7 @@ describe('a device that lost its power and restarted', () => {
     const { subject, server } = await signedIn();
     await resumeUpdates(subject(restarted({ state: 'installing' })));
     expect(server.askedOf('put-deployment-log')[0]?.body.toString()).toContain(
-      'the device restarted while the update was installing; it is rolled back',
+      'the device restarted while the update was installing; the update is rolled back',
     );
   });
 

@@ -10,9 +10,9 @@ import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import { type DeviceDeployment, isBeforeInstall, isSettled } from './device.ts';
-import { ownTimeMs } from './device-time.ts';
+import { deviceTimeMs } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
-import { persistently } from './persistence.ts';
+import { withRetries } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
 import {
   continueUpdate,
@@ -87,10 +87,10 @@ async function stillDownloads(
 
 async function fail(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
   const { device, environment } = subject;
-  const log = new UpdateLog(() => ownTimeMs(device, environment));
+  const log = new UpdateLog(() => deviceTimeMs(device, environment));
   log.add(
     'error',
-    `the device restarted while the update was ${deployment.state}; it is rolled back`,
+    `the device restarted while the update was ${deployment.state}; the update is rolled back`,
   );
   await uploadLog(subject, deployment, log);
   rollBack(subject, deployment);
@@ -151,7 +151,7 @@ async function uploadLog(
   log: UpdateLog,
 ): Promise<void> {
   try {
-    await persistently(device, environment, () =>
+    await withRetries(device, environment, () =>
       environment.client.uploadLog(session, deploymentId, log.body()),
     );
   } catch (error) {

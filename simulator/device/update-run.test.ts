@@ -313,7 +313,7 @@ describe('the update control map', () => {
     ['there is none any more', { status: 200, body: {} }],
     ['it says nothing of this moment', answered({})],
     ['its action is empty', answered({ ArtifactInstall_Enter: { action: '' } })],
-  ])('lets the device on when %s', async (_what, answer) => {
+  ])('does not hold the device when %s', async (_what, answer) => {
     const { server, run } = await offered({ 'get-update-control-map': () => answer });
     expect(
       await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) }),

@@ -18,11 +18,11 @@ import {
   isBeforeInstall,
   isSettled,
 } from './device.ts';
-import { ownTimeMs, restUntilDue } from './device-time.ts';
+import { deviceTimeMs, restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdate } from './hook-contexts.ts';
-import { persistently } from './persistence.ts';
+import { withRetries } from './persistence.ts';
 import { losePower } from './power.ts';
 import { UpdateLog } from './update-log.ts';
 import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
@@ -130,7 +130,7 @@ async function report(
 ): Promise<void> {
   deployment.unanswered = status;
   environment.changed(device, deployment);
-  const answer = await persistently(device, environment, () =>
+  const answer = await withRetries(device, environment, () =>
     environment.client.reportStatus(session, deployment.deploymentId, { status }),
   );
   deployment.unanswered = undefined;
@@ -192,7 +192,7 @@ class UpdateRun {
     this.#subject = subject;
     this.#instructions = instructions;
     this.#deployment = deployment;
-    this.#log = new UpdateLog(() => ownTimeMs(device, environment));
+    this.#log = new UpdateLog(() => deviceTimeMs(device, environment));
     this.#controlMap = instructions
       ? ControlMap.of(subject, instructions)
       : ControlMap.afterRestart(subject, deployment);
@@ -234,7 +234,7 @@ class UpdateRun {
   /** The update is where it was; it may be unknown whether the server has the last report. */
   async #takeUpAgain(): Promise<void> {
     const deployment = this.#deployment;
-    this.#log.add('debug', `goes on; state ${deployment.state}`);
+    this.#log.add('debug', `continues in state ${deployment.state}`);
     if (deployment.unanswered === undefined) this.#found = deployment.state;
     // A reboot is reported when it starts.
     if (deployment.unanswered === undefined || deployment.state === 'rebooting') return;
@@ -342,7 +342,7 @@ class UpdateRun {
     const { device, session, environment } = this.#subject;
     const { deploymentId } = this.#deployment;
     try {
-      await persistently(device, environment, () =>
+      await withRetries(device, environment, () =>
         environment.client.uploadLog(session, deploymentId, this.#log.body()),
       );
     } catch (error) {

@@ -71,7 +71,7 @@ describe('a device of the fleet that is connected', () => {
     expect(server.askedOf('put-attributes')).toHaveLength(1);
   });
 
-  it('sends its inventory at once when it is told to', async () => {
+  it('sends its inventory immediately on request', async () => {
     const { server, websocket } = await idleDevice();
     expect(await command(websocket, 'send-inventory')).toMatchObject({ props: { status: 1 } });
     const [first, second] = await server.untilAsked('put-attributes', 2);

@@ -15,7 +15,7 @@ export interface Weighted<Choice> {
  * proportions.
  * @throws RangeError when no weight is above zero
  */
-export function dealt<Choice>(
+export function assignedByWeight<Choice>(
   weighted: readonly Weighted<Choice>[],
   count: number,
 ): readonly Choice[] {
@@ -25,7 +25,7 @@ export function dealt<Choice>(
     const most = mostBehind(quotas, given, (position + 1) / count);
     given[most] = (given[most] ?? 0) + 1;
     const row = weighted[most];
-    if (row === undefined) throw new RangeError('there is nothing to deal');
+    if (row === undefined) throw new RangeError('there is nothing to assign');
     return row.choice;
   });
 }
@@ -35,14 +35,14 @@ export function dealt<Choice>(
  * proportion within each group, so that choice and group are independent.
  * @param groups the group of each member
  */
-export function dealtAcross<Choice, Group>(
+export function assignedAcrossGroups<Choice, Group>(
   weighted: readonly Weighted<Choice>[],
   groups: readonly Group[],
 ): readonly Choice[] {
   const members = [...new Set(groups)].flatMap((group) =>
     [...groups.keys()].filter((index) => groups[index] === group),
   );
-  const choices = dealt(weighted, groups.length);
+  const choices = assignedByWeight(weighted, groups.length);
   const placed: Choice[] = new Array(groups.length);
   for (const [position, choice] of choices.entries()) placed[members[position] ?? 0] = choice;
   return placed;

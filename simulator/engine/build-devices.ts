@@ -7,7 +7,7 @@ import type { Identities } from '../identity/identities.ts';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
-import { dealt, dealtAcross } from './assignment.ts';
+import { assignedAcrossGroups, assignedByWeight } from './assignment.ts';
 
 /** The artifact installed on a device by default. */
 const FACTORY_ARTIFACT = 'factory-image';
@@ -39,7 +39,7 @@ export function buildDevices(plan: FleetPlan, identities: Identities): readonly 
 function assignments(plan: FleetPlan): readonly Assignment[] {
   const cohorts = cohortsOf(plan).map((cohort) => ({ choice: cohort, weight: cohort.weight }));
   const members = new Map<Cohort, number[]>();
-  for (const [index, cohort] of dealt(cohorts, plan.devices).entries()) {
+  for (const [index, cohort] of assignedByWeight(cohorts, plan.devices).entries()) {
     const known = members.get(cohort);
     if (known) known.push(index);
     else members.set(cohort, [index]);
@@ -58,13 +58,13 @@ function assignments(plan: FleetPlan): readonly Assignment[] {
 /** Behaviours are assigned within each key type, so that the two are independent. */
 function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[] {
   const keyWeights = keyTypes.map((choice) => ({ choice, weight: cohort.keys[choice] }));
-  const ownKeyTypes = dealt(keyWeights, count);
+  const ownKeyTypes = assignedByWeight(keyWeights, count);
   const behaviourWeights = cohort.behaviours.flatMap(({ name, weight }) => {
     const choice = behaviours.get(name);
     if (choice === undefined) return [];
     return [{ choice: withParameters(choice, cohort.behaviourParameters?.[name]), weight }];
   });
-  return dealtAcross(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
+  return assignedAcrossGroups(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
     cohort,
     behaviour,
     keyType: ownKeyTypes[position] ?? 'ed25519',

@@ -59,15 +59,15 @@ async function problemOf(
   const types = [...new Set(named.flatMap((each) => each.device_types_compatible))];
   if (types.includes(deviceType)) return undefined;
   return (
-    `no artifact named "${deploy}" fits device type "${deviceType}"; ` +
-    `it fits ${quoted(nearestOf(deviceType, types))}; choose one with --device-type`
+    `no artifact named "${deploy}" is compatible with device type "${deviceType}"; ` +
+    `it is compatible with ${quoted(nearestOf(deviceType, types))}; choose one with --device-type`
   );
 }
 
 function absentArtifact(deploy: string, all: Awaited<ReturnType<ManagementClient['artifacts']>>) {
   const names = (all ?? []).map(({ name }) => name);
   const absent = `there is no artifact named "${deploy}"`;
-  if (names.length === 0) return `${absent}, and no other one; upload it first`;
+  if (names.length === 0) return `${absent}; the server has no artifacts: upload it first`;
   return `${absent}; nearest names: ${quoted(nearestOf(deploy, names))}`;
 }
 

@@ -57,7 +57,7 @@ describe('the latencies of a run', () => {
     expect(result.generator.processes[0]?.eventLoopLagMaxMs).toBeGreaterThan(200);
   });
 
-  it('tell a refused signature from a device that waits', async () => {
+  it('distinguish a refused signature from a pending device', async () => {
     const error = 'signature verification failed';
     const environment = await serverOf(() => ({
       'post-auth-request': () => ({ status: 401, body: { error } }),
@@ -148,7 +148,7 @@ describe('a run', () => {
 });
 
 describe('the machine of a run', () => {
-  it('is told by what it is, with neither its name nor a path', async () => {
+  it('is described by its properties, with neither its name nor a path', async () => {
     const environment = await serverOf();
     const { machines } = await run(
       environment.server.baseUrl,
@@ -181,7 +181,7 @@ describe('the course of a run', () => {
     const { RunMetrics } = await import('../metrics/run-metrics.ts');
     const clock = new ManualClock(noonMs);
     const { series } = new RunMetrics(clock);
-    const second = (at: number) => series.exchanged(noonMs + at * 1000, at, at % 2 === 0);
+    const second = (at: number) => series.recordExchange(noonMs + at * 1000, at, at % 2 === 0);
     for (let at = 0; at < 900; at++) second(at);
     expect(series.figures()).toMatchObject({ widthMs: 1000 });
     for (let at = 900; at < 3000; at++) second(at);

@@ -6,14 +6,14 @@ import { ManagementClient, type Target } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import type { Device } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
-import { type EventFact, type EventSink, nobodyListens } from '../device/events.ts';
+import { discardedEvents, type EventFact, type EventSink } from '../device/events.ts';
 import { live } from '../device/life.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import type { Carrier } from '../network/carrier.ts';
-import { expectAnswer, planTransport, planWiring } from '../network/plan-transport.ts';
+import { planTransport, planWiring, requireAnswer } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
@@ -92,7 +92,7 @@ export class Fleet {
 
   constructor(plan: FleetPlan, clock: Clock, around: FleetEnvironment) {
     this.#identities = around.identities;
-    this.#events = around.events ?? nobodyListens;
+    this.#events = around.events ?? discardedEvents;
     this.#coordinator = around.coordinator;
     this.#plan = plan;
     this.#clock = clock;
@@ -165,7 +165,7 @@ export class Fleet {
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       if (this.management) await this.management.login();
-      else await expectAnswer(this.#transport);
+      else await requireAnswer(this.#transport);
     } finally {
       signal.removeEventListener('abort', giveUp);
     }

@@ -116,7 +116,7 @@ describe('the operator of a fleet', () => {
     expect(server.askedOf('set-auth-set-status')).toEqual([]);
   });
 
-  it('asks for no list while nobody waits', async () => {
+  it('requests no list while no device waits', async () => {
     const { server, device, operator } = await hired({}, 3);
     device.life = 'idle';
     await expect(operator.work()).rejects.toThrow(FleetStopped);
@@ -185,7 +185,7 @@ describe('the operator of a fleet', () => {
     ['refused', 'device-1', { status: 404 }, false],
     ['unanswered', 'device-1', 'cut', false],
     ['impossible without an id', undefined, { status: 204 }, false],
-  ])('tells whether an abort was %s', async (_what, id, answer, wanted) => {
+  ])('reports whether an abort was %s', async (_what, id, answer, wanted) => {
     const { device, operator } = await hired({ 'abort-device-deployments': () => answer }, 1);
     device.id = id;
     expect(await operator.abort(device)).toBe(wanted);

@@ -72,7 +72,7 @@ export class FleetOperator {
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
         this.#options.metrics.countError(error);
-        if (isHopeless(error) || ++failures === ERRORS_MAX) throw error;
+        if (isFinalRefusal(error) || ++failures === ERRORS_MAX) throw error;
         await rest(this.#waitAfterMs(error, failures));
         continue;
       }
@@ -85,7 +85,7 @@ export class FleetOperator {
     const { clock, roundMs = ROUND_MS, wake } = this.#options;
     if (this.#willLook || roundMs <= ROUND_MS) return;
     this.#willLook = true;
-    // Others that begin to wait meanwhile are accepted in the same round.
+    // Devices that begin to wait in the meantime are accepted in the same round.
     clock.after(ROUND_MS, () => {
       this.#willLook = false;
       wake?.(this);
@@ -171,7 +171,7 @@ export class FleetOperator {
   async #deployOnce(): Promise<void> {
     const { deployment, devices, rest, clock } = this.#options;
     if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
-    // From the end, as the last devices to come are the last to be known, and rounds are many.
+    // Searched from the end: the last devices to arrive are the last to become known.
     if (devices.findLast(({ id }) => id === undefined)) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
     const asked = this.#asked ?? deployment(ids);
@@ -193,7 +193,7 @@ export class FleetOperator {
 }
 
 /** A refused deployment stays refused; one without a response may exist nevertheless. */
-function isHopeless(error: ClientError): boolean {
+function isFinalRefusal(error: ClientError): boolean {
   if (error.operation === 'create-deployment')
     return !(error instanceof StatusError) || !error.passing;
   return error instanceof StatusError && error.status === 401;

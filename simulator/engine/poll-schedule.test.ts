@@ -19,7 +19,7 @@ function firstPolls(differs: Partial<Poller['policy']> = {}): number[] {
 }
 
 describe('the first contacts of a fleet', () => {
-  it('are spread evenly over the ramp, and nobody starts after it', () => {
+  it('are spread evenly over the ramp, and no device starts after it', () => {
     const starts = Array.from({ length: 10 }, (_, index) => firstContactAfterMs(ramp, index));
     expect(starts).toEqual([0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4500]);
   });
@@ -40,7 +40,7 @@ describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %
     }
   });
 
-  it('come once for each moment, also when a timer fires a little before it', () => {
+  it('happen once for each slot, even when a timer fires slightly before it', () => {
     for (const index of [0, 1, 7]) {
       const dueMs = untilNextPollMs(poller(index, { phase }), 0);
       for (const earlyMs of [1.5, 0.4, 1e-9]) {
@@ -50,7 +50,7 @@ describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %
     }
   });
 
-  it('come back at the same moment of every interval', () => {
+  it('recur at the same time of every interval', () => {
     const device = poller(3, { phase });
     const waitMs = untilNextPollMs(device, 250);
     expect(untilNextPollMs(device, 7250)).toBeCloseTo(waitMs, 6);
@@ -66,7 +66,7 @@ describe('a phase', () => {
     expect(Math.max(...gaps)).toBeLessThan(30);
   });
 
-  it('in lockstep lets all devices poll at one moment', () => {
+  it('in lockstep lets all devices poll at the same time', () => {
     expect(new Set(firstPolls({ phase: 'lockstep' }))).toEqual(new Set([1000]));
   });
 

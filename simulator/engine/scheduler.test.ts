@@ -31,7 +31,7 @@ describe('the waits of a run', () => {
     expect(() => clock.advance(2_000_000)).not.toThrow();
   });
 
-  it('end early for who is woken, and for nobody else', async () => {
+  it('end early for the sleeper that is woken, and for no other', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
@@ -100,7 +100,7 @@ describe('semaphore', () => {
     return task;
   }
 
-  it('let so many work at a time and no more', async () => {
+  it('let a limited number work at a time', async () => {
     const semaphore = new Semaphore(2);
     const tasks = [work(), work(), work()];
     const runs = tasks.map((task) => semaphore.run(task.run));

@@ -84,7 +84,7 @@ describe('a run', () => {
     expect(result.deploymentId).toBe('deployment-1');
   });
 
-  it('deals behaviours and key types so that neither tells of the other', async () => {
+  it('assigns behaviours and key types independently of each other', async () => {
     const environment = await serverOf();
     const { devices } = await run(planFor(environment.server.baseUrl));
     const pairs = new Set(devices.map(({ keyType, behaviour }) => `${keyType} ${behaviour}`));
@@ -259,10 +259,10 @@ describe('an interruption', () => {
 });
 
 describe('a run that cannot be', () => {
-  it('is refused when a sample is to be checked and nobody judges it', async () => {
+  it('is refused when a sample is to be checked without a judge', async () => {
     const environment = await serverOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
-    await expect(running).rejects.toThrow('checkShare needs somebody who judges');
+    await expect(running).rejects.toThrow('checkShare needs a judge in the hooks');
     expect(environment.server.asked).toEqual([]);
   });
 

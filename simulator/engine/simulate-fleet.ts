@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
-import { EventSource, type FleetEvent, nobodyListens } from '../device/events.ts';
+import { discardedEvents, EventSource, type FleetEvent } from '../device/events.ts';
 import { Identities } from '../identity/identities.ts';
 import type { KeyProgress } from '../identity/rsa-pool.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
@@ -66,7 +66,7 @@ export interface FleetHooks {
   readonly drive?: (isQuiet: () => boolean) => Timer;
   /** Carries the requests in place of connections. */
   readonly carrier?: Carrier | undefined;
-  /** How often to look at the whole fleet: where time is cheap to pass, looking is what costs. */
+  /** How often to look at the whole fleet; in virtual time, looking is the largest cost. */
   readonly looks?: FleetLooks | undefined;
   /** Starts watching the process; when absent, Node's own measurements are used. */
   readonly machine?: () => Machine;
@@ -80,18 +80,18 @@ export interface FleetHooks {
 
 /** Milliseconds between two looks at the whole fleet. */
 export interface FleetLooks {
-  /** For progress, thresholds and the series; usually a second. */
+  /** For progress, thresholds and the series; a second by default. */
   readonly progressMs: number;
-  /** Of the operator, for devices to accept. */
+  /** Between two looks of the operator for devices to accept. */
   readonly operatorMs: number;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
 
 /**
- * What a piece of code makes is put among the old objects once most of what it made was still in use
- * at several collections. While a fleet signs in, that is so of every request, as all wait for the
- * server; later each poll would leave its garbage there, for the next full collection.
+ * V8 allocates the objects of a piece of code directly in the old generation once most of them have
+ * survived several collections. While a fleet signs in, all requests do, because they wait for the
+ * server; later each poll would then leave garbage there until the next full collection.
  */
 function keepGarbageYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -110,7 +110,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const judge = judgeFor(plan, hooks);
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
-  const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
+  const events = onEvent ? new EventSource(clock, onEvent) : discardedEvents;
   const identities = await Identities.open(plan, {
     random: seededRandom(plan.seed),
     onKeys: hooks.onKeys,
@@ -130,7 +130,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
-    fleet.metrics.series.stood(clock.now(), accountsOf(funnel));
+    fleet.metrics.series.recordDevices(clock.now(), accountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
@@ -177,7 +177,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
 /** A sample without a judge would pass whatever the server does. */
 function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
   if (checkShare === undefined) return undefined;
-  if (judge === undefined) throw new PlanError(['checkShare needs somebody who judges']);
+  if (judge === undefined) throw new PlanError(['checkShare needs a judge in the hooks']);
   return judge;
 }
 

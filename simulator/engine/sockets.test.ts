@@ -224,7 +224,7 @@ describe('the sockets of a fleet', () => {
     expect(clock.now() - noonMs).toBeGreaterThan(250 + 500 + 1000);
   });
 
-  it('make the device sign in anew when the server no longer takes its token', async () => {
+  it('make the device sign in again when the server no longer accepts its token', async () => {
     const { baseUrl, asked } = await socketServer(() => 401);
     const { clock, session, metrics } = await fleetOfOne(baseUrl);
     session.token = token;
@@ -294,7 +294,7 @@ describe('a device that is spoken to', () => {
     expect(String(chunk.body)).toBe('artifact_name=factory-image\n');
   });
 
-  it('goes by the name of its inventory', async () => {
+  it('uses the hostname of its inventory', async () => {
     const { ask, device } = await spoken();
     const body = encodeBody({ path: '/etc/hostname' });
     const chunk = await ask({ proto: 2, typ: 'get_file', sid: 's', body });
@@ -308,14 +308,14 @@ describe('a device that is spoken to', () => {
     expect(await heard.next()).toMatchObject({ typ: 'pong' });
   });
 
-  it('does what its client is told', async () => {
+  it('carries out the commands to its update client', async () => {
     const { ask, asked } = await spoken();
     await ask({ proto: 4, typ: 'check-update', sid: 's' });
     await ask({ proto: 4, typ: 'send-inventory', sid: 's' });
     expect(asked).toEqual(['check-update', 'send-inventory']);
   });
 
-  it('says by itself what falls due', async () => {
+  it('sends by itself what falls due', async () => {
     const { ask, clock, heard } = await spoken();
     await ask(ping);
     clock.advance(48_100);

@@ -8,7 +8,7 @@ import type { Random } from '../../fixtures/random.ts';
 import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
-import { type EventSink, nobodyListens, RUN_ENDED } from '../device/events.ts';
+import { discardedEvents, type EventSink, RUN_ENDED } from '../device/events.ts';
 import { hostnameOf } from '../device/inventory.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { sourceAddressesInTurn, type Wiring } from '../network/connections.ts';
@@ -249,7 +249,7 @@ export class FleetSockets {
   /** Counts a handshake and emits its event. */
   #handshakeObserver({ index: device }: Device): ExchangeObserver {
     const { metrics, events, clock } = this.#options;
-    if (events === nobodyListens) return metrics;
+    if (events === discardedEvents) return metrics;
     const startedMs = clock.monotonicMs();
     return {
       sent: (latenessMs) => metrics.sent(latenessMs),

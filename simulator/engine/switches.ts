@@ -25,7 +25,7 @@ export interface SwitchesOptions {
 /** Timers are not exact: anything less than this away counts as due. */
 const SLACK_MS = 1;
 
-/** Tracks for every device if it is on. */
+/** Tracks which devices are on. */
 export class Switches {
   readonly #options: SwitchesOptions;
   /** Until when the power of a device is cut, since the start of the run. */

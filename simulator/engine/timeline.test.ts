@@ -39,7 +39,7 @@ describe('a timeline of stages', () => {
     expect(onAt(timeline, atMs)).toBe(devices);
   });
 
-  it('tells when each device is switched on and off next', () => {
+  it('returns when each device is switched on and off next', () => {
     expect(timeline.presenceOf(5, 0)).toEqual({ isOn: false, untilMs: 500 });
     expect(timeline.presenceOf(5, 500)).toEqual({ isOn: true, untilMs: 2500 });
     expect(timeline.presenceOf(15, 0)).toEqual({ isOn: false, untilMs: 1500 });

@@ -1,17 +1,17 @@
-/** What a check of the environment comes to. */
+/** The result of a check of the environment. */
 
-/** `warn` stops no run by itself. */
+/** `warn` does not prevent a run. */
 type Verdict = 'pass' | 'warn' | 'fail';
 
 /** One row of `fleetbed doctor environment`. */
 export interface Check {
   readonly name: string;
   readonly verdict: Verdict;
-  /** What was found, one sentence. */
+  /** What was found, as one sentence. */
   readonly found: string;
-  /** What to do about it; absent when it passes. */
+  /** The remedy; absent when the check passes. */
   readonly wayOut?: string;
-  /** At how many devices with a websocket each it stops a run; absent where it does not matter. */
+  /** Most devices with a websocket that fit; absent when the check does not limit them. */
   readonly connectedDevicesMax?: number;
 }
 
@@ -20,12 +20,12 @@ export function passed(name: string, found: string): Check {
   return { name, verdict: 'pass', found };
 }
 
-/** Returns a check that warns, with what to do about it. */
+/** Returns a check that warns, with the remedy. */
 export function warned(name: string, found: string, wayOut: string): Check {
   return { name, verdict: 'warn', found, wayOut };
 }
 
-/** Returns a check that has failed, with what to do about it. */
+/** Returns a check that has failed, with the remedy. */
 export function failed(name: string, found: string, wayOut: string): Check {
   return { name, verdict: 'fail', found, wayOut };
 }

@@ -26,13 +26,13 @@ describe('the limit of open files', () => {
     expect(check.found).toContain(limit);
   });
 
-  it('stops nothing when there is none', () => {
+  it('stops nothing when there is no limit', () => {
     const check = openFilesCheck('unlimited', { devices: 1_000_000, connect: true });
     expect(check.verdict).toBe('pass');
     expect(check.connectedDevicesMax).toBeUndefined();
   });
 
-  it.each([undefined, 'many'])('is a warning when it cannot be told: %s', (limit) => {
+  it.each([undefined, 'many'])('is a warning when it is unknown: %s', (limit) => {
     expect(openFilesCheck(limit, { devices: 1, connect: false }).verdict).toBe('warn');
   });
 
@@ -52,7 +52,7 @@ describe('the range of outgoing ports', () => {
     expect(localPortsCheck(range, { devices, connect }).verdict).toBe(verdict);
   });
 
-  it.each([undefined, '', 'all'])('stops nothing where it is not told: %s', (range) => {
+  it.each([undefined, '', 'all'])('stops nothing where it is unknown: %s', (range) => {
     const check = localPortsCheck(range, { devices: 1, connect: true });
     expect(check).toMatchObject({ verdict: 'pass' });
     expect(check.connectedDevicesMax).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a port to listen on', () => {
     expect(await portCheck('127.0.0.1', port)).toMatchObject({ verdict: 'pass' });
   });
 
-  it('fails on an address that is none of this machine', async () => {
+  it('fails on an address that is not of this machine', async () => {
     expect(await portCheck('192.0.2.1', 0)).toMatchObject({ verdict: 'fail' });
   });
 });

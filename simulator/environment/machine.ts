@@ -12,7 +12,7 @@ export interface PlannedFleet {
   readonly connect: boolean;
 }
 
-/** Files that a command has open by itself: modules, event loop, standard streams, reports. */
+/** Files that a command itself has open: modules, event loop, standard streams, reports. */
 const OWN_FILES = 64;
 /** Connections that the simulator shares among all devices, to the API and to files elsewhere. */
 const SHARED_CONNECTIONS = 2 * 256;
@@ -20,7 +20,10 @@ const COMMAND_LIMIT_MS = 2000;
 const raise =
   'Raise it with `ulimit -n NUMBER` (as root for more than the hard limit), or run fewer devices.';
 
-/** May the process open a file for every connection? @param text the limit, as the system tells it */
+/**
+ * Checks that the process may open a file for every connection. @param text the limit as reported
+ * by the system
+ */
 export function openFilesCheck(
   text: string | undefined,
   { devices, connect }: PlannedFleet,
@@ -39,9 +42,9 @@ export function openFilesCheck(
   const needed = OWN_FILES + shared + (connect ? devices : 0);
   const bound = Number.isFinite(limit) ? { connectedDevicesMax: max } : {};
   const reach = Number.isFinite(limit) ? `${max} devices with --connect` : 'any number of devices';
-  const found = `The limit of open files is ${text}: enough for ${reach}; without --connect ${OWN_FILES + SHARED_CONNECTIONS} files serve any number.`;
+  const found = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
   if (needed > limit) {
-    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run stops at ${connect ? max : 'its first connections'}.`;
+    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: ${connect ? `only ${max} devices fit` : 'the run would fail at its first connections'}.`;
     return { ...failed(name, lacking, raise), ...bound };
   }
   if (devices > max) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
@@ -58,18 +61,18 @@ export async function openFilesLimit(): Promise<string | undefined> {
   }
 }
 
-/** Where there is no /proc, a shell inherits the limit and tells it. */
+/** Asks a shell, which inherits the limit, on systems without /proc. */
 async function shellLimit(): Promise<string | undefined> {
   try {
     const asked = promisify(execFile)('sh', ['-c', 'ulimit -n'], { timeout: COMMAND_LIMIT_MS });
     return (await asked).stdout.trim();
   } catch {
-    // No shell, as on Windows, and so no such limit to ask for.
+    // No shell, as on Windows, and so no such limit.
     return undefined;
   }
 }
 
-/** Are there enough outgoing ports? @param range the text of ip_local_port_range */
+/** Checks that there are enough outgoing ports. @param range the text of ip_local_port_range */
 export function localPortsCheck(
   range: string | undefined,
   { devices, connect }: PlannedFleet,
@@ -89,13 +92,13 @@ export function localPortsCheck(
   return { ...(isShort ? row : passed(name, found)), connectedDevicesMax: max };
 }
 
-/** The range of outgoing ports, on systems that tell it. */
+/** Returns the range of outgoing ports, on systems that report it. */
 export async function localPortRange(): Promise<string | undefined> {
   // Only Linux has the file.
   return readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => undefined);
 }
 
-/** Can a server listen here? */
+/** Checks that a server can listen here. */
 export async function portCheck(host: string, port: number): Promise<Check> {
   const name = `port ${port}`;
   const code = await new Promise<string | undefined>((resolve) => {
@@ -107,8 +110,8 @@ export async function portCheck(host: string, port: number): Promise<Check> {
   if (code === undefined) return passed(name, `${place} is free.`);
   const other = 'choose another port with --port and --control-port, or 0 for any free one.';
   if (code === 'EADDRINUSE')
-    return failed(name, `${place} is in use.`, `End what listens there, or ${other}`);
+    return failed(name, `${place} is in use.`, `Stop the program that listens there, or ${other}`);
   if (code === 'EACCES')
-    return failed(name, `This user may not listen on ${place}.`, `Please ${other}`);
+    return failed(name, `This user is not permitted to listen on ${place}.`, `Please ${other}`);
   return failed(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');
 }

@@ -1,4 +1,7 @@
-/** Checks of the way to a server: is it there, is its certificate trusted, does it speak the API? */
+/**
+ * Checks of the way to a server: it is reachable, its certificate is trusted, and it speaks the
+ * API.
+ */
 
 import { X509Certificate } from 'node:crypto';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
@@ -11,31 +14,31 @@ import { readPlainFile } from '../../fixtures/plain-file.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
 /** How the server is to be reached. */
-export interface WayToServer {
+export interface ServerCheckOptions {
   readonly url: URL;
   /** Trusted in place of Node's own authorities, when given. */
   readonly caPem: string | undefined;
   readonly clock: Clock;
-  /** The sentence about an error: what was found, `; ` and the way out. */
+  /** Returns the sentence about an error: what was found, `; ` and the remedy. */
   readonly sentenceOf: (error: Error, host: string) => string;
 }
 
-/** What a server answered, as far as the checks care. */
+/** The parts of an answer that the checks use. */
 export interface ServerAnswer {
   readonly check: Check;
   /** The Date header, in milliseconds since the Unix epoch. */
   readonly dateMs?: number;
-  /** True when the server says that its time is not the system's. */
+  /** True when the server reports that its time is not that of the system. */
   readonly isSteered: boolean;
 }
 
-/** For each step by itself, looking up the name included. */
+/** Time limit of each step, including the look-up of the name. */
 const STEP_LIMIT_MS = 5000;
 const EXPIRY_NEAR_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** Does anything accept connections there? */
-export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promise<Check> {
+/** Checks that something accepts connections there. */
+export async function reachCheck({ url, clock, sentenceOf }: ServerCheckOptions): Promise<Check> {
   const name = 'reachability';
   const error = await settled(clock, (done) => {
     const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
@@ -46,8 +49,13 @@ export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promi
   return failed(name, ...foundAndWayOut(error, url, sentenceOf));
 }
 
-/** Is the server's certificate trusted, and will it be for a while? */
-export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): Promise<Check> {
+/** Checks that the server's certificate is trusted and does not expire soon. */
+export async function tlsCheck({
+  url,
+  caPem,
+  clock,
+  sentenceOf,
+}: ServerCheckOptions): Promise<Check> {
   const name = 'TLS';
   if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
   const host = hostOf(url);
@@ -73,7 +81,7 @@ export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): 
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
   if (days >= EXPIRY_NEAR_DAYS) return passed(name, found);
-  return warned(name, found, 'Renew it before a run outlives it.');
+  return warned(name, found, 'Renew it before it expires during a run.');
 }
 
 /** Checks that the server speaks the API: it answers 401 to a request without a token. */
@@ -82,7 +90,7 @@ export async function answerCheck({
   caPem,
   clock,
   sentenceOf,
-}: WayToServer): Promise<ServerAnswer> {
+}: ServerCheckOptions): Promise<ServerAnswer> {
   const name = 'API';
   const { method, path } = operations['get-configuration'];
   const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
@@ -107,15 +115,15 @@ export async function answerCheck({
   return {
     check:
       statusCode === 401
-        ? passed(name, 'The server asks for a token, as the API does.')
+        ? passed(name, 'The server requires a token, as the API does.')
         : other(statusCode),
     isSteered: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
     ...(Number.isFinite(dateMs) && { dateMs }),
   };
 
   function other(status = 0): Check {
-    const found = `A call without a token was answered with ${status}, where the API answers 401.`;
-    return warned(name, found, 'Check --url: its path, and that no other service answers there.');
+    const found = `A request without a token was answered with ${status} instead of 401.`;
+    return warned(name, found, 'Check the path of --url, and that no other service answers there.');
   }
 }
 
@@ -130,13 +138,14 @@ export async function trustCheck(
     return warned(name, found, 'Unset it, and trust a certificate with --ca FILE.');
   }
   const file = environment.NODE_EXTRA_CA_CERTS;
-  if (file === undefined || file === '') return passed(name, "Node's own authorities are trusted.");
+  if (file === undefined || file === '')
+    return passed(name, 'The certificate authorities built into Node are trusted.');
   const what = `NODE_EXTRA_CA_CERTS names ${file}`;
-  const wayOut = 'Name a PEM file with certificates, or unset it.';
+  const wayOut = 'Set it to a PEM file with certificates, or unset it.';
   const pem = await readPlainFile(file).catch(() => undefined);
   if (pem === undefined) return failed(name, `${what}, which cannot be read.`, wayOut);
   const certificates = certificatesIn(pem);
-  if (!certificates) return failed(name, `${what}, which holds no certificates.`, wayOut);
+  if (!certificates) return failed(name, `${what}, which contains no certificates.`, wayOut);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
   // Every system's own bundle has some that have expired.
   const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
@@ -145,7 +154,7 @@ export async function trustCheck(
 
 const CERTIFICATES_MAX = 1000;
 
-/** All of the file; `undefined` when there are none, or one is damaged. */
+/** Returns all certificates of the file; `undefined` when there are none, or one is damaged. */
 function certificatesIn(pem: string): X509Certificate[] | undefined {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
@@ -157,7 +166,7 @@ function certificatesIn(pem: string): X509Certificate[] | undefined {
   }
 }
 
-/** Begins something that ends once, in time; then whatever it opened is closed. @returns its error */
+/** Runs a step with a time limit, and closes what it opened. @returns its error */
 async function settled(
   clock: Clock,
   begin: (done: (error: Error | undefined) => void) => { destroy(): unknown },
@@ -178,11 +187,11 @@ function timedOut(): Error {
   return Object.assign(new Error('no answer came in time'), { code: 'ETIMEDOUT' });
 }
 
-/** The known sentence of an error, split into what was found and the way out. */
+/** Splits the sentence of an error into what was found and the remedy. */
 function foundAndWayOut(
   error: Error,
   url: URL,
-  sentenceOf: WayToServer['sentenceOf'],
+  sentenceOf: ServerCheckOptions['sentenceOf'],
 ): [found: string, wayOut: string] {
   const sentence = sentenceOf(error, url.host);
   const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');

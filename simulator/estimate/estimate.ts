@@ -1,4 +1,4 @@
-/** What a fleet of any size needs of the machines that simulate it, by the measured costs. */
+/** Estimates the machines needed to simulate a fleet of any size, from measured costs. */
 import {
   measuredRedisCosts,
   type RedisCosts,
@@ -6,13 +6,13 @@ import {
   redisTrafficOf,
 } from './redis-traffic.ts';
 
-/** What one device does on average, once the fleet is there; per second. */
+/** Average traffic of one device once the fleet has signed in; per second. */
 export interface DeviceTraffic {
   readonly requests: number;
   /** HTTP without TLS: request lines, headers, bodies. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
-  /** Devices with a websocket, of all; 0 to 1. */
+  /** Share of the devices with a websocket, from 0 to 1. */
   readonly connectedShare: number;
 }
 
@@ -20,16 +20,16 @@ export interface DeviceTraffic {
 export interface GeneratorMachine {
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** That the open files of one process allow. */
+  /** Sockets that the limit of open files allows for one process. */
   readonly socketsPerProcess: number;
 }
 
 /** What the processes of a simulated fleet cost, in seconds of CPU time and in bytes. */
 export interface Costs {
-  /** CPU time of a process for each second, whatever it does. */
+  /** CPU seconds per second of an idle process. */
   readonly cpuPerProcess: number;
   readonly cpuPerRequest: number;
-  /** CPU time of a held websocket for each second: its pings. */
+  /** CPU seconds per second of an open websocket, for its pings. */
   readonly cpuPerSocket: number;
   readonly bytesPerProcess: number;
   readonly bytesPerDevice: number;
@@ -49,23 +49,23 @@ const measuredCosts: Costs = {
   redis: measuredRedisCosts,
 };
 
-/** Up to here a process keeps its times; the rest is for bursts. */
+/** Share of a core up to which a process sends on time; the rest is for bursts. */
 const CORE_SHARE = 0.7;
-/** The rest is for the system and the garbage of the young generation. */
+/** Share of the memory for the fleet; the rest is for the system and the young generation. */
 const MEMORY_SHARE = 0.8;
 /** Duration of the run whose Redis traffic is estimated; later it hardly grows. */
 const RUN_SECONDS = 3600;
 
 const noTraffic: RedisTraffic = { commands: 0, bytes: 0 };
 
-/** Resources that the run of a fleet needs. */
+/** Resources needed to run a fleet. */
 export interface FleetNeeds {
   readonly devices: number;
   readonly requestsPerSecond: number;
   readonly sentBytesPerSecond: number;
   readonly receivedBytesPerSecond: number;
   readonly sockets: number;
-  /** CPU time for each second. */
+  /** Cores: CPU seconds per second. */
   readonly cores: number;
   readonly memoryBytes: number;
   readonly processes: number;
@@ -74,7 +74,7 @@ export interface FleetNeeds {
   readonly redisBytesPerSecond: number;
 }
 
-/** Returns what so many devices need on machines of this kind. */
+/** Returns the resources for this number of devices on machines of this kind. */
 export function needsOf(
   devices: number,
   traffic: DeviceTraffic,

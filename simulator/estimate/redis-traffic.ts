@@ -1,7 +1,9 @@
-/** What Redis carries while workers share a fleet: commands, and bytes in both directions. */
+/**
+ * Estimates the Redis traffic while workers share a fleet: commands, and bytes in both directions.
+ */
 import { figuresPeriodSeconds } from '../result/shard-figures.ts';
 
-/** A run as its coordinator and workers see it, one shard each. */
+/** A run on workers, one shard each. */
 export interface SharedRun {
   readonly workers: number;
   /** Devices of all workers together. */
@@ -11,7 +13,7 @@ export interface SharedRun {
   readonly seconds: number;
 }
 
-/** Costs of Redis for each second; bytes are those in and those out together. */
+/** Redis costs per second; bytes in and out are added. */
 export interface RedisCosts {
   /** Commands of a coordinator, which announces its run and keeps its keys. */
   readonly commandsPerRun: number;
@@ -27,7 +29,7 @@ export interface RedisCosts {
   readonly histogramBytes: number;
 }
 
-/** Traffic of Redis for each second. */
+/** Redis traffic per second. */
 export interface RedisTraffic {
   readonly commands: number;
   readonly bytes: number;
@@ -43,22 +45,24 @@ export const measuredRedisCosts: RedisCosts = {
   histogramBytes: 43,
 };
 
-/** What `simulate --shards` takes at most; more processes are several runs. */
+/** Limit of `simulate --shards`; more processes are several runs. */
 const WORKERS_MAX = 1000;
-/** A message goes into Redis and out of it. */
+/** A message is written to Redis and read from it. */
 const WAYS = 2;
 /** Operations of a device that are sent when it arrives, each with a histogram, and their requests. */
 const FIRST_OPERATIONS = 6;
 const FIRST_REQUESTS = 8;
 
-/** Returns what Redis carries for this run, or for as few runs as so many workers take. */
+/**
+ * Returns the Redis traffic of this run, or of the fewest runs that this number of workers needs.
+ */
 export function redisTrafficOf(
   run: SharedRun,
   costs: RedisCosts = measuredRedisCosts,
 ): RedisTraffic {
   const { workers } = run;
   const runs = Math.ceil(workers / WORKERS_MAX);
-  // Workers take turns with their figures, and the more of them there are the seldomer each.
+  // Workers take turns with their figures: the more workers, the less often each sends them.
   const share = 1 / figuresPeriodSeconds(Math.ceil(workers / runs));
   const figures = costs.figuresBytes + histogramsBytes(run, costs);
   const progress = share * figures + (1 - share) * costs.progressBytes;
@@ -68,7 +72,10 @@ export function redisTrafficOf(
   };
 }
 
-/** Of one worker: latencies of the first requests and of polls, and how late all of them were. */
+/**
+ * Returns the bytes of one worker's histograms: latencies of first requests and polls, and
+ * lateness.
+ */
 function histogramsBytes(
   { workers, devices, requestsPerSecond, seconds }: SharedRun,
   { histogramBytes }: RedisCosts,

@@ -74,7 +74,7 @@ class CsvReader {
     const start = this.#at;
     while (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
       if (this.#text[this.#at] === '"') {
-        throw new CsvError('a quote stands in a field that does not begin with one', this.#place());
+        throw new CsvError('a field contains a quote but does not begin with one', this.#place());
       }
       this.#at++;
     }

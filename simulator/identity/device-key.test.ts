@@ -42,7 +42,7 @@ describe('the key of a device', () => {
     );
   });
 
-  it('is made anew for each signature, and is one and the same', () => {
+  it('is derived again for each signature, and stays the same', () => {
     const key = deviceKey(random, 3, 'ecdsa');
     const [one, other] = [key.privateKey, key.privateKey];
     expect(one).not.toBe(other);

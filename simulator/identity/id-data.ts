@@ -34,7 +34,7 @@ export async function idDataSource(
 ): Promise<IdDataOf | undefined> {
   const { template, csvFile } = plan;
   if (template !== undefined && csvFile !== undefined) {
-    throw new IdentityError('id_data comes from a template or from a CSV file, not from both.');
+    throw new IdentityError('id_data can come from a template or from a CSV file, not from both.');
   }
   if (template !== undefined) return readIdTemplate(template);
   if (csvFile === undefined) return undefined;
@@ -54,7 +54,7 @@ export function requireDistinct(idData: Iterable<IdData>): void {
     if (first !== undefined) {
       const text = JSON.stringify(each).slice(0, 200);
       throw new IdentityError(
-        `devices ${first} and ${index} would both be ${text}; ` +
+        `devices ${first} and ${index} would both have the id_data ${text}; ` +
           'put {index}, {mac} or {serial} into the template of id_data.',
       );
     }

@@ -1,6 +1,7 @@
 /**
  * Reads `id_data` from a CSV file: the first row names the members, device i has row i after it.
  */
+import { counted } from '../../fixtures/counted.ts';
 import { CsvError, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
@@ -33,7 +34,7 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
   const records = csvRecords(text);
   const header = records.next().value;
   if (header === undefined) {
-    throw new CsvError('the file is empty; its first row names the members', start);
+    throw new CsvError('the file is empty; its first row must name the members', start);
   }
   const names = namesIn(header);
   const rows: Readonly<Record<string, string>>[] = [];
@@ -50,19 +51,25 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
     if (rows.push(row) === devices) return rows;
   }
   const last = { line: text.split('\n').length, column: 1 };
-  throw new CsvError(`there are ${rows.length} rows for ${devices} devices`, last);
+  throw new CsvError(
+    `the file has ${counted(rows.length, 'row')} for ${counted(devices, 'device')}`,
+    last,
+  );
 }
 
 const start = { line: 1, column: 1 };
 
 function namesIn(header: readonly CsvField[]): readonly string[] {
   if (header.length > MEMBERS_MAX) {
-    throw new CsvError(`there are ${header.length} columns, at most ${MEMBERS_MAX} fit`, start);
+    throw new CsvError(
+      `there are ${header.length} columns; at most ${MEMBERS_MAX} are allowed`,
+      start,
+    );
   }
   const names = new Set<string>();
   for (const field of header) {
     if (field.text.trim() === '') throw new CsvError('a column has no name', field);
-    if (/[;\t]/.test(field.text)) throw new CsvError('columns are separated by commas', field);
+    if (/[;\t]/.test(field.text)) throw new CsvError('columns must be separated by commas', field);
     if (names.has(field.text)) throw new CsvError(`two columns are named ${field.text}`, field);
     names.add(field.text);
   }
@@ -72,7 +79,10 @@ function namesIn(header: readonly CsvField[]): readonly string[] {
 function rowOf(record: readonly CsvField[], names: readonly string[]) {
   const extraField = record[names.length];
   if (extraField !== undefined) {
-    throw new CsvError(`the header names ${names.length} columns, this is one more`, extraField);
+    throw new CsvError(
+      `this row has more columns than the header, which names ${names.length}`,
+      extraField,
+    );
   }
   const entries = names.map((name, position) => {
     const field = record[position];

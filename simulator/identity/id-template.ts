@@ -8,7 +8,7 @@ import { IdentityError } from './identity-error.ts';
 
 const member = v.union(
   [v.string(), v.number(), v.boolean()],
-  'must be a text, a number, true or false',
+  'must be a string, a number, true or false',
 );
 const templateShape = v.pipe(
   v.custom<JsonObject>(isObject, 'must be an object'),
@@ -63,7 +63,7 @@ function wrong(problem: {
   const place = `line ${problem.line}, column ${problem.column}`;
   return new IdentityError(
     `the template of id_data is wrong at ${place}: ${problem.message.replace(/\s+/g, ' ')}; ` +
-      'a good one is {"mac":"{mac}","site":"north-{index:4}"}.',
+      'a valid one is {"mac":"{mac}","site":"north-{index:4}"}.',
   );
 }
 
@@ -71,13 +71,15 @@ function problemIn(text: string): string | undefined {
   for (const [whole, inside = ''] of text.matchAll(placePattern)) {
     const { place, length } = partsOf(inside);
     if (!(place in places)) {
-      return `there is no ${whole}, only {${Object.keys(places).join('}, {')}}`;
+      return `${whole} is unknown; use {${Object.keys(places).join('}, {')}}`;
     }
     if (length !== undefined && !(length >= 1 && length <= LENGTH_MAX)) {
       return `the length in ${whole} must be from 1 to ${LENGTH_MAX}`;
     }
   }
-  return /[{}]/.test(text.replace(placePattern, '')) ? 'a brace has no partner' : undefined;
+  return /[{}]/.test(text.replace(placePattern, ''))
+    ? 'a brace is not closed or not opened'
+    : undefined;
 }
 
 function partsOf(inside: string) {

@@ -73,23 +73,25 @@ describe('id_data from a template', () => {
     ['{"mac":', 'line 1, column 8: '],
     ['["{mac}"]', 'line 1, column 1: must be an object'],
     ['{}', 'line 1, column 1: must have at least one member'],
-    ['{"a":"{mac}",\n "b":["x"]}', 'line 2, column 6: b: must be a text, a number, true or false'],
     [
-      '{"a":"{serail}"}',
-      'line 1, column 6: a: there is no {serail}, only {index}, {number}, {mac}',
+      '{"a":"{mac}",\n "b":["x"]}',
+      'line 2, column 6: b: must be a string, a number, true or false',
     ],
-    ['{"a":"{mac"}', 'line 1, column 6: a: a brace has no partner'],
+    ['{"a":"{serail}"}', 'line 1, column 6: a: {serail} is unknown; use {index}, {number}, {mac}'],
+    ['{"a":"{mac"}', 'line 1, column 6: a: a brace is not closed or not opened'],
     ['{"a":"{hex:99}"}', 'line 1, column 6: a: the length in {hex:99} must be from 1 to 64'],
     ['{"a":"{hex:x}"}', 'line 1, column 6: a: the length in {hex:x} must be from 1 to 64'],
   ])('%j is refused at %s', async (idData, problem) => {
     const said = await refusalOf(identities({ idData }));
     expect(said).toContain(`the template of id_data is wrong at ${problem}`);
-    expect(said).toContain('; a good one is {"mac":"{mac}"');
+    expect(said).toContain('; a valid one is {"mac":"{mac}"');
   });
 
   it('that makes two devices the same is refused', async () => {
     const said = await refusalOf(identities({ idData: '{"kind":"{sku}"}', devices: 100 }));
-    expect(said).toMatch(/^devices \d+ and \d+ would both be \{"kind":"[^"]+"\}; put \{index\}/);
+    expect(said).toMatch(
+      /^devices \d+ and \d+ would both have the id_data \{"kind":"[^"]+"\}; put \{index\}/,
+    );
   });
 });
 
@@ -110,17 +112,20 @@ describe('id_data from a file', () => {
   });
 
   it.each([
-    ['', 'line 1, column 1: the file is empty; its first row names the members.'],
-    ['id\na\n', 'line 3, column 1: there are 1 rows for 2 devices.'],
+    ['', 'line 1, column 1: the file is empty; its first row must name the members.'],
+    ['id\na\n', 'line 3, column 1: the file has 1 row for 2 devices.'],
     ['id,\na,b\nc,d\n', 'line 1, column 4: a column has no name.'],
-    ['id;mac\na;b\nc;d\n', 'line 1, column 1: columns are separated by commas.'],
+    ['id;mac\na;b\nc;d\n', 'line 1, column 1: columns must be separated by commas.'],
     ['id,mac,id\n', 'line 1, column 8: two columns are named id.'],
     ['id,mac\na\nc,d\n', 'line 2, column 1: the column mac is missing.'],
     ['id,mac\na,b\nc,\n', 'line 3, column 3: the column mac is empty.'],
-    ['id,mac\na,b,c\n', 'line 2, column 5: the header names 2 columns, this is one more.'],
+    [
+      'id,mac\na,b,c\n',
+      'line 2, column 5: this row has more columns than the header, which names 2.',
+    ],
     ['id,mac\na,b\na,b\n', 'line 3, column 1: this is the same device as in line 2.'],
     ['id\n"a\nb\n', 'line 2, column 1: this quote is never closed.'],
-    ['id\na"b"\n', 'line 2, column 2: a quote stands in a field that does not begin with one.'],
+    ['id\na"b"\n', 'line 2, column 2: a field contains a quote but does not begin with one.'],
     ['id\n"a"b\n', 'line 2, column 4: a comma is missing after the closing quote.'],
     ['id\n"a\nb"\n"c\nd"x\n', 'line 5, column 3: a comma is missing after the closing quote.'],
   ])('%j is refused: %s', async (csv, problem) => {
@@ -132,7 +137,7 @@ describe('id_data from a file', () => {
     expect(said).toMatch(/^cannot read the id_data of \S+absent\.csv: there is no such file/);
   });
 
-  it('cannot stand beside a template', async () => {
+  it('cannot be combined with a template', async () => {
     const both = { idData: '{"a":"{mac}"}', idDataFile: 'x' };
     expect(await refusalOf(identities(both))).toContain('not from both');
   });

@@ -7,11 +7,11 @@ export class IdentityError extends Error {
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
-  EACCES: 'this user may not use it',
-  EPERM: 'this user may not do that there',
+  EACCES: 'permission denied',
+  EPERM: 'the operation is not permitted',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'it is no folder',
-  EEXIST: 'something else goes by that name',
+  ENOTDIR: 'it is not a folder',
+  EEXIST: 'the name is already in use',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };

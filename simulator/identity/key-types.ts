@@ -10,8 +10,8 @@ import type { Random } from '../../fixtures/random.ts';
 /** One key type: what its keys are made from and how they sign. */
 export interface KeyTypeRow {
   /**
-   * Derives a private key from this generator; absent where no seed can make one: such keys are
-   * pooled.
+   * Derives a private key from this generator; absent for keys that cannot be derived from a seed:
+   * these are pooled.
    */
   readonly derive?: (random: Random) => KeyObject;
   /** Digest before signing; `null` when the body itself is signed. */

@@ -84,7 +84,7 @@ describe('a fleet with RSA keys', () => {
     expect(mergedSharedKeys(parts.flatMap((part) => part ?? []))).toEqual(whole);
   });
 
-  it('has nothing to report of keys that nobody shares, or that were never made', async () => {
+  it('reports nothing about keys that are not shared or were never made', async () => {
     const ring = await keyring({ rsaPool: { size: 64, bits: 2048 } });
     expect(await ring.sharedKeys(fleet('ed25519', 0, 1))).toBeUndefined();
     const preparing = ring.prepare(fleet('rsa', 0, 1)).catch(() => undefined);

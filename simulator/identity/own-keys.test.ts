@@ -57,29 +57,29 @@ describe('a folder that holds no keys for devices', () => {
 
   it('is named when no file is a key by its name', async () => {
     keep('README.md', '');
-    expect(await refusal()).toMatch(/holds no key: no file there ends in \.pem or \.key\.$/);
+    expect(await refusal()).toMatch(/contains no key: none of its files ends in \.pem or \.key\.$/);
   });
 
   const encrypted = { ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'x' };
   it.each([
-    ['text', 'hello', 'it is no PEM file'],
-    ['nothing', '', 'it is no PEM file'],
+    ['text', 'hello', 'it is not a PEM file'],
+    ['nothing', '', 'it is not a PEM file'],
     [
       'a public key',
       generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }),
-      'it holds a PUBLIC KEY, no private key',
+      'it contains a PUBLIC KEY, not a private key',
     ],
     ['an encrypted key', ed25519.export(encrypted), 'it is encrypted; decrypt it first'],
-    ['half a key', ed25519.export(pkcs8).slice(0, 60), 'it is damaged, or of an unknown form'],
+    ['half a key', ed25519.export(pkcs8).slice(0, 60), 'it is damaged, or has an unknown format'],
     [
       'a key of another curve',
       generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pkcs8),
-      'its curve is secp384r1; devices sign with P-256',
+      'its curve is secp384r1; devices use P-256',
     ],
     [
       'a key for agreement',
       generateKeyPairSync('x25519').privateKey.export(pkcs8),
-      'it is of type x25519; devices have RSA, P-256 or Ed25519',
+      'its type is x25519; devices use RSA, P-256 or Ed25519',
     ],
     [
       'a short key',

@@ -21,11 +21,11 @@ const keyFile = /\.(pem|key)$/i;
 export async function readOwnKeys(folder: string): Promise<readonly DeviceKey[]> {
   const names = (await namesIn(folder)).filter((name) => keyFile.test(name)).sort();
   if (names.length === 0) {
-    throw new IdentityError(`${folder} holds no key: no file there ends in .pem or .key.`);
+    throw new IdentityError(`${folder} contains no key: none of its files ends in .pem or .key.`);
   }
   if (names.length > FILES_MAX) {
     throw new IdentityError(
-      `${folder} holds ${names.length} key files, more than ${FILES_MAX}; leave some out.`,
+      `${folder} contains ${names.length} key files, more than ${FILES_MAX}; remove some.`,
     );
   }
   const keys: DeviceKey[] = [];
@@ -48,12 +48,14 @@ async function ownKey(file: string): Promise<DeviceKey> {
     throw new IdentityError(`${file} cannot be a device's key: ${problem}.`);
   };
   if (!label.endsWith('PRIVATE KEY')) {
-    return refuse(label === '' ? 'it is no PEM file' : `it holds a ${label}, no private key`);
+    return refuse(
+      label === '' ? 'it is not a PEM file' : `it contains a ${label}, not a private key`,
+    );
   }
   if (label.startsWith('ENCRYPTED') || pem.includes('Proc-Type: 4,ENCRYPTED')) {
     return refuse('it is encrypted; decrypt it first, with openssl pkey');
   }
-  const key = parsed(pem) ?? refuse('it is damaged, or of an unknown form');
+  const key = parsed(pem) ?? refuse('it is damaged, or has an unknown format');
   const kind = kindOf(key);
   return typeof kind === 'string' ? heldKey(kind, key) : refuse(kind.problem);
 }
@@ -87,11 +89,11 @@ function kindOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
     ec:
       namedCurve === 'prime256v1'
         ? 'ecdsa'
-        : { problem: `its curve is ${namedCurve}; devices sign with P-256` },
+        : { problem: `its curve is ${namedCurve}; devices use P-256` },
     ed25519: 'ed25519',
   };
   const other = {
-    problem: `it is of type ${asymmetricKeyType}; devices have RSA, P-256 or Ed25519`,
+    problem: `its type is ${asymmetricKeyType}; devices use RSA, P-256 or Ed25519`,
   };
   return kinds[asymmetricKeyType ?? ''] ?? other;
 }

@@ -49,7 +49,7 @@ describe('the pool of RSA keys', () => {
     expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
   });
 
-  it('has the same keys in the next run, and makes none then', async () => {
+  it('has the same keys in the next run, without generating any', async () => {
     const notified: KeyProgress[] = [];
     const first = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
     expect(notified).toEqual([
@@ -109,19 +109,19 @@ describe('a pool whose folder is not as it should be', () => {
     const refused = poolOf().key(0);
     await expect(refused).rejects.toBeInstanceOf(IdentityError);
     await expect(refused).rejects.toThrow(
-      /rsa-2048-0000\.pem of the RSA pool is damaged or foreign: .* 2048 bits; remove it/,
+      /rsa-2048-0000\.pem in the RSA pool is not a private RSA key of 2048 bits; remove the file/,
     );
   });
 
-  it('says so when a file stands where the folder should', async () => {
+  it('says so when a file is in place of the folder', async () => {
     writeFileSync(join(place, 'deep'), '');
     const refused = poolOf().key(0);
-    await expect(refused).rejects.toThrow(/^the RSA pool cannot read .*: it is no folder; name/);
+    await expect(refused).rejects.toThrow(/^the RSA pool cannot read .*: it is not a folder; use/);
   });
 
   it('says so when nothing can be written there', async () => {
     symlinkSync(join(place, 'nowhere'), join(place, 'link'));
     const refused = poolOf({ folder: join(place, 'link') }).key(0);
-    await expect(refused).rejects.toThrow(/^the RSA pool cannot write .*; name another folder/);
+    await expect(refused).rejects.toThrow(/^the RSA pool cannot write .*; use another folder/);
   });
 });

@@ -102,8 +102,8 @@ export class RsaPool {
     const key = parsed(pem);
     const isOurs = key?.asymmetricKeyType === 'rsa' && modulusOf(key) === bits;
     if (key !== undefined && isOurs) return key;
-    const what = `${file} of the RSA pool is damaged or foreign: it holds no private RSA key of ${bits} bits`;
-    throw new IdentityError(`${what}; remove it, and a new key is made in its place.`);
+    const what = `${file} in the RSA pool is not a private RSA key of ${bits} bits`;
+    throw new IdentityError(`${what}; remove the file, and a new key is generated.`);
   }
 
   /**
@@ -142,7 +142,7 @@ function unlessThere(error: unknown): void {
 
 function unusable(what: string, error: unknown): IdentityError {
   return new IdentityError(
-    `the RSA pool ${what}: ${reasonOf(error)}; name another folder for the pool.`,
+    `the RSA pool ${what}: ${reasonOf(error)}; use another folder for the pool.`,
   );
 }
 

@@ -1,12 +1,12 @@
 /** Outcomes of the exchanges of one phase, by operation. */
-import type { Silence } from '../network/errors.ts';
+import type { NoAnswerKind } from '../network/errors.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import type { OperationCount, OperationLatency } from '../result/result-figures.ts';
 
 interface Entry {
   readonly latencies: DurationHistogram;
   readonly answers: Record<string, number>;
-  readonly silences: Record<Silence, number>;
+  readonly silences: Record<NoAnswerKind, number>;
   signatureRefusals: number;
 }
 
@@ -24,7 +24,7 @@ export class OperationMetrics {
     latencies.record(latencyMs);
   }
 
-  unanswered(operation: string, silence: Silence): void {
+  unanswered(operation: string, silence: NoAnswerKind): void {
     this.#entry(operation).silences[silence]++;
   }
 

@@ -18,7 +18,7 @@ describe('the metrics of a run', () => {
     expect(latency?.maxMs).toBeCloseTo(1000, -0.3);
   });
 
-  it('tell a tenth of a millisecond from a fifth', () => {
+  it('distinguish a tenth of a millisecond from a fifth', () => {
     const metrics = new RunMetrics(clock);
     metrics.answered('connect', 101, 0.1);
     metrics.answered('connect', 101, 0.2);
@@ -71,7 +71,7 @@ describe('the metrics of a run', () => {
     expect(metrics.errorCount).toBe(4);
   });
 
-  it('keep what a phase saw apart, and the whole beside it', () => {
+  it('count each phase separately, and the whole run in addition', () => {
     const metrics = new RunMetrics(clock);
     metrics.enterPhase('ramp');
     metrics.sent(80);

@@ -3,7 +3,7 @@
  * exchange was due, updates as wholes and by stage, time series, and errors by cause.
  */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { ClientError, Silence } from '../network/errors.ts';
+import type { ClientError, NoAnswerKind } from '../network/errors.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import { inErrorOrder } from '../result/merge-figures.ts';
@@ -78,14 +78,14 @@ export class RunMetrics implements ExchangeObserver {
     this.exchangeCount++;
     this.#whole.answered(operation, status, latencyMs);
     this.#phase.operations.answered(operation, status, latencyMs);
-    this.series.exchanged(this.#clock.now(), latencyMs, status >= 500);
+    this.series.recordExchange(this.#clock.now(), latencyMs, status >= 500);
   }
 
-  unanswered(operation: string, silence: Silence): void {
+  unanswered(operation: string, silence: NoAnswerKind): void {
     this.exchangeCount++;
     this.#whole.unanswered(operation, silence);
     this.#phase.operations.unanswered(operation, silence);
-    this.series.exchanged(this.#clock.now(), undefined, true);
+    this.series.recordExchange(this.#clock.now(), undefined, true);
   }
 
   signatureRefused(operation: string): void {

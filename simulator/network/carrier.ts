@@ -1,6 +1,6 @@
 /**
- * What carries requests to a server: usually connections, and in a run in virtual time something in
- * their place that hands them to a server of the same process.
+ * Carries requests to a server: over connections, or in virtual time directly to a server in the
+ * same process.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -25,8 +25,8 @@ export type CarrierSubject = Pick<AttemptSubject, 'operation' | 'caller'>;
 
 /** Carries requests in place of connections. */
 export interface Carrier {
-  /** Returns what carries this one request. */
+  /** Returns the dispatcher for this request. */
   over(subject: CarrierSubject): Dispatching;
-  /** Number of requests and answers that are on their way and wait for time to pass. */
+  /** Number of requests and answers in transit that wait for time to pass. */
   readonly onTheWayCount: number;
 }

@@ -54,9 +54,9 @@ export class TransportError extends ClientError {
 }
 
 /** Why there was no response, as counted. */
-export type Silence = 'timeout' | 'reset' | 'refused' | 'other';
+export type NoAnswerKind = 'timeout' | 'reset' | 'refused' | 'other';
 
-const silences: Readonly<Record<string, Silence>> = {
+const silences: Readonly<Record<string, NoAnswerKind>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
@@ -66,19 +66,19 @@ const silences: Readonly<Record<string, Silence>> = {
 };
 
 /** Returns the category of a transport error by its system or library name. */
-export function silenceOf(reason: string): Silence {
+export function noAnswerKindOf(reason: string): NoAnswerKind {
   return silences[reason] ?? 'other';
 }
 
 const untrusted =
-  "the server's certificate is not signed by a trusted authority; give the CA's certificate";
+  "the server's certificate is not signed by a trusted authority; give the CA certificate";
 const hungUp = 'the server closed the connection before it answered';
 
 const transportSentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at that address (ECONNREFUSED); is the server running?',
-  ENOTFOUND: 'there is no host of that name (ENOTFOUND); check the base URL',
+  ENOTFOUND: 'no host has that name (ENOTFOUND); check the base URL',
   EAI_AGAIN: 'the host name could not be looked up (EAI_AGAIN)',
-  EMFILE: 'this process has no file handles left (EMFILE); run fewer devices',
+  EMFILE: 'this process has too many open files (EMFILE); run fewer devices or raise ulimit -n',
   LINK_LOST: 'the simulated network lost the exchange (LINK_LOST)',
   ECONNRESET: `${hungUp} (ECONNRESET)`,
   UND_ERR_SOCKET: `${hungUp} (UND_ERR_SOCKET)`,

@@ -130,7 +130,7 @@ async function connected(shape: Partial<LinkShape>) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('a socket behind the network of a device', () => {
+describe('a socket on the simulated network of a device', () => {
   it('answers no sooner than after both ways', async () => {
     const { clock, websocket } = await connected({ latencyMs: 300 });
     let isAnswered = false;

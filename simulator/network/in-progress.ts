@@ -1,6 +1,6 @@
-/** What is in progress at the moment, where much begins and ends. */
+/** A collection of what is in progress, for many short-lived items. */
 
-/** An item that knows its place among those in progress. */
+/** An item that stores its place in the collection. */
 export interface Placed {
   /** Kept by `InProgress`; absent while the item is not in it. */
   place?: number | undefined;
@@ -37,7 +37,7 @@ export class InProgress<Item extends Placed> {
     return true;
   }
 
-  /** All of them as they are now, whatever ends meanwhile. */
+  /** Returns a snapshot of all items. */
   now(): readonly Item[] {
     return [...this.#items];
   }

@@ -37,7 +37,7 @@ export function planWiring({ tls, sourceAddresses }: FleetPlan): Wiring {
 }
 
 /** Checks that a server is reachable; any response will do. @throws ClientError, FleetStopped */
-export async function expectAnswer(transport: Transport): Promise<void> {
+export async function requireAnswer(transport: Transport): Promise<void> {
   const request = { operation: 'reach-server', caller: 'fleet', method: 'GET' } as const;
   const answer = await transport.open({ ...request, target: '/', headers: {} });
   answer.discard();

@@ -29,7 +29,7 @@ describe('Retry-After', () => {
     ['Sat, 99 Jan 2026 12:00:30 GMT'],
     [['7', '8']],
     [7],
-  ])('of %j is no wait that anybody asked for', (header) => {
+  ])('of %j is not a requested wait', (header) => {
     expect(retryAfterMs(header, nowMs)).toBeUndefined();
   });
 });

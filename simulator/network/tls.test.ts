@@ -56,7 +56,7 @@ function hello(host: string, caPem?: string, at: HelloOptions = {}) {
   return transport.exchange({ ...request, target: '/', headers: {} });
 }
 
-describe('a server that wants a certificate of its callers', () => {
+describe('a server that requires client certificates', () => {
   const own = { certPem: certificatePem, keyPem };
 
   async function asking() {
@@ -99,11 +99,11 @@ describe('a server that wants a certificate of its callers', () => {
 });
 
 describe('a server with a certificate', () => {
-  it('is not trusted when nobody vouches for it, and the way out is told', async () => {
+  it('is not trusted without a known CA, and the error names the remedy', async () => {
     const thrown = await hello('127.0.0.1').catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(TransportError);
     expect(thrown).toMatchObject({ label: 'transport/DEPTH_ZERO_SELF_SIGNED_CERT' });
-    expect(String(thrown)).toContain("give the CA's certificate");
+    expect(String(thrown)).toContain('give the CA certificate');
   });
 
   it('is trusted when its authority is named', async () => {

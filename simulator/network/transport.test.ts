@@ -140,7 +140,7 @@ describe('an exchange', () => {
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
-  it('refuses an answer that is larger than it may be, and says the bound', async () => {
+  it('refuses an answer that is too large, and names the limit', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
     const error = await errorOf(ask(bench.transport, { answerMaxBytes: 1000 }));
     expect(error).toBeInstanceOf(AnswerError);
@@ -158,10 +158,10 @@ describe('an exchange', () => {
     expect(bench.metrics.operations()).toEqual([]);
   });
 
-  it('over TLS with a certificate that nobody vouches for names the way out', () => {
+  it('over TLS with a certificate of an unknown CA names the remedy', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
     const error = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
-    expect(error.message).toContain("give the CA's certificate");
+    expect(error.message).toContain('give the CA certificate');
   });
 
   it('never brings control characters of an error into its message', () => {

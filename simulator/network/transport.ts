@@ -13,8 +13,8 @@ import {
   AnswerError,
   ClientError,
   FleetStopped,
-  type Silence,
-  silenceOf,
+  type NoAnswerKind,
+  noAnswerKindOf,
   TransportError,
 } from './errors.ts';
 import { InProgress } from './in-progress.ts';
@@ -26,7 +26,7 @@ export interface ExchangeObserver {
   sent(latenessMs: number): void;
   /** @param latencyMs since the exchange was due */
   answered(operation: string, status: number, latencyMs: number): void;
-  unanswered(operation: string, silence: Silence): void;
+  unanswered(operation: string, silence: NoAnswerKind): void;
   /** Called when a response that was already counted refused the device's signature. */
   signatureRefused(operation: string): void;
 }
@@ -314,8 +314,8 @@ export class Transport {
   }
 }
 
-function silenceIn(error: ClientError): Silence {
-  if (error instanceof TransportError) return silenceOf(error.reason);
+function silenceIn(error: ClientError): NoAnswerKind {
+  if (error instanceof TransportError) return noAnswerKindOf(error.reason);
   return error.code === 'timeout' ? 'timeout' : 'other';
 }
 

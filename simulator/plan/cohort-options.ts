@@ -129,7 +129,7 @@ export const policyOptions = inGroup('Devices', {
   },
   backOff: {
     flag: '--back-off <words>',
-    help: "wait after errors: 'kind: full-jitter, min: 1s, max: 1m'",
+    help: "wait between retries after errors: 'kind: full-jitter, min: 1s, max: 1m'",
     cli: { kind: 'words', isList: false },
     value: backOff,
     field: 'backOff',

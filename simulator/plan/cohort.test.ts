@@ -52,7 +52,7 @@ function problemsOf(words: object): readonly string[] {
 }
 
 describe('a plan without cohorts', () => {
-  it('has one that is called all and goes by the plan', () => {
+  it('has one that is called all and follows the plan', () => {
     expect(cohortsOf(plan)).toEqual([
       {
         name: 'all',

@@ -30,7 +30,7 @@ export const connectionOptions = inGroup('Connection', {
   },
   accept: {
     flag: '--accept',
-    help: 'accept the devices, as the user of --email or --token',
+    help: 'accept the devices as the user of --email or --token',
     cli: { kind: 'switch' },
     value: yesOrNo,
     owner: 'worker',
@@ -72,7 +72,7 @@ export const connectionOptions = inGroup('Connection', {
   /** Files, relative to the working directory of the command. */
   ca: {
     flag: '--ca <file>',
-    help: 'PEM file with the certificate of the server or of its authority',
+    help: 'PEM file with the certificate of the server or of its CA',
     cli: { kind: 'file' },
     value: filled,
     owner: 'worker',
@@ -93,7 +93,7 @@ export const connectionOptions = inGroup('Connection', {
   },
   sourceAddresses: {
     flag: '--source-addresses <addresses>',
-    help: 'local addresses to connect from, in turn',
+    help: 'local addresses to connect from, used in turn',
     cli: { kind: 'addresses' },
     field: 'sourceAddresses',
     value: v.pipe(

@@ -29,7 +29,7 @@ describe('phases of a deployment', () => {
   });
 
   it('begin one after the other', () => {
-    const order = 'must each begin later than the one before (after)';
+    const order = 'must each begin later than the phase before (after)';
     expect(problemOf([{ batch: 40 }, {}])).toBe(order);
     expect(problemOf([{ batch: 40, after: 2 }, { after: 2 }])).toBe(order);
   });

@@ -27,7 +27,7 @@ export const deploymentPhases = v.pipe(
   v.check(
     (phases) =>
       phases.every(({ afterMs = 0 }, at) => at === 0 || afterMs > (phases[at - 1]?.afterMs ?? 0)),
-    'must each begin later than the one before (after)',
+    'must each begin later than the phase before (after)',
   ),
 );
 

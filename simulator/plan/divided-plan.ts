@@ -109,7 +109,7 @@ function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
 /** Returns why a worker cannot take part, as a clause with the remedy; undefined when it can. */
 export function missingIn(own: OwnPlan, { url, operator, own: names }: Needs): string | undefined {
   if (own.url !== url) {
-    return `the run is against ${url}, and its own --url is ${own.url}`;
+    return `the run is against ${url}, but the --url of this worker is ${own.url}`;
   }
   if (operator !== undefined && !mayActFor(own.acceptWith, operator)) {
     return `it cannot log in as ${operator}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;

@@ -6,11 +6,11 @@ import { duration, filled, oneOf, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
 
 /**
- * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not; `power-loss`:
- * so does the device's power go, for `lasting`; `server-restart`: it arrives, and the server ends
- * before its answer does, and is down for `lasting`. Two are mistakes of a server: `ack-lost`:
- * answered with success, and never delivered; `not-stored`: answered like any other, and lost, with what
- * comes after it, when the server restarts.
+ * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not;
+ * `power-loss`: the same, and the device loses power for `lasting`; `server-restart`: it arrives,
+ * but the server stops before it answers, and is down for `lasting`. Two are server bugs:
+ * `ack-lost`: answered with success, and never delivered; `not-stored`: answered like any other,
+ * and lost, with what comes after it, when the server restarts.
  */
 const exchangeFaultNames = [
   'request-lost',
@@ -30,7 +30,10 @@ const faultWords = v.pipe(
     name: oneOf(exchangeFaultNames),
     /** Index of the device in the fleet. */
     device: wholeNumber(0, DEVICE_MAX),
-    /** The how-many-th exchange of the device, from 1; of the operation, where one is given. */
+    /**
+     * Ordinal number of the exchange among those of the device (or of its operation, if given),
+     * from 1.
+     */
     exchange: wholeNumber(1, EXCHANGE_MAX),
     /** ID of the contract's operation, such as `put-deployment-status`. */
     operation: v.optional(filled),

@@ -34,11 +34,11 @@ export const stage = v.pipe(
   }),
   v.check(
     (row) => stageKinds.filter((kind) => row[kind] !== undefined).length === 1,
-    'must be one of ramp, hold, burst and drain, with its length',
+    'must have exactly one of ramp, hold, burst and drain, with its duration',
   ),
   v.check(
     ({ ramp, burst, devices }) => ((ramp ?? burst) !== undefined) === (devices !== undefined),
-    'must have devices if it is a ramp or burst, and only then',
+    'must have devices if, and only if, it is a ramp or burst',
   ),
   v.transform(({ devices, ...lengths }) => {
     const kind = stageKinds.find((each) => lengths[each] !== undefined) ?? 'hold';

@@ -121,7 +121,7 @@ export const kinds = {
     value: wholeNumber(min, max),
     result: v.exactOptional(resultCount),
   }),
-  /** A duration of at least `least` milliseconds; a bare number is seconds. */
+  /** A duration of at least `least` milliseconds; a number without a unit is in seconds. */
   duration: (min: number) => ({
     cli: { kind: min === 0 ? 'duration' : 'positive-duration' } as const,
     value: duration(min),

@@ -30,7 +30,7 @@ const fleetOptions = inGroup('Fleet', {
     ...kinds.count(1, 1_000_000),
     default: { value: 10 },
     field: 'devices',
-    result: v.pipe(count, v.description('Of the whole fleet, all shards together.')),
+    result: v.pipe(count, v.description('Devices of the whole fleet, in all shards together.')),
   },
   /** Any text; the same text gives the same fleet. A result includes it besides the plan. */
   seed: {
@@ -53,7 +53,7 @@ const fleetOptions = inGroup('Fleet', {
   },
   cohort: {
     flag: '--cohort <words>',
-    help: "part of the fleet that differs: 'night, weight: 2, poll: 1m'; repeatable",
+    help: "part of the fleet with its own settings: 'night, weight: 2, poll: 1m'; repeatable",
     cli: { kind: 'words', isList: true },
     value: cohorts,
     field: 'cohorts',
@@ -72,7 +72,7 @@ const fleetOptions = inGroup('Fleet', {
   },
   deploymentPhase: {
     flag: '--deployment-phase <words>',
-    help: "phase of the deployment: 'batch: 10' percent, 'batch: 30, after: 1d', 'after: 3d'; repeatable",
+    help: "phase of the deployment: 'batch: 10' (percent), 'batch: 30, after: 1d', 'after: 3d'; repeatable",
     cli: { kind: 'words', isList: true },
     value: deploymentPhases,
     field: 'deploymentPhases',
@@ -88,7 +88,7 @@ const loadOptions = inGroup('Load', {
   /** First contacts are spread evenly over this time. */
   ramp: {
     flag: '--ramp <duration>',
-    help: 'time over which devices make their first contact',
+    help: 'time over which the devices make first contact',
     ...kinds.duration(0),
     default: { value: '1s', shown: '1s' },
     field: 'rampMs',
@@ -149,7 +149,7 @@ const loadOptions = inGroup('Load', {
   /** A device has finished when it has ended a deployment (that of the run, where there is one). */
   until: {
     flag: '--until <event>',
-    help: 'end when every device has finished a deployment',
+    help: 'end once every device has finished a deployment',
     cli: { kind: 'choices', of: ['settled'] },
     value: v.literal('settled', 'must be "settled" or absent'),
     field: 'until',
@@ -157,7 +157,7 @@ const loadOptions = inGroup('Load', {
   },
   drain: {
     flag: '--drain <duration>',
-    help: 'time for open deployments to finish after the end',
+    help: 'time that open deployments have to finish after the end',
     ...kinds.duration(0),
     default: { value: '30s', shown: '30s' },
     field: 'drainMs',
@@ -168,7 +168,7 @@ const deviceOptions = inGroup('Devices', {
   ...policyOptions,
   deviceType: {
     flag: '--device-type <type>',
-    help: 'device type, which artifacts must be compatible with',
+    help: 'type of the devices; artifacts must be compatible with it',
     ...kinds.text(limits.provideMaxCharacters),
     default: { value: defaultDeviceType },
     field: 'deviceType',
@@ -203,7 +203,7 @@ const deviceOptions = inGroup('Devices', {
   /** Without one the keys last for the run. */
   rsaPoolFolder: {
     flag: '--rsa-pool-folder <folder>',
-    help: "folder of RSA keys (default: in the user's cache folder)",
+    help: "folder of the RSA keys (default: in the user's cache folder)",
     cli: { kind: 'text' },
     value: filled,
     owner: 'worker',
@@ -218,7 +218,7 @@ const deviceOptions = inGroup('Devices', {
   /** A JSON object as a text, with placeholders such as `{index}`. */
   idData: {
     flag: '--id-data <template>',
-    help: 'template of id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
+    help: 'template of the id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
     ...kinds.text(),
     field: 'idData',
   },
@@ -230,13 +230,13 @@ const deviceOptions = inGroup('Devices', {
   },
   state: {
     flag: '--state <folder>',
-    help: 'folder to keep the fleet in; the next run continues from it',
+    help: 'folder that keeps the fleet between runs',
     ...kinds.path('state folder'),
     field: 'state',
   },
   ledger: {
     flag: '--ledger <file>',
-    help: 'list what the fleet creates, for `fleetbed cleanup`',
+    help: 'file that lists what the fleet creates, for `fleetbed cleanup`',
     ...kinds.path('ledger'),
     field: 'ledger',
   },

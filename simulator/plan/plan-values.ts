@@ -19,11 +19,12 @@ export function wholeNumber(
 
 /** A duration from `min` milliseconds to a year. */
 function milliseconds(min: number) {
-  const said = `must be a length of time from ${min}ms to ${YEAR_DAYS}d, in whole milliseconds`;
+  const said = `must be a duration from ${min}ms to ${YEAR_DAYS}d, in whole milliseconds`;
   return wholeNumber(min, YEAR_MS, said);
 }
 
-const durationSaid = 'must be a length of time such as 500ms, 30s or 5m (a bare number is seconds)';
+const durationSaid =
+  'must be a duration such as 500ms, 30s or 5m (a number without a unit is in seconds)';
 /** A text such as `5s`, or a number of seconds, from `min` milliseconds to a year; read as milliseconds. */
 export function duration(min: number) {
   return v.pipe(
@@ -44,7 +45,7 @@ export function duration(min: number) {
   );
 }
 
-const linkDurationSaid = 'must be a length of time with its unit, such as 300ms or 1.5s';
+const linkDurationSaid = 'must be a duration with its unit, such as 300ms or 1.5s';
 /** For a network, milliseconds are as common as seconds: a bare number would be ambiguous. */
 export const linkDuration = v.pipe(
   v.string(linkDurationSaid),

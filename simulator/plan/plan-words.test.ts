@@ -42,7 +42,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('a plan file', () => {
-  it('comes to a plan that can be carried out', () => {
+  it('gives a plan that can be run', () => {
     const made = planOf({ ...readPlanWords(plan), seed: 'x' }, knownBehaviours);
     expect(made).toMatchObject({
       pollJitterShare: 0.1,
@@ -81,24 +81,30 @@ describe('a plan file', () => {
 
   it.each([
     ['devices: [', '1:11 '],
-    ['pol: 5s', '1:1 pol: is unknown here'],
-    ['seed: a\npoll: soon', '2:7 poll: must be a length of time such as 500ms, 30s or 5m'],
-    ['ramp: -1s', '1:7 ramp: must be a length of time'],
+    ['pol: 5s', '1:1 pol: is not a known field'],
+    ['seed: a\npoll: soon', '2:7 poll: must be a duration such as 500ms, 30s or 5m'],
+    ['ramp: -1s', '1:7 ramp: must be a duration'],
     ['phase: odd', '1:8 phase: must be one of even, random, lockstep'],
     ['cohort:\n  - { name: a }\n  - { weight: 2 }', '3:5 cohort.1.name: is required'],
-    ['stage:\n  - { devices: 3 }', '2:5 stage.0: must be one of ramp, hold, burst and drain'],
-    ['stage:\n  - { ramp: 1s, hold: 1s }', '2:5 stage.0: must be one of ramp, hold, burst'],
+    [
+      'stage:\n  - { devices: 3 }',
+      '2:5 stage.0: must have exactly one of ramp, hold, burst and drain',
+    ],
+    [
+      'stage:\n  - { ramp: 1s, hold: 1s }',
+      '2:5 stage.0: must have exactly one of ramp, hold, burst',
+    ],
     [
       'incident: [{ name: fire }]',
       '1:20 incident.0.name: must be one of power-cut, reconnect-storm',
     ],
     ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be a rate per second'],
-    ['acceptWith: admin', '1:1 acceptWith: is unknown here'],
+    ['acceptWith: admin', '1:1 acceptWith: is not a known field'],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
     ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
-    ['link: { latency: 300 }', '1:18 link.latency: must be a length of time with its unit'],
-    ['link: { jitter: "5" }', '1:17 link.jitter: must be a length of time with its unit'],
-    ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown here'],
+    ['link: { latency: 300 }', '1:18 link.latency: must be a duration with its unit'],
+    ['link: { jitter: "5" }', '1:17 link.jitter: must be a duration with its unit'],
+    ['keys: { dsa: 1 }', '1:9 keys.dsa: is not a known field'],
   ])('with %j is refused with line and column', (text, problem) => {
     expect(problemsOf(() => readPlanWords(text))[0]).toContain(problem);
   });
@@ -123,13 +129,13 @@ describe('a member of a plan on the command line', () => {
   });
 
   it.each([
-    ['stage', 'ramp: 1x', 'ramp: must be a length of time'],
+    ['stage', 'ramp: 1x', 'ramp: must be a duration'],
     ['incident', 'fire, at: 10s', 'name: must be one of'],
     ['cohort', 'weight: 2', 'name: is required'],
-    ['stage', 'ramp: 1s', 'must have devices if it is a ramp or burst'],
+    ['stage', 'ramp: 1s', 'must have devices if, and only if, it is a ramp or burst'],
     ['incident', 'update-night, lasting: 1s', 'must not have lasting unless it is a power-cut'],
-    ['link', 'lost: 2', 'lost: is unknown here'],
-    ['link', 'latency: 300', 'latency: must be a length of time with its unit, such as 300ms'],
+    ['link', 'lost: 2', 'lost: is not a known field'],
+    ['link', 'latency: 300', 'latency: must be a duration with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
   ] as const)('%s of %j is refused', (name, text, problem) => {
     expect(problemsOf(() => readPlanPart(name, text))[0]).toContain(problem);

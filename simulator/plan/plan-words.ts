@@ -17,7 +17,7 @@ const fileShape = v.pipe(
   v.strictObject(entriesOf(options)),
   v.title('A plan of fleetbed simulate'),
   v.description(
-    'YAML or JSON. Every member is also an option, which takes precedence over the file.',
+    'YAML or JSON. Every member is also a command-line option; the option takes precedence.',
   ),
 );
 

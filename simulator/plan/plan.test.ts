@@ -41,10 +41,7 @@ describe('a plan', () => {
     [{ devices: 0 }, 'devices must be a whole number from 1 to 1000000, not 0'],
     [{ devices: 2.5 }, 'devices must be a whole number from 1 to 1000000, not 2.5'],
     [{ devices: Number.NaN }, 'devices must be a whole number from 1 to 1000000, not NaN'],
-    [
-      { poll: '1ms' },
-      'poll must be a length of time from 10ms to 366d, in whole milliseconds, not 1ms',
-    ],
+    [{ poll: '1ms' }, 'poll must be a duration from 10ms to 366d, in whole milliseconds, not 1ms'],
     [
       { checkShare: 0 },
       'checkShare must be a share of the devices above 0, such as 1% or 0.01, not 0',
@@ -55,11 +52,11 @@ describe('a plan', () => {
     ],
     [
       { ramp: '-1ms' },
-      'ramp must be a length of time such as 500ms, 30s or 5m (a bare number is seconds), not "-1ms"',
+      'ramp must be a duration such as 500ms, 30s or 5m (a number without a unit is in seconds), not "-1ms"',
     ],
     [
       { duration: 0 },
-      'duration must be a length of time from 1ms to 366d, in whole milliseconds, not 0ms',
+      'duration must be a duration from 1ms to 366d, in whole milliseconds, not 0ms',
     ],
     [
       { url: 'localhost:8080' },
@@ -102,7 +99,7 @@ describe('a plan', () => {
     [{ tls: { keyPem: 'pem' } }, 'tls needs --key, and --key needs --cert'],
     [
       { stage: [{ hold: 0 }] },
-      'stage.0.hold must be a length of time from 1ms to 366d, in whole milliseconds, not 0ms',
+      'stage.0.hold must be a duration from 1ms to 366d, in whole milliseconds, not 0ms',
     ],
     [
       { arrivals: { logs: 1e9 } },

@@ -51,7 +51,7 @@ export type FleetPlan = FieldsOf<typeof options> &
       | undefined;
   };
 
-/** A plan as its author writes it, with what stands for the login and the certificates in it. */
+/** A plan as its author writes it, with the login and the certificates. */
 export type PlanWords = WordsOf<typeof options> & Readonly<More>;
 
 const moreOptions = {
@@ -121,13 +121,13 @@ const planRules: readonly PlanRule[] = [
     word: 'incident',
     holds: ({ incidents = [], acceptWith }) =>
       acceptWith !== undefined || incidents.every(({ name }) => name !== 'abort-deployment'),
-    said: 'must not have an abort-deployment without --accept: it takes a user',
+    said: 'must not have an abort-deployment without --accept: a user must abort the deployment',
   },
   {
     word: 'deploymentId',
     holds: ({ deploy, deploymentId, acceptWith }) =>
       deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
-    said: 'needs --accept, and excludes --deploy: a deployment is either joined or created',
+    said: 'needs --accept, and cannot be used with --deploy: a deployment is either joined or created',
   },
   {
     word: 'devices',

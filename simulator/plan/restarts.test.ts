@@ -11,7 +11,7 @@ describe('a restart in words', () => {
     expect(restartText(readRestart(words))).toBe(words);
   });
 
-  it('lasts ten seconds unless it says otherwise', () => {
+  it('lasts ten seconds by default', () => {
     expect(restartText(readRestart('server, at: 90'))).toBe('server, at: 90s, lasting: 10s');
   });
 });

@@ -1,19 +1,22 @@
-/** Restarts of a device or of the server at a moment of a run in virtual time, as users write them. */
+/**
+ * Restarts of a device or of the server at a given time of a run in virtual time, as users write
+ * them.
+ */
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
 import { duration, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
 
-/** How long a restart lasts that does not say it. */
+/** Default duration of a restart. */
 const RESTART_LASTING_MS = 10_000;
 
 const DEVICE_MAX = 1_000_000;
 
 const restartWords = v.pipe(
   v.strictObject({
-    name: v.optional(v.literal('server', 'must be server, or device and its index')),
-    /** Index of the device, where it is not the server. */
+    name: v.optional(v.literal('server', 'must be server, or device with its index')),
+    /** Index of the device; absent for the server. */
     device: v.optional(wholeNumber(0, DEVICE_MAX)),
     /** Since the start of the run. */
     at: duration(0),
@@ -21,7 +24,7 @@ const restartWords = v.pipe(
   }),
   v.check(
     ({ name, device }) => (name === undefined) !== (device === undefined),
-    'must be of the server or of one device',
+    'must name either the server or one device',
   ),
   v.check(({ lasting }) => lasting !== 0, 'must last longer than 0s'),
   v.transform(
@@ -33,7 +36,10 @@ const restartWords = v.pipe(
   ),
 );
 
-/** A process that ends at a moment, and is back after a while with what it has kept. */
+/**
+ * A restart: the server or a device stops at a given time, and later continues with its stored
+ * data.
+ */
 export interface Restart {
   /** Index of the device; the server when absent. */
   readonly device: number | undefined;

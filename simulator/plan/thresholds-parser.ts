@@ -176,7 +176,7 @@ export function thresholdOf(text: string): Threshold {
     throw new ThresholdError(text, error.message);
   }
   const examples = forms.map(({ example }) => `"${example}"`).join(', ');
-  throw new ThresholdError(text, `accepted are ${examples}, each also with "abort on fail"`);
+  throw new ThresholdError(text, `accepted: ${examples}, each with or without "abort on fail"`);
 }
 
 function form(source: string): RegExp {
@@ -188,21 +188,21 @@ function operationsOf(word: string): readonly string[] {
   if (group) return group;
   if (operationsById.has(word)) return [word];
   throw new ThresholdPartError(
-    `no operation is called "${word}"; there are ${Object.keys(words).join(', ')} ` +
-      "and the contract's own ids",
+    `there is no operation "${word}"; use ${Object.keys(words).join(', ')} ` +
+      'or an operation ID of the contract',
   );
 }
 
 function percentOf(text: string): number {
   const percent = Number(text);
   if (percent > 0 && percent <= 100) return percent;
-  throw new ThresholdPartError('a percentile is above 0 and at most 100, such as p99.9');
+  throw new ThresholdPartError('a percentile must be above 0 and at most 100, such as p99.9');
 }
 
 function shareOf(text: string): number {
   const percent = Number(text);
   if (percent <= 100) return percent / 100;
-  throw new ThresholdPartError('a share is at most 100%');
+  throw new ThresholdPartError('a share must be at most 100%');
 }
 
 function millisecondsOf(time: string, unit: string): number {

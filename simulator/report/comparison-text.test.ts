@@ -15,7 +15,7 @@ const row: Row = {
   because: '9 to 11 ms before, 24 to 26 ms after',
 };
 
-const notes = ['the plans differ: devices is 10 and 20'];
+const notes = ['the plans differ: devices is 10 in one and 20 in the other'];
 const textOf = (...rows: readonly Row[]) =>
   comparisonText({ verdict: 'regression', plans: 'different', rows, notes });
 
@@ -24,7 +24,7 @@ describe('the text of a comparison', () => {
     const text = textOf(row, { ...row, verdict: 'no difference' });
     expect(text.split('\n')).toEqual([
       'Comparison of B with A: regression (2 measures: 1 worse, 0 better)',
-      '  note: the plans differ: devices is 10 and 20',
+      '  note: the plans differ: devices is 10 in one and 20 in the other',
       'Worse: 1 measure',
       '  put-attributes  p99  10.0 ms -> 25.0 ms  +150%, lower is better  9 to 11 ms before, 24 to 26 ms after',
       'No difference: 1 measure',
@@ -45,7 +45,7 @@ describe('the text of a comparison', () => {
     expect(textOf({ ...row, before: 0, changePercent: null })).toContain('from 0, lower is better');
   });
 
-  it('lets nothing of a file steer the terminal', () => {
+  it('lets nothing in a file control the terminal', () => {
     expect(textOf({ ...row, subject: 'x\u001b[2J' })).toContain('x\\u{1b}[2J');
   });
 });

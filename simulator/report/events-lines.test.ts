@@ -76,7 +76,7 @@ describe('an event as a line', () => {
     );
   });
 
-  it('steers no terminal and stays one line, whatever a server has said', () => {
+  it('controls no terminal and stays one line, whatever a server sends', () => {
     const cause = 'a\n\u001b[31m\u009b\u202e\u2028\u{e0041}\ud800"';
     const line = eventLine({ kind: 'socket-closed', device: 0, cause, atMs: 0, sequence: 1 });
     expect(line).toMatch(/^[\x20-\x7e]+\n$/);
@@ -85,7 +85,7 @@ describe('an event as a line', () => {
 });
 
 describe('the stream of events', () => {
-  it('tells the events of one moment in order, whatever order they came in', async () => {
+  it('writes the events of one millisecond in order, whatever order they arrived in', async () => {
     const { lines, stream } = slow();
     stream.read();
     for (const event of [opened(2, 1), opened(0, 2), opened(0, 1)]) lines.take(event);
@@ -150,7 +150,7 @@ describe('the stream of events', () => {
     expect(await lines.close()).toEqual({ written: 0, lost: 5, error: 'ENOSPC' });
   });
 
-  it('goes on counting after the reader has gone', async () => {
+  it('continues counting after the reader has gone', async () => {
     const stream = new PassThrough();
     const lines = new EventLines({ clock: new ManualClock(noonMs), stream });
     stream.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' }));

@@ -78,7 +78,7 @@ export function pendingSentences(result: FleetResult): string[] {
   if (reconciliation.because === noUser && funnel.waiting > 0)
     return [acceptanceHint(funnel.waiting)];
   if (contactDoubt(result) !== 'no device was accepted') return [];
-  return ['No device was accepted with --accept: see the errors below, or let it run longer.'];
+  return ['No device was accepted with --accept: see the errors below, or run longer.'];
 }
 
 /** Returns the remedy for devices that wait to be accepted. */
@@ -86,7 +86,7 @@ export function acceptanceHint(waiting: number): string {
   const are = waiting === 1 ? 'is' : 'are';
   return (
     `${counted(waiting, 'device')} ${are} not accepted: run with --accept and --password or ` +
-    '--token, or run: fleetbed accept --all; if it finds none, check that --url is the API of devices'
+    '--token, or run: fleetbed accept --all; if it finds none, check that --url leads to the device API'
   );
 }
 
@@ -98,9 +98,9 @@ export function differencesIn({ differences, statistics }: FleetResult['reconcil
 /** Why a run ended, as a clause. */
 export const endings: Readonly<Record<FleetResult['ended'], string>> = {
   settled: 'every device finished its deployment',
-  duration: 'the duration was over',
-  stages: 'the last stage was over',
-  iterations: 'every device made its iterations',
+  duration: 'the duration ended',
+  stages: 'the last stage ended',
+  iterations: 'every device completed its iterations',
   interrupted: 'stopped by Ctrl-C',
   threshold: 'a threshold could no longer be met',
 };

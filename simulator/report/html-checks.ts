@@ -1,5 +1,6 @@
 /** The checks of a sample on the page: each requirement by phase and rate, and its first breach. */
 
+import { counted } from '../../fixtures/counted.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Breach } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';
@@ -18,13 +19,13 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
       title: 'Checks under load',
       isDetail: broken.length === 0,
       lines: [
-        `${checks.devices} devices were watched over ${checks.exchanges} requests. ` +
+        `${counted(checks.exchanges, 'request')} of ${counted(checks.devices, 'device')} were checked. ` +
           `${judged.length} of ${checks.requirements.length} requirements were tested.`,
       ],
       evidence: broken.map((row) => ({
         line: `${row.requirement}: ${row.sentence}`,
         text: [
-          `By request rate of the whole fleet: ${brokenRates(row)}.`,
+          `Request rates of the whole fleet: ${brokenRates(row)}.`,
           ...(row.firstBreach === undefined ? [] : [breachText(row.firstBreach)]),
         ].join('\n'),
       })),

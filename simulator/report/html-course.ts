@@ -29,7 +29,7 @@ export function courseOf(result: FleetResult): ShownCourse {
   };
 }
 
-/** A simulated run may begin long after its start, when the date of its first event is far. */
+/** In virtual time, the load may begin long after the start of the run. */
 function spanOf({ startedAt, durationMs, phases, series }: FleetResult): Span {
   const startedMs = Date.parse(startedAt);
   const ends = phases.map(({ endMs }) => endMs);
@@ -62,7 +62,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       ],
     },
     {
-      title: 'Latency of answered requests, counted from when each was due',
+      title: 'Latency of answered requests, from when each was due',
       unit: ' ms',
       seconds,
       lines: [
@@ -122,7 +122,7 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
 
 const backoffTones: readonly ShownTone[] = ['info', 'busy', 'good', 'bad', 'plain'];
 
-/** How hard each cohort hits the server once the network is back. */
+/** Returns the chart of each cohort's requests once the network is back. */
 function backoffChart({ backoffComparison, plan }: FleetResult): readonly ShownChart[] {
   const outage = plan.incidents?.find(({ name }) => name === 'backoff-comparison');
   if (backoffComparison === undefined || outage === undefined) return [];
@@ -172,14 +172,14 @@ function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
 }
 
 const outages: ReadonlySet<string> = new Set(['power-cut', 'backoff-comparison']);
-/** How long an outage lasts whose incident does not say. */
+/** Default duration of an outage. */
 const OUTAGE_DEFAULT_MS = 10_000;
 
 function secondsIn({ startMs }: Span, atMs: number): number {
   return Math.max(0, rounded((atMs - startMs) / SECOND_MS));
 }
 
-/** Digits that nobody sees would make up half of the page. */
+/** Rounds a value: invisible digits would make up half of the page. */
 function rounded(value: number): number {
   return Number(value.toPrecision(5));
 }

@@ -37,7 +37,7 @@ function timeText(times: UpdateTimes, percent: number): string {
   const afterMs = timeToPercentMs(times, percent);
   if (afterMs !== undefined) return `${Number((afterMs / 1000).toPrecision(4))} s`;
   const share = times.devices > 0 ? (100 * times.moments.length) / times.devices : 0;
-  return `never: ${share.toFixed(1)} % were updated`;
+  return `never: only ${share.toFixed(1)} % were updated`;
 }
 
 /** Returns how long updates and their states took. */

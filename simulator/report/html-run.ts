@@ -20,7 +20,7 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
       title: 'Thresholds',
       tables: [
         {
-          caption: 'Thresholds and what was observed',
+          caption: 'Thresholds and observed values',
           columns: ['Threshold', 'Verdict', 'Observed'],
           rows: thresholds.map(({ threshold, verdict, observed }) => {
             return [threshold, { word: verdict, tone: tones[verdict] }, observed];
@@ -61,7 +61,7 @@ function differenceTables(
   const more = differences.length - shown.length;
   return [
     {
-      caption: more > 0 ? `Differences; ${more} more are in the JSON report` : 'Differences',
+      caption: more > 0 ? `Differences (${more} more are in the JSON report)` : 'Differences',
       columns: ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
       rows: shown.map((row) => {
         return [String(row.deviceIndex), row.deviceId, row.kind, row.ours, row.servers];
@@ -76,7 +76,7 @@ function statisticsTables(
   if (statistics.length === 0) return [];
   return [
     {
-      caption: "Server statistics that differ from the server's list",
+      caption: "Differences between the server's statistics and its list",
       columns: ['Status', 'Listed', 'Counted'],
       rows: statistics.map((row) => [row.status, String(row.listed), String(row.stated)]),
     },

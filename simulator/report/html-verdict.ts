@@ -67,7 +67,7 @@ function thresholdLines({ thresholds }: FleetResult): readonly Because[] {
 
 function checkLine({ checks }: FleetResult): Because {
   if (checks === undefined)
-    return { tone: 'plain', text: 'No traffic was checked (--check-share).' };
+    return { tone: 'plain', text: 'No traffic was checked; to check it, use --check-share.' };
   const broken = brokenRequirements(checks);
   const judged = checks.requirements.filter((row) => row.judged > 0).length;
   if (broken.length > 0) {
@@ -78,7 +78,7 @@ function checkLine({ checks }: FleetResult): Because {
     return { tone: 'bad', text: `The server broke ${count}: ${names}` };
   }
   if (judged === 0) return { tone: 'busy', text: 'No requirement was tested.' };
-  return { tone: 'good', text: `The server kept all ${counted(judged, 'checked requirement')}.` };
+  return { tone: 'good', text: `The server met all ${counted(judged, 'checked requirement')}.` };
 }
 
 function reconciliationLine({ reconciliation }: FleetResult): Because {
@@ -89,7 +89,7 @@ function reconciliationLine({ reconciliation }: FleetResult): Because {
     };
   }
   if (reconciliation.ok) {
-    return { tone: 'good', text: 'Reconciliation: what devices and server report agrees.' };
+    return { tone: 'good', text: 'Reconciliation: devices and server agree.' };
   }
   const count = counted(differencesIn(reconciliation), 'difference');
   return { tone: 'bad', text: `Reconciliation found ${count} between devices and server.` };

@@ -50,13 +50,13 @@ describe('the page of a fleet', () => {
     expect(await progress.textContent()).toContain('success79 (98.8 %)');
     expect(await progress.textContent()).toContain('idle4 (5.0 %)');
     const times = await progress.locator('dd').allTextContents();
-    expect(times).toEqual(['21 s', '57 s', 'never: 98.8 % were updated']);
+    expect(times).toEqual(['21 s', '57 s', 'never: only 98.8 % were updated']);
   });
 
   it('draws its charts over one time axis, idle devices among them', async () => {
     expect(await page.locator('.chart h3').allTextContents()).toEqual([
       'Requests and errors per second',
-      'Latency of answered requests, counted from when each was due',
+      'Latency of answered requests, from when each was due',
       'Devices by state',
       'Share of the fleet updated',
     ]);
@@ -86,9 +86,9 @@ describe('the page of a fleet', () => {
     expect(await legend(0).textContent()).toContain('0:22');
     await page.mouse.dblclick(...other.at(0.5));
     expect(await range()).toBe('0:00 to 1:00');
-    await page.getByLabel('Part of the run').selectOption('incident power-cut, 0:20 to 0:30');
+    await page.getByLabel('Range of the run').selectOption('incident power-cut, 0:20 to 0:30');
     expect(await range()).toBe('0:13 to 0:38');
-    await page.getByLabel('Part of the run').selectOption('phase ramp, 0:00 to 0:30');
+    await page.getByLabel('Range of the run').selectOption('phase ramp, 0:00 to 0:30');
     expect(await range()).toBe('0:00 to 0:30');
     await page.getByRole('button', { name: 'Show the whole run' }).click();
     expect(await range()).toBe('0:00 to 1:00');
@@ -133,7 +133,7 @@ describe('the page of a fleet', () => {
     expect(await counted()).toBe('0 to 0 of 0 devices');
   });
 
-  it('keeps whatever devices and servers have said text', async () => {
+  it('shows everything from devices and servers as text', async () => {
     await page.locator('.chart').first().waitFor();
     for (const id of ['course', 'devices', 'checks', 'errors', 'groups', 'latencies', 'plan']) {
       expect(await page.locator(`#${id}`).textContent(), id).toContain(hostile);

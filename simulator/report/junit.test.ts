@@ -42,7 +42,7 @@ describe('the JUnit document of a run', () => {
     expect(suite).toMatchObject({ '@failures': '1', '@skipped': '1' });
   });
 
-  it('fails when no device was accepted, and tells how to accept them', () => {
+  it('fails when no device was accepted, and says how to accept them', () => {
     const funnel = { ...sampleResult.funnel, waiting: sampleResult.funnel.devices };
     const reconciliation = { ...sampleResult.reconciliation, checked: false, because: noUser };
     const suite = suiteOf({ ...sampleResult, funnel, reconciliation });

@@ -103,10 +103,10 @@ function thresholdCheck({ threshold, verdict, observed }: ThresholdVerdict): Che
 
 function requirementCheck(row: RequirementChecks): Check {
   const name = `requirement ${row.requirement}: ${row.sentence}`;
-  if (row.judged === 0) return { name, skipped: 'no watched request tested it' };
+  if (row.judged === 0) return { name, skipped: 'no checked request tested it' };
   if (row.firstBreach === undefined) return { name };
   const { expected, seen, requestsPerSecond } = row.firstBreach;
-  const first = `first at ${rate(requestsPerSecond)}: expected ${expected}, saw ${seen}`;
+  const first = `first at ${rate(requestsPerSecond)}: expected ${expected}, received ${seen}`;
   return { name, failure: `broken ${row.broken} of ${row.judged} times, ${first}` };
 }
 

@@ -1,6 +1,6 @@
-/** What the page of a fleet shows, as plain values: words, tables, courses over time, devices. */
+/** The content of a fleet's report page as plain values: words, tables, charts, devices. */
 
-/** How a word is to be taken. */
+/** The meaning of a colour. */
 export type ShownTone = 'good' | 'busy' | 'bad' | 'info' | 'plain';
 
 /** A cell: a text, or a word with its tone. */
@@ -19,12 +19,12 @@ export interface ShownTable {
 export interface ShownSection {
   readonly id: string;
   readonly title: string;
-  /** True where most readers need nothing of it: closed at first. */
+  /** True for a section that most readers do not need: closed at first. */
   readonly isDetail?: boolean;
   readonly lines?: readonly ShownCell[];
   readonly pairs?: readonly (readonly [name: string, value: string])[];
   readonly tables?: readonly ShownTable[];
-  /** Each a line, and below it the evidence. */
+  /** Lines with the evidence below each. */
   readonly evidence?: readonly { readonly line: string; readonly text: string }[];
 }
 
@@ -34,23 +34,23 @@ export interface ShownLine {
   readonly tone: ShownTone;
   /** Drawn with gaps, so that lines of one tone differ. */
   readonly isDashed?: boolean;
-  /** One for each time; null leaves a gap. */
+  /** One value for each time; null leaves a gap. */
   readonly values: readonly (number | null)[];
-  /** Keeps its height until the next value, as for a count. */
+  /** True when a value holds until the next one, as for a count. */
   readonly hasSteps?: boolean;
 }
 
 /** A chart over the time of the run. */
 export interface ShownChart {
   readonly title: string;
-  /** Behind each value, such as ` ms`. */
+  /** The unit after each value, such as ` ms`. */
   readonly unit: string;
   /** Seconds since the start of the load, ascending. */
   readonly seconds: readonly number[];
   readonly lines: readonly ShownLine[];
 }
 
-/** A stretch of the run, or an incident at its moment. */
+/** A phase of the run, or an incident at its time. */
 export interface ShownMark {
   readonly name: string;
   readonly kind: 'phase' | 'incident';
@@ -88,7 +88,7 @@ export type ShownDevice = readonly [
 export interface ShownDevices {
   readonly words: readonly string[];
   readonly rows: readonly ShownDevice[];
-  /** How many are left out. */
+  /** Number of devices left out. */
   readonly missing: number;
 }
 
@@ -99,13 +99,13 @@ export interface FleetFacts {
   readonly verdict: {
     readonly tone: ShownTone;
     readonly title: string;
-    /** What decided it, the worst first. */
+    /** Reasons for the verdict, the worst first. */
     readonly because: readonly { readonly tone: ShownTone; readonly text: string }[];
   };
   readonly progress: {
     readonly devices: number;
     readonly rows: readonly (readonly [name: string, count: number, tone: ShownTone])[];
-    /** When the fleet was updated. */
+    /** Times until shares of the fleet were updated. */
     readonly times: readonly (readonly [name: string, value: string])[];
   };
   readonly course: ShownCourse;

@@ -103,7 +103,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_update_states_total', { state: 'downloading' })).toBe(1);
   });
 
-  it('show where the devices stand, in counts that add up to the fleet', async () => {
+  it('show the states of the devices, in counts that add up to the fleet', async () => {
     const metrics = new FleetMetrics();
     metrics.see({ ...sampleProgress, elapsedMs: 2500 });
     const families = await familiesOf(metrics);
@@ -160,7 +160,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_event_lines_total', { fate: 'lost' })).toBe(2);
   });
 
-  it('have names and units as Prometheus wants them', async () => {
+  it('have names and units in the conventions of Prometheus', async () => {
     for (const [name, { type, help }] of await familiesOf(new FleetMetrics())) {
       expect(name).toMatch(/^fleetbed_[a-z_]+$/);
       expect(help).toMatch(/^[A-Z].*\.$/);

@@ -38,19 +38,19 @@ export class FleetMetrics {
 
   readonly #devices = new Gauge({
     name: 'fleetbed_devices',
-    help: 'Devices by where they stand; the states add up to the fleet.',
+    help: 'Devices by state; the states add up to the fleet.',
     labelNames: ['state'],
     registers: this.#registers,
   });
   readonly #reached = new Gauge({
     name: 'fleetbed_devices_reached',
-    help: 'Devices that have come to this step of the deployment, or beyond it.',
+    help: 'Devices that have reached this step of the deployment or a later one.',
     labelNames: ['step'],
     registers: this.#registers,
   });
   readonly #sockets = new Gauge({
     name: 'fleetbed_sockets_open',
-    help: 'Websockets that are open.',
+    help: 'Open websockets.',
     registers: this.#registers,
   });
   readonly #elapsed = new Gauge({
@@ -60,19 +60,19 @@ export class FleetMetrics {
   });
   readonly #phases = new Gauge({
     name: 'fleetbed_phase',
-    help: 'The phase of the plan that the run is in has the value 1.',
+    help: 'Phases of the plan: 1 for the current one, 0 for the others.',
     labelNames: ['phase'],
     registers: this.#registers,
   });
   readonly #exchanges = new Counter({
     name: 'fleetbed_exchanges_total',
-    help: 'Requests that have come to an end, by status class, or unanswered.',
+    help: 'Finished requests, by status class or as unanswered.',
     labelNames: ['operation', 'outcome'],
     registers: this.#registers,
   });
   readonly #latency = new Histogram({
     name: 'fleetbed_exchange_duration_seconds',
-    help: 'Time from the planned moment of a request to the end of its answer; answered ones only.',
+    help: 'Time from when a request was due to the end of its answer; answered requests only.',
     labelNames: ['operation'],
     buckets: EXCHANGE_BUCKETS_SECONDS,
     registers: this.#registers,
@@ -91,49 +91,49 @@ export class FleetMetrics {
   });
   readonly #states = new Counter({
     name: 'fleetbed_update_states_total',
-    help: 'States of an update that devices have entered.',
+    help: 'Update states that devices have entered.',
     labelNames: ['state'],
     registers: this.#registers,
   });
   readonly #updates = new Histogram({
     name: 'fleetbed_update_duration_seconds',
-    help: 'Time of a whole update, from the offer to its end, by outcome.',
+    help: 'Duration of an update from its offer to its end, by outcome.',
     labelNames: ['outcome'],
     buckets: UPDATE_BUCKETS_SECONDS,
     registers: this.#registers,
   });
   readonly #cpu = new Gauge({
     name: 'fleetbed_generator_cpu_ratio',
-    help: 'Cores that the process of this shard has used, over the whole run.',
+    help: 'Cores used by the process of the shard, averaged over the run.',
     labelNames: ['shard'],
     registers: this.#registers,
   });
   readonly #busy = new Gauge({
     name: 'fleetbed_generator_event_loop_busy_ratio',
-    help: 'Share of the time in which the event loop of the process was busy.',
+    help: 'Share of the time during which the event loop of the process was busy.',
     labelNames: ['shard'],
     registers: this.#registers,
   });
   readonly #lag = new Gauge({
     name: 'fleetbed_generator_event_loop_lag_seconds',
-    help: 'How late the event loop of the process was, 99th percentile.',
+    help: 'Event loop delay of the process, 99th percentile.',
     labelNames: ['shard'],
     registers: this.#registers,
   });
   readonly #memory = new Gauge({
     name: 'fleetbed_generator_memory_bytes',
-    help: 'Most memory that the process has held.',
+    help: 'Peak memory of the process.',
     labelNames: ['shard'],
     registers: this.#registers,
   });
   readonly #lateness = new Gauge({
     name: 'fleetbed_schedule_lateness_seconds',
-    help: 'How late cycles that were due were sent, 99th percentile.',
+    help: 'Delay from when a device cycle was due to when it was sent, 99th percentile.',
     registers: this.#registers,
   });
   readonly #eventLines = new Counter({
     name: 'fleetbed_event_lines_total',
-    help: 'Events that were written to the event stream, and those that were lost.',
+    help: 'Events written to the event stream, and events lost.',
     labelNames: ['fate'],
     registers: this.#registers,
   });

@@ -19,7 +19,7 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   if (broken.length === 0) {
     const peak = Math.max(0, ...series.rows.map((row) => row.requests)) / (series.widthMs / 1000);
     const unseen = checks.requirements.length - judged.length;
-    const kept = `${counted(judged.length, 'requirement')} held, ${unseen} not tested`;
+    const kept = `${counted(judged.length, 'requirement')} met, ${unseen} not tested`;
     return [[`Checks: ${sample}: ${kept}, at up to ${rate(peak)}`]];
   }
   const head = `Checks: ${sample}: ${broken.length} of ${counted(judged.length, 'requirement')} BROKEN`;

@@ -91,7 +91,7 @@ describe('the report of a run', () => {
     const reconciliation = { ...sampleResult.reconciliation, withoutArtifact: 2 };
     const plan = { ...sampleResult.plan, deploy: 'release-9' };
     const text = fleetReport({ ...sampleResult, plan, reconciliation });
-    expect(text).toContain('no artifact named release-9 fits 2 devices');
+    expect(text).toContain('no artifact named release-9 is compatible with 2 devices');
     expect(fleetReport(sampleResult)).not.toContain('no artifact');
   });
 
@@ -211,7 +211,7 @@ describe('the first line of the report', () => {
 });
 
 describe('a backoff comparison', () => {
-  it('sets the cohorts beside each other', () => {
+  it('shows the cohorts side by side', () => {
     const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
     const backoffComparison = [
       { ...row, cohort: 'exponential', recovered: 4, fullRecoveryMs: null },
@@ -225,7 +225,7 @@ describe('a backoff comparison', () => {
 });
 
 describe('the line of progress', () => {
-  it('shows where the fleet stands', () => {
+  it('shows the progress of the fleet', () => {
     expect(progressLine(sampleProgress)).toBe(
       '1.5 s, 3 of 3 finished, 0 updating, 0 idle, 0 pending, 0 no contact, 3 sockets, 42 requests, ' +
         '1 errors',

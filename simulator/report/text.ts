@@ -109,7 +109,7 @@ function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[
 
 function keptWords(kept: Takeover['kept']): string {
   if (kept === undefined) return 'its figures are lost';
-  return `its figures up to ${seconds(kept.untilMs)} are included (${kept.exchanges} requests)`;
+  return `its figures up to ${seconds(kept.untilMs)} are included (${counted(kept.exchanges, 'request')})`;
 }
 
 /** Renders the progress of the run in one line. */
@@ -154,7 +154,7 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
     return [`Reconciliation: not checked (${because ?? 'no reason given'})`];
   }
   if (reconciliation.deploymentsChecked === 0) {
-    return ['Reconciliation: nothing to compare, no deployment was made'];
+    return ['Reconciliation: nothing to compare, no deployment was created'];
   }
   const partly = because === undefined ? '' : ` (${because})`;
   if (ok) {
@@ -167,7 +167,7 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
     const fate = kind === 'unknown' ? '' : `, report ${kind}`;
     return `  device ${deviceIndex} (${deviceId}): device reports ${ours}, server lists ${servers}${fate}`;
   });
-  const reports = `${reconciliation.lostReports} reports lost, ${reconciliation.doubledReports} doubled`;
+  const reports = `${counted(reconciliation.lostReports, 'report')} lost, ${reconciliation.doubledReports} doubled`;
   return [
     `Reconciliation: ${counted(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
     ...shortened([...rows, ...statisticsLines(reconciliation.statistics)]),
@@ -185,7 +185,7 @@ function statisticsLines(rows: FleetResult['reconciliation']['statistics']): str
 function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
   if (count === 0) return [];
   return [
-    `  no artifact named ${deploy} fits ${counted(count, 'device')}: check its device types ` +
+    `  no artifact named ${deploy} is compatible with ${counted(count, 'device')}: check its device types ` +
       `(the fleet's is ${deviceType}) and its dependencies`,
   ];
 }

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { asTheyCame, fields, first, highest, rows, sum } from './merge-rules.ts';
+import { fields, first, highest, inFirstSeenOrder, rows, sum } from './merge-rules.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -16,11 +16,13 @@ const comparedCohortShape = v.object({
   recovered: v.pipe(count, v.description('Devices that got an answer other than 429 and 5xx.')),
   fullRecoveryMs: v.pipe(
     v.nullable(v.number()),
-    v.description('From the return to the moment the last device got through; null: not all did.'),
+    v.description(
+      'Time from the return of the network until the last device got such an answer; null if not all did.',
+    ),
   ),
   requestsPerSecond: v.pipe(
     v.array(count),
-    v.description('Requests in each second since the return.'),
+    v.description('Requests in each second since the return of the network.'),
   ),
 });
 
@@ -35,7 +37,7 @@ export const mergedBackoffComparisons = rows<BackoffComparison[number]>(
     const row = cohortRule(parts);
     return { ...row, peakRequestsPerSecond: peakOf(row.requestsPerSecond) };
   },
-  asTheyCame,
+  inFirstSeenOrder,
 );
 
 const cohortRule = fields<BackoffComparison[number]>({

@@ -138,7 +138,7 @@ describe('the checks of a sample', () => {
     expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
   });
 
-  it('are shown while the run goes on, for several processes together', () => {
+  it('are shown during the run, for several processes together', () => {
     const broken = (...seconds: number[]) => metricsOf(0, seconds).broken();
     expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
     const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
@@ -197,7 +197,7 @@ describe('the checks of a sample', () => {
     expect(mergeResults([sampleResult])).not.toHaveProperty('checks');
   });
 
-  it('stand in the published form of a result, also after a merge', () => {
+  it('are part of the published result, also after a merge', () => {
     const merged = mergeResults([resultWith(whole)]);
     expect(merged.checks).toEqual(whole);
     expect(v.safeParse(fleetResultShape, JSON.parse(JSON.stringify(merged))).success).toBe(true);
@@ -219,7 +219,7 @@ describe('the checks as text', () => {
   it('say of a server that kept everything up to which rate it did', () => {
     const checks = ratedChecks(metricsOf(0, [0, 1]).figures(1), run);
     expect(fleetReport(resultWith(checks))).toContain(
-      '2 requirements held, 1 not tested, at up to 520 requests/s',
+      '2 requirements met, 1 not tested, at up to 520 requests/s',
     );
   });
 
@@ -252,6 +252,6 @@ describe('the checks in a JUnit document', () => {
       '@name': 'requirement kept: What is kept is so.',
     });
     expect(broken.failure['@message']).toMatch(/^broken 2 of 4 times, first at 380 requests\/s: /);
-    expect(unseen.skipped['@message']).toBe('no watched request tested it');
+    expect(unseen.skipped['@message']).toBe('no checked request tested it');
   });
 });

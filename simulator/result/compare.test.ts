@@ -29,7 +29,7 @@ function verdictsOf(before: FleetResult, after: FleetResult): Record<string, str
 }
 
 describe('the comparison of two runs', () => {
-  it('finds no difference between runs that chance alone tells apart', () => {
+  it('finds no difference between runs that differ only by chance', () => {
     const random = seededRandom('alike');
     const verdicts = Array.from({ length: 40 }, () => {
       const [one, other] = [latencies(random, 1500), latencies(random, 1500)];
@@ -120,8 +120,8 @@ describe('the comparison of two runs', () => {
     const { plans, notes } = compareResults(runOf([1]), other);
     expect(plans).toBe('different');
     expect(notes).toEqual([
-      'the plans differ: devices is 3 and 7',
-      'the plans differ: deploy is absent and "release-2"',
+      'the plans differ: devices is 3 in one and 7 in the other',
+      'the plans differ: deploy is absent in one and "release-2" in the other',
     ]);
     expect(compareResults(runOf([1]), runOf([2]))).toMatchObject({ plans: 'same', notes: [] });
   });

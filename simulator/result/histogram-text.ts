@@ -42,7 +42,7 @@ export function decodedCounts(text: string): Int32Histogram {
     plain.readUInt32BE(12) === SIGNIFICANT_DIGITS &&
     plain.readBigUInt64BE(16) === 1n &&
     plain.readBigUInt64BE(24) === BigInt(LONGEST_MICROSECONDS);
-  if (!isOurs) throw new HistogramError('a histogram is of another kind, range or precision');
+  if (!isOurs) throw new HistogramError('a histogram has a different kind, range or precision');
   return filledCounts(plain.subarray(PLAIN_HEAD_BYTES));
 }
 
@@ -54,7 +54,7 @@ function inflated(bytes: Buffer): Buffer {
   try {
     return inflateSync(packed, { maxOutputLength: PLAIN_MAX_BYTES });
   } catch (error) {
-    throw new HistogramError('a histogram cannot be unpacked', { cause: error });
+    throw new HistogramError('a histogram cannot be decompressed', { cause: error });
   }
 }
 
@@ -69,7 +69,7 @@ function filledCounts(payload: Buffer): Int32Histogram {
     position = end;
     const room = counts.countsArrayLength - index;
     if (value > COUNT_MAX || -value > room || room < 1) {
-      throw new HistogramError('a histogram counts beyond its range');
+      throw new HistogramError('a histogram has counts beyond its range');
     }
     if (value > 0) {
       counts.setCountAtIndex(index, value);
@@ -103,11 +103,11 @@ function signedAt(
   let unsigned = 0;
   for (let place = 0; place < VARINT_MAX_BYTES; place++) {
     const byte = payload[start + place];
-    if (byte === undefined) throw new HistogramError('a histogram breaks off');
+    if (byte === undefined) throw new HistogramError('a histogram is truncated');
     unsigned += (byte & 0x7f) * 128 ** place;
     if (byte >= 0x80 && place < VARINT_MAX_BYTES - 1) continue;
     const value = unsigned % 2 === 0 ? unsigned / 2 : -(unsigned + 1) / 2;
     return { value, end: start + place + 1 };
   }
-  throw new HistogramError('a histogram breaks off');
+  throw new HistogramError('a histogram is truncated');
 }

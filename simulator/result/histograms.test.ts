@@ -102,7 +102,7 @@ it('reads what is forged but sound', () => {
   expect(DurationHistogram.of(sound).count).toBe(3);
 });
 
-describe('a text that is no histogram of ours', () => {
+describe('a text that is not a valid histogram', () => {
   it.each([
     ['is empty', ''],
     ['is no base64', '%%%'],

@@ -1,6 +1,9 @@
-/** Rules by which values of several parts of a run become one; a section of a result is a table of them. */
+/**
+ * Rules that merge the values of several parts of a run; each section of a result is a table of
+ * rules.
+ */
 
-/** The values of the parts that have one. */
+/** The values of those parts that have one. */
 export type Parts<T> = readonly [T, ...T[]];
 /** Merges them; undefined leaves the member out. */
 type Rule<T> = (parts: Parts<T>) => T | undefined;
@@ -14,11 +17,11 @@ export const lowest = (parts: readonly number[]): number => Math.min(...parts);
 export const highest = (parts: readonly number[]): number => Math.max(...parts);
 export const every = (parts: readonly boolean[]): boolean => parts.every((each) => each);
 
-/** Kept where all parts agree. */
+/** Keeps a value on which all parts agree. */
 export const agreed = <T>(parts: Parts<T>): T | undefined =>
   parts.every((each) => each === parts[0]) ? parts[0] : undefined;
 
-/** Each text once, in alphabetical order. */
+/** Joins the distinct texts in alphabetical order. */
 export function joined(separator: string) {
   return (parts: readonly string[]): string => [...new Set(parts)].sort().join(separator);
 }
@@ -63,7 +66,7 @@ export function listed<Row>(order: Order<Row> = () => 0, max = Number.POSITIVE_I
   return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, max);
 }
 
-/** Merges the rows of each key; in the order of the keys, where there is no other. */
+/** Merges the rows of each key; sorted by key unless another order is given. */
 export function rows<Row>(
   keyOf: (row: Row) => string,
   rule: (rows: Parts<Row>) => Row,
@@ -87,5 +90,5 @@ export function grouped<Row>(
   return groups;
 }
 
-/** Leaves rows as they first came. */
-export const asTheyCame = (): number => 0;
+/** Keeps rows in the order of their first appearance. */
+export const inFirstSeenOrder = (): number => 0;

@@ -4,9 +4,9 @@ import { counts } from './merge-rules.ts';
 import type { Accounts, Series } from './result-figures.ts';
 import {
   addCounts,
+  emptyAccounts,
   emptyRow,
   foldedRows,
-  nobody,
   type SeriesRow,
   seriesOf,
   widening,
@@ -32,7 +32,7 @@ function laidTogether(
   tables: readonly ReadonlyMap<number, SeriesRow>[],
   indices: readonly number[],
 ): ReadonlyMap<number, SeriesRow> {
-  const standing: Accounts[] = tables.map(() => nobody);
+  const standing: Accounts[] = tables.map(() => emptyAccounts);
   const rows = new Map<number, SeriesRow>();
   for (const index of indices) {
     const whole = emptyRow();
@@ -40,9 +40,9 @@ function laidTogether(
       const row = table.get(index);
       if (row === undefined) continue;
       addCounts(whole, row);
-      standing[part] = row.devices ?? nobody;
+      standing[part] = row.devices ?? emptyAccounts;
     }
-    whole.devices = counts([nobody, ...standing]);
+    whole.devices = counts([emptyAccounts, ...standing]);
     rows.set(index, whole);
   }
   return rows;

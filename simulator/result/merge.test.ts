@@ -218,12 +218,12 @@ describe('results of several processes', () => {
     [
       'different plans',
       () => [shardOf(0, 2), { ...shardOf(1, 2), plan: { ...shardOf(1, 2).plan, rampMs: 7 } }],
-      'the results are of different plans: rampMs is 0 and 7',
+      'the results have different plans: rampMs is 0 in one and 7 in the other',
     ],
     [
       'plans of which one says more',
       () => [shardOf(0, 2), { ...shardOf(1, 2), plan: { ...shardOf(1, 2).plan, deploy: 'a' } }],
-      'deploy is absent and "a"',
+      'deploy is absent in one and "a" in the other',
     ],
     [
       'different stages',
@@ -234,7 +234,7 @@ describe('results of several processes', () => {
           return { ...shard, plan: { ...shard.plan, ...staged(1000 + index) } };
         });
       },
-      'the results are of different plans: stages[0].durationMs is 1000 and 1001',
+      'the results have different plans: stages[0].durationMs is 1000 in one and 1001 in the other',
     ],
     ['a shard that is there twice', () => [shardOf(1, 2), shardOf(1, 2)], 'shards 2/2 and 2/2'],
     ['shards that overlap', () => [shardOf(0, 2), shardOf(1, 3)], 'shards 1/2 and 2/3 overlap'],

@@ -66,7 +66,7 @@ const reconciliationRule = fields<Reconciliation>({
   checked: every,
   ok: every,
   because: joined('; '),
-  // Those that were read for every part.
+  // Only sources that were read for every part.
   sources: ([one, ...others]) =>
     one.filter((book) => others.every((sources) => sources.includes(book))),
   deploymentsChecked: highest,
@@ -155,7 +155,7 @@ function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): voi
     const [difference, ...more] = planDifferences(first.plan, plan);
     if (difference === undefined) continue;
     const rest = more.length === 0 ? '' : `, and ${more.length} more`;
-    throw new MergeError(`the results are of different plans: ${difference}${rest}`);
+    throw new MergeError(`the results have different plans: ${difference}${rest}`);
   }
 }
 
@@ -166,13 +166,14 @@ function checkApart(results: readonly FleetResult[]): void {
       const name = `${shard.index + 1}/${shard.of}`;
       const { first, end } = deviceRange({ devices: plan.devices, shard });
       const other = taken.find((each) => first < each.end && each.first < end);
-      if (other) throw new MergeError(`shards ${other.name} and ${name} overlap: merge each once`);
+      if (other)
+        throw new MergeError(`shards ${other.name} and ${name} overlap: merge each shard once`);
       taken.push({ name, first, end });
     }
   }
 }
 
-/** From the worst on: what ended one part early ended the whole in that way. */
+/** From the worst on: the reason that ended one part early applies to the whole. */
 const ends: readonly Ended[] = [
   'interrupted',
   'threshold',

@@ -9,7 +9,7 @@ const SHOWN_MAX_CHARACTERS = 60;
 const DIGEST = 'digest';
 
 /**
- * Returns clauses such as `stages[1].durationMs is 1000 and 2000`; empty when the plans are the
+ * Returns clauses such as `devices is 10 in one and 20 in the other`; empty when the plans are the
  * same. Limited in number, in the order of the first plan.
  */
 export function planDifferences(one: PlanSummary, other: PlanSummary): readonly string[] {
@@ -42,7 +42,7 @@ function placeOf(path: string, name: string, isList: boolean): string {
 }
 
 function clause(path: string, one: unknown, other: unknown): string {
-  return `${path} is ${shown(one)} and ${shown(other)}`;
+  return `${path} is ${shown(one)} in one and ${shown(other)} in the other`;
 }
 
 function shown(value: unknown): string {

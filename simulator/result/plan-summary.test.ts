@@ -45,27 +45,31 @@ describe('the plan in a result', () => {
     [
       'a weight of a cohort',
       { cohorts: [{ name: 'town', weight: 3 }, ...(plan.cohorts?.slice(1) ?? [])] },
-      'cohorts[0].weight is 1 and 3',
+      'cohorts[0].weight is 1 in one and 3 in the other',
     ],
     ['a back-off', { backOff: { kind: 'fixed' } }, 'cohorts[0].policy.backOff.kind is "equal-'],
-    ['a link', { link: { lossShare: 0.5 } }, 'cohorts[0].policy.link is absent and {"latencyMs"'],
+    [
+      'a link',
+      { link: { lossShare: 0.5 } },
+      'cohorts[0].policy.link is absent in one and {"latencyMs"',
+    ],
     [
       'a length of a stage',
       { stages: [{ kind: 'hold', durationMs: 7 }] },
-      'stages[0].kind is "ramp" and "hold"',
+      'stages[0].kind is "ramp" in one and "hold" in the other',
     ],
     ['stages that are not there', { stages: undefined }, 'stages is [{"kind":"ramp",'],
     [
       'the time of an incident',
       { incidents: [{ name: 'power-cut', atMs: 2500, lastingMs: 500, cohort: 'town' }] },
-      'incidents[0].atMs is 2000 and 2500',
+      'incidents[0].atMs is 2000 in one and 2500 in the other',
     ],
     ['an arrival', { arrivals: [{ event: 'logs', perSecond: 5 }] }, 'arrivals[0].event is "alerts'],
-    ['iterations', { iterations: 4 }, 'iterations is absent and 4'],
-    ['the drain', { drainMs: 4 }, 'drainMs is 0 and 4'],
-    ['a sample', { checkShare: 0.5 }, 'checkShare is absent and 0.5'],
+    ['iterations', { iterations: 4 }, 'iterations is absent in one and 4 in the other'],
+    ['the drain', { drainMs: 4 }, 'drainMs is 0 in one and 4 in the other'],
+    ['a sample', { checkShare: 0.5 }, 'checkShare is absent in one and 0.5 in the other'],
     ['a parameter', { behaviourParameters: { steady: { installMs: 7 } } }, 'behaviourParameters'],
-  ])('tells %s apart, by its place', async (_what, change, said) => {
+  ])('finds a difference in %s, and names its path', async (_what, change, said) => {
     const [difference] = await differencesBy(change);
     expect(difference).toContain(said);
     expect((await summaryOf(change)).digest).not.toBe((await summaryOf()).digest);
@@ -99,10 +103,10 @@ describe('the plan in a result', () => {
     expect(JSON.stringify(one)).not.toContain(folder);
   });
 
-  it('is told from that of a result of another version by its digest at least', async () => {
+  it('differs from that of a result of another version at least in its digest', async () => {
     const { digest: _, ...older } = await summaryOf();
     expect(planDifferences(older, await summaryOf())).toEqual([
-      expect.stringMatching(/^digest is absent and "[0-9a-f]{10}/),
+      expect.stringMatching(/^digest is absent in one and "[0-9a-f]{10}/),
     ]);
   });
 });

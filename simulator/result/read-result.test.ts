@@ -17,20 +17,20 @@ describe('the reader of results', () => {
   });
 
   it.each<[string, string, string]>([
-    ['no JSON', '{', 'is no JSON'],
-    ['an empty file', '', 'is no JSON'],
-    ['a list', '[]', 'is no result of a fleet'],
-    ['null', 'null', 'is no result of a fleet'],
-    ['JSON of something else', '{"a":1}', 'is no result of a fleet'],
+    ['no JSON', '{', 'is not JSON'],
+    ['an empty file', '', 'is not JSON'],
+    ['a list', '[]', 'is not a result of fleetbed simulate'],
+    ['null', 'null', 'is not a result of fleetbed simulate'],
+    ['JSON of something else', '{"a":1}', 'is not a result of fleetbed simulate'],
     [
       'a report of the suite',
       '{"schema":"fleetbed-conformance/2"}',
-      'is a report of the form fleetbed-conformance/2; this command reads fleetbed-fleet/2',
+      'has the schema fleetbed-conformance/2; this command reads fleetbed-fleet/2',
     ],
     [
       'a later version',
       '{"schema":"fleetbed-fleet/3\\u001b[2J"}',
-      'is a report of the form fleetbed-fleet/3\\u{1b}[2J;',
+      'has the schema fleetbed-fleet/3\\u{1b}[2J;',
     ],
   ])('refuses %s', (_what, json, said) => {
     expect(() => readFleetResult(json)).toThrow(said);
@@ -51,7 +51,7 @@ describe('the reader of results', () => {
     [
       'with a histogram of something else',
       { ...sampleResult, latencies: [{ ...latency, count: 99 }] },
-      'latencies.0.histogram holds 6 durations, not the 99',
+      'latencies.0.histogram has 6 durations, but latencies.0.count is 99',
     ],
   ])('refuses a result %s', (_what, value, said) => {
     expect(() => read(value)).toThrow(said);

@@ -29,11 +29,11 @@ const anyFigures = v.object({ count: v.number(), maxMs: v.number(), histogram: v
 export function readFleetResult(json: string): FleetResult {
   const value = parsed(json);
   const named = v.safeParse(anyReport, value);
-  if (!named.success) throw new ResultError('is no result of a fleet');
+  if (!named.success) throw new ResultError('is not a result of fleetbed simulate');
   const { schema } = named.output;
   if (schema !== fleetSchema) {
     const said = printable(schema, 60);
-    throw new ResultError(`is a report of the form ${said}; this command reads ${fleetSchema}`);
+    throw new ResultError(`has the schema ${said}; this command reads ${fleetSchema}`);
   }
   const result = v.safeParse(fleetResultShape, value, { abortEarly: true });
   if (!result.success) throw new ResultError(damage(result.issues[0]));
@@ -45,7 +45,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new ResultError('is no JSON', { cause: error });
+    throw new ResultError('is not JSON', { cause: error });
   }
 }
 
@@ -73,6 +73,6 @@ function checkHistogram(figures: v.InferOutput<typeof anyFigures>, path: string)
     throw new ResultError(`is a damaged result: ${path}.histogram: ${why}`, { cause: error });
   }
   if (counted === figures.count) return;
-  const said = `holds ${counted} durations, not the ${figures.count} of ${path}.count`;
+  const said = `has ${counted} durations, but ${path}.count is ${figures.count}`;
   throw new ResultError(`is a damaged result: ${path}.histogram ${said}`);
 }

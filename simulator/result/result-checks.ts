@@ -15,49 +15,59 @@ const breach = v.pipe(
     phase: text,
     requestsPerSecond: v.pipe(
       number,
-      v.description('Of the whole fleet, in the row of the series in which it happened.'),
+      v.description('Request rate of the whole fleet in the series row of the breach.'),
     ),
     expected: text,
     seen: text,
     request: v.object({ line: text, headers, body: v.exactOptional(text) }),
     answer: v.exactOptional(v.object({ status: count, headers, body: v.exactOptional(text) })),
   }),
-  v.description('An exchange that broke the requirement; secrets are masked.'),
+  v.description('An exchange that broke the requirement, with secrets masked.'),
 );
 
 const phaseChecks = v.object({
   phase: text,
   judged: count,
   broken: count,
-  requestsPerSecond: v.pipe(number, v.description('Of the whole fleet, over the whole phase.')),
+  requestsPerSecond: v.pipe(
+    number,
+    v.description('Request rate of the whole fleet, averaged over the phase.'),
+  ),
 });
 
 const requirementChecks = v.object({
   requirement: text,
   sentence: text,
-  judged: v.pipe(count, v.description('Exchanges that decided it.')),
-  broken: v.pipe(count, v.description('Of those, the ones that broke it.')),
-  phases: v.pipe(v.array(phaseChecks), v.description('Phases in which it was decided.')),
+  judged: v.pipe(count, v.description('Exchanges that tested the requirement.')),
+  broken: v.pipe(count, v.description('Tested exchanges that broke the requirement.')),
+  phases: v.pipe(
+    v.array(phaseChecks),
+    v.description('Phases in which the requirement was tested.'),
+  ),
   firstBreach: v.exactOptional(breach),
   breaches: v.pipe(
     v.array(v.tuple([v.pipe(v.number(), v.finite()), count])),
-    v.description('Start of a stretch in which it broke, since the Unix epoch, and how often.'),
+    v.description(
+      'Periods in which the requirement broke: start in milliseconds since the Unix epoch, and count.',
+    ),
   ),
   brokenAt: v.exactOptional(
     v.pipe(
       v.object({ minPerSecond: number, maxPerSecond: number }),
-      v.description("Requests of the whole fleet in the series' rows in which it broke."),
+      v.description('Request rates of the whole fleet in the series rows with a breach.'),
     ),
   ),
 });
 
 export const checksShape = v.pipe(
   v.object({
-    devices: v.pipe(count, v.description('Devices that were watched.')),
-    exchanges: v.pipe(count, v.description('Their exchanges.')),
+    devices: v.pipe(count, v.description('Devices whose exchanges were checked.')),
+    exchanges: v.pipe(count, v.description('Exchanges that were checked.')),
     requirements: v.array(requirementChecks),
   }),
-  v.description('Which requirements the server kept under load, by the exchanges of a sample.'),
+  v.description(
+    'Requirements that the server met or broke under load, in a sample of its exchanges.',
+  ),
 );
 
 /** The checks of a sample. */

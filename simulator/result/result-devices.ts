@@ -25,7 +25,10 @@ export type Outcome = (typeof outcomes)[number];
 export const deviceRowShape = v.object({
   index: count,
   deviceId: v.exactOptional(
-    v.pipe(text, v.description("The server's id, where the device or the operator knows it.")),
+    v.pipe(
+      text,
+      v.description('Device ID on the server, if the device or the user of --accept knows it.'),
+    ),
   ),
   serial: text,
   keyType: v.picklist(keyTypes),
@@ -33,33 +36,47 @@ export const deviceRowShape = v.object({
   behaviour: text,
   outcome: v.picklist(outcomes),
   deploymentId: v.exactOptional(
-    v.pipe(text, v.description('The deployment that the outcome is about.')),
+    v.pipe(text, v.description('Deployment to which the outcome belongs.')),
   ),
   reported: v.pipe(
     v.array(v.picklist(reportableStatuses)),
-    v.description('What the device has reported and the server has acknowledged, in order.'),
+    v.description('Statuses that the device reported and the server acknowledged, in order.'),
   ),
-  artifactName: v.pipe(text, v.description('What is installed at the end.')),
+  artifactName: v.pipe(text, v.description('Artifact installed at the end of the run.')),
   offeredMs: v.exactOptional(v.pipe(unixMs, v.description('Milliseconds since the Unix epoch.'))),
   endedMs: v.exactOptional(
-    v.pipe(unixMs, v.description('When the outcome was acknowledged; since the Unix epoch.')),
+    v.pipe(
+      unixMs,
+      v.description(
+        'When the server acknowledged the outcome, in milliseconds since the Unix epoch.',
+      ),
+    ),
   ),
 });
 
 export const funnelShape = v.object({
   devices: count,
-  offered: v.pipe(count, v.description('Were ever offered the deployment.')),
-  downloading: v.pipe(count, v.description('Have reported it; likewise the next two.')),
+  offered: v.pipe(count, v.description('Devices that were offered the deployment.')),
+  downloading: v.pipe(
+    count,
+    v.description('Devices that reported this status; likewise for the next two counts.'),
+  ),
   installing: count,
   rebooting: count,
-  success: v.pipe(count, v.description('From here on the counts add up to devices.')),
+  success: v.pipe(
+    count,
+    v.description('Devices with this outcome; the counts from here on add up to all devices.'),
+  ),
   failure: count,
   aborted: count,
   alreadyInstalled: count,
   underway: count,
-  idle: v.pipe(count, v.description('Are accepted and have been offered nothing.')),
-  waiting: v.pipe(count, v.description('Are not accepted by the server.')),
-  silent: v.pipe(count, v.description('Got no answer from the server, or have not asked yet.')),
+  idle: v.pipe(count, v.description('Accepted devices that were offered nothing.')),
+  waiting: v.pipe(count, v.description('Devices that the server has not accepted.')),
+  silent: v.pipe(
+    count,
+    v.description('Devices without an answer from the server, or not yet started.'),
+  ),
 });
 
 const deploymentDifference = v.object({
@@ -69,7 +86,7 @@ const deploymentDifference = v.object({
   kind: v.pipe(
     v.picklist(['lost', 'doubled', 'unknown']),
     v.description(
-      'The server lacks an acknowledged report; has one too often; has one never made.',
+      'lost: the server lacks an acknowledged report; doubled: it has a report too often; unknown: it has a report that no device made.',
     ),
   ),
   ours: text,
@@ -80,22 +97,27 @@ const statisticsDifference = v.object({
   deploymentId: text,
   status: text,
   listed: v.pipe(count, v.description("Devices with that status in the server's own list.")),
-  stated: v.pipe(count, v.description("What the server's statistics, or its audit log, say.")),
+  stated: v.pipe(
+    count,
+    v.description("Number according to the server's statistics, or its audit log."),
+  ),
 });
 
 export const reconciliationShape = v.object({
   checked: v.pipe(
     yesOrNo,
-    v.description("False without a login, or when the server's list could not be read."),
+    v.description("False without a user, or if the server's list could not be read."),
   ),
   ok: yesOrNo,
-  because: v.exactOptional(v.pipe(text, v.description('Why it was not, or not wholly, checked.'))),
+  because: v.exactOptional(
+    v.pipe(text, v.description('Why nothing, or not everything, was checked.')),
+  ),
   sources: v.pipe(
     v.array(v.picklist(['list', 'statistics', 'audit log'])),
-    v.description("The server's records that could be read."),
+    v.description('Records of the server that could be read.'),
   ),
   deploymentsChecked: count,
-  withoutArtifact: v.pipe(count, v.description('Devices for which no artifact fitted.')),
+  withoutArtifact: v.pipe(count, v.description('Devices with which no artifact was compatible.')),
   lostReports: count,
   doubledReports: count,
   differences: v.array(deploymentDifference),

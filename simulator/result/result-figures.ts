@@ -19,27 +19,30 @@ export const figuresShape = v.object({
   histogram: v.pipe(
     text,
     v.description(
-      'HDR histogram of microseconds, three significant digits, V2 encoding, compressed, base64.',
+      'HDR histogram in microseconds with three significant digits, in compressed V2 encoding, as base64.',
     ),
   ),
 });
 
 const operationLatency = v.pipe(
   v.object({ operation: text, ...figuresShape.entries }),
-  v.description('Answered exchanges, each from the moment at which it was due.'),
+  v.description('Latency of answered exchanges, from when each was due.'),
 );
 
 const operationCount = v.object({
   operation: text,
   answers: v.pipe(v.record(text, count), v.description('Answers by status class, such as 2xx.')),
-  unanswered: v.pipe(count, v.description('The sum of the next four.')),
+  unanswered: v.pipe(
+    count,
+    v.description('Exchanges without an answer: the sum of the next four counts.'),
+  ),
   timeouts: count,
-  resets: v.pipe(count, v.description('The connection was closed before the answer was whole.')),
+  resets: v.pipe(count, v.description('Connections closed before the answer was complete.')),
   refusedConnections: count,
   otherErrors: count,
   signatureRefusals: v.pipe(
     count,
-    v.description('Answers with 401 that named the signature; they are among the 4xx.'),
+    v.description('Answers with 401 that name the signature; also counted as 4xx.'),
   ),
 });
 
@@ -57,11 +60,13 @@ export const phaseShape = v.pipe(
     endMs: unixMs,
     lateness: v.pipe(
       v.object(figuresShape.entries),
-      v.description('How late exchanges were sent that were due at a planned moment.'),
+      v.description(
+        'Delay of exchanges with a planned time, from when each was due to when it was sent.',
+      ),
     ),
     ...measuredShape,
   }),
-  v.description('A stretch of the plan; an exchange belongs to the phase in which it ended.'),
+  v.description('A phase of the run; an exchange belongs to the phase in which it ended.'),
 );
 
 const wholeUpdate = v.pipe(
@@ -70,11 +75,13 @@ const wholeUpdate = v.pipe(
     outcome: v.picklist(['success', 'failure', 'aborted', 'already-installed']),
     ...figuresShape.entries,
   }),
-  v.description('From the offer, or the creation of the deployment, to the acknowledged outcome.'),
+  v.description(
+    'Time from the offer, or from the creation of the deployment, to the acknowledged outcome.',
+  ),
 );
 const updateStage = v.pipe(
   v.object({ stage: text, ...figuresShape.entries }),
-  v.description('How long devices were in one state of their update.'),
+  v.description('Time that devices spent in one state of their update.'),
 );
 export const updatesShape = v.object({
   whole: v.array(wholeUpdate),
@@ -83,12 +90,15 @@ export const updatesShape = v.object({
 
 /** Devices of a fleet by state; the counts add up to the fleet. */
 export const accountsShape = v.object({
-  waiting: v.pipe(count, v.description('Not accepted by the server.')),
-  idle: v.pipe(count, v.description('Accepted and offered nothing.')),
+  waiting: v.pipe(count, v.description('Devices that the server has not accepted.')),
+  idle: v.pipe(count, v.description('Accepted devices that were offered nothing.')),
   updating: count,
-  done: v.pipe(count, v.description('Outcome success or already-installed.')),
-  failed: v.pipe(count, v.description('Outcome failure or aborted.')),
-  silent: v.pipe(count, v.description('Without an answer from the server, or not yet started.')),
+  done: v.pipe(count, v.description('Devices with outcome success or already-installed.')),
+  failed: v.pipe(count, v.description('Devices with outcome failure or aborted.')),
+  silent: v.pipe(
+    count,
+    v.description('Devices without an answer from the server, or not yet started.'),
+  ),
 });
 
 const seriesRow = v.object({
@@ -99,13 +109,13 @@ const seriesRow = v.object({
   p99Ms: milliseconds,
   buckets: v.pipe(
     v.array(v.tuple([count, count])),
-    v.description('Pairs of bucket and count; bucket b holds latencies up to 2^(b/4) us.'),
+    v.description('Pairs of bucket and count; bucket b counts latencies up to 2^(b/4) us.'),
   ),
   devices: accountsShape,
 });
 export const seriesShape = v.pipe(
   v.object({ widthMs: count, rows: v.array(seriesRow) }),
-  v.description('The course of the run; rows grow wider the longer it lasts.'),
+  v.description('Figures over time; each row covers more time the longer the run lasts.'),
 );
 
 /** Figures of one measured duration, in milliseconds. */

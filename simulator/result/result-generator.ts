@@ -9,43 +9,55 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const process = v.pipe(
   v.object({
-    shard: v.pipe(count, v.description('Index of the shard that it run.')),
+    shard: v.pipe(count, v.description('Index of the shard that the process ran.')),
     durationMs: number,
-    cpuUserShare: v.pipe(number, v.description('Of one core, over the whole run.')),
+    cpuUserShare: v.pipe(
+      number,
+      v.description('User CPU time as a share of one core, over the whole run.'),
+    ),
     cpuSystemShare: number,
-    loopBusyShare: v.pipe(number, v.description('Of the time, by the event loop.')),
+    loopBusyShare: v.pipe(
+      number,
+      v.description('Share of the time during which the event loop was busy.'),
+    ),
     eventLoopLagP99Ms: number,
     eventLoopLagMaxMs: number,
-    collections: v.pipe(count, v.description('Garbage collections.')),
-    collectionShare: v.pipe(number, v.description("Of the run's time.")),
+    collections: v.pipe(count, v.description('Number of garbage collections.')),
+    collectionShare: v.pipe(number, v.description('Share of the run spent in garbage collection.')),
     collectionMaxMs: number,
     memoryMaxBytes: count,
-    socketsMax: v.pipe(count, v.description('Websockets open at the same time.')),
-    connectionsMax: v.pipe(count, v.description('HTTP connections open at the same time.')),
-    queuedMax: v.pipe(count, v.description('Requests that waited for a connection together.')),
+    socketsMax: v.pipe(count, v.description('Most websockets open at the same time.')),
+    connectionsMax: v.pipe(count, v.description('Most HTTP connections open at the same time.')),
+    queuedMax: v.pipe(
+      count,
+      v.description('Most requests waiting for a connection at the same time.'),
+    ),
   }),
-  v.description('One process of the generator.'),
+  v.description('One process of the load generator.'),
 );
 
 export const generatorShape = v.object({
   processes: v.array(process),
   schedule: v.pipe(
     v.object({
-      due: v.pipe(count, v.description('Cycles of devices that fell due.')),
-      sent: v.pipe(count, v.description('Of those, the ones that began.')),
+      due: v.pipe(count, v.description('Device cycles that fell due.')),
+      sent: v.pipe(count, v.description('Due cycles that began.')),
       targetPerSecond: number,
       achievedPerSecond: number,
       lateness: figuresShape,
     }),
-    v.description('How late what was due was sent: the error of the schedule.'),
+    v.description('Delay from when a device cycle was due to when it was sent.'),
   ),
-  reasons: v.pipe(v.array(text), v.description('Why the figures are invalid; else empty.')),
+  reasons: v.pipe(
+    v.array(text),
+    v.description('Why the figures are invalid; empty if they are valid.'),
+  ),
 });
 
 export const thresholdShape = v.object({
   threshold: text,
   verdict: v.picklist(['met', 'missed', 'undecided']),
-  observed: v.pipe(text, v.description('In the words and the unit of the threshold.')),
+  observed: v.pipe(text, v.description('Observed value, in the terms and unit of the threshold.')),
 });
 
 /** Facts of the generator itself. */

@@ -7,15 +7,18 @@ const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const machineShape = v.object({
-  fleetbed: v.exactOptional(v.pipe(text, v.description('Version of the program.'))),
+  fleetbed: v.exactOptional(v.pipe(text, v.description('Version of Fleetbed.'))),
   node: v.pipe(text, v.description('Version of Node, such as v20.19.0.')),
-  platform: v.pipe(text, v.description('Such as linux.')),
-  release: v.pipe(text, v.description('Of the operating system.')),
+  platform: v.pipe(text, v.description('Operating system, such as linux.')),
+  release: v.pipe(text, v.description('Release of the operating system.')),
   architecture: text,
   cpuModel: text,
-  cpus: v.pipe(count, v.description('That the process may use.')),
-  memoryBytes: v.pipe(count, v.description('That the process may use.')),
-  processes: v.pipe(count, v.description('Processes of the run on machines of this kind.')),
+  cpus: v.pipe(count, v.description('Cores that the process may use.')),
+  memoryBytes: v.pipe(count, v.description('Memory that the process may use.')),
+  processes: v.pipe(
+    count,
+    v.description('Number of processes of the run on machines of this kind.'),
+  ),
 });
 
 /** Identical machines cannot be distinguished: they share one row. */

@@ -36,13 +36,16 @@ const laterFields = {
     v.pipe(
       sha256,
       v.description(
-        'Of everything else here and the seed, as JSON with its members in order; two plans are ' +
-          'the same when this is.',
+        'SHA-256 of the seed and all other members, as JSON with sorted members; two plans with ' +
+          'the same digest are the same.',
       ),
     ),
   ),
   cohorts: v.exactOptional(
-    v.pipe(v.array(cohortShape), v.description('One called all where the plan names none.')),
+    v.pipe(
+      v.array(cohortShape),
+      v.description('Cohorts of the plan; a single cohort called all if the plan names none.'),
+    ),
   ),
   rsaPool: v.exactOptional(
     v.object({ size: v.exactOptional(count), bits: v.exactOptional(count) }),
@@ -53,7 +56,7 @@ const laterFields = {
         behaviours: v.exactOptional(v.array(sha256)),
         idData: v.exactOptional(sha256),
       }),
-      v.description('What is in the files that the plan names.'),
+      v.description('SHA-256 of the files that the plan names.'),
     ),
   ),
 };

@@ -2,22 +2,35 @@
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
-const shard = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('The first is 0.'));
+const shard = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.description('Index of the shard; the first is 0.'),
+);
 
 const keptShape = v.pipe(
   v.object({
     exchanges: v.pipe(v.number(), v.integer(), v.minValue(0)),
-    untilMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
+    untilMs: v.pipe(
+      v.number(),
+      v.minValue(0),
+      v.description('Milliseconds since the start of the run.'),
+    ),
   }),
   v.description(
-    'What the lost worker had measured when it last reported; it is in the latencies, operations, ' +
-      'updates and errors of this result and a phase of its own, not in the course of time.',
+    'Figures of the lost worker up to its last message; they are included in the latencies, ' +
+      'operations, updates and errors of this result and in a separate phase, but not in series.',
   ),
 );
 
 const takeoverShape = v.object({
   shard,
-  afterMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
+  afterMs: v.pipe(
+    v.number(),
+    v.minValue(0),
+    v.description('Milliseconds since the start of the run.'),
+  ),
   from: v.pipe(v.string(), v.description('The worker that was lost.')),
   to: v.string(),
   because: v.string(),
@@ -25,7 +38,9 @@ const takeoverShape = v.object({
     v.number(),
     v.integer(),
     v.minValue(0),
-    v.description("Devices that had come to their end before; their outcome is the server's word."),
+    v.description(
+      'Devices that had already finished; their outcome is the one that the server lists.',
+    ),
   ),
   kept: v.exactOptional(keptShape),
 });
@@ -38,18 +53,15 @@ const lostShardShape = v.object({
 
 /** The losses of a run whose shards had workers of their own. */
 export const spreadShape = v.object({
-  takeovers: v.pipe(
-    v.array(takeoverShape),
-    v.description('Shards that another worker began again.'),
-  ),
+  takeovers: v.pipe(v.array(takeoverShape), v.description('Shards that another worker restarted.')),
   lost: v.pipe(v.array(lostShardShape), v.description('Shards without a result.')),
   missingDeviceMs: v.exactOptional(
     v.pipe(
       v.number(),
       v.minValue(0),
       v.description(
-        'Of the time of all devices (their number times durationMs), what no figure is about: from ' +
-          "a lost worker's last word to the start of the next one, or to the end.",
+        'Unmeasured part of the device time (devices times durationMs): from the last message ' +
+          'of a lost worker to the start of the next worker, or to the end of the run.',
       ),
     ),
   ),

@@ -36,9 +36,13 @@ const eventsShape = v.object({
     v.number(),
     v.integer(),
     v.minValue(0),
-    v.description('Left out because their reader, or their head, was too slow, or writing failed.'),
+    v.description(
+      'Events left out because their reader or the coordinator was too slow, or writing failed.',
+    ),
   ),
-  error: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
+  error: v.exactOptional(
+    v.pipe(v.string(), v.description('Code of the write error, such as ENOSPC.')),
+  ),
 });
 
 /** Reasons for which a run ends. */
@@ -54,22 +58,27 @@ export const fleetResultShape = v.object({
   plan: planSummaryShape,
   shards: v.pipe(
     v.array(shardShape),
-    v.description('The parts of the fleet that this result is about; one part 0 of 1: all.'),
+    v.description('Shards of the fleet in this result; shard 0 of 1 is the whole fleet.'),
   ),
   spread: v.exactOptional(spreadShape),
-  startedAt: v.pipe(v.string(), v.description('ISO 8601, UTC.')),
+  startedAt: v.pipe(v.string(), v.description('Start of the run in ISO 8601, UTC.')),
   durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
   validity: v.pipe(
     v.picklist(['valid', 'invalid']),
-    v.description('Invalid: the generator was the limit; see generator.reasons.'),
+    v.description('invalid if the load generator was the limit; see generator.reasons.'),
   ),
   generator: generatorShape,
   machines: v.exactOptional(machinesShape),
   events: v.exactOptional(eventsShape),
   thresholds: v.array(thresholdShape),
-  deploymentId: v.exactOptional(v.pipe(v.string(), v.description("The run's own deployment."))),
+  deploymentId: v.exactOptional(
+    v.pipe(v.string(), v.description('ID of the deployment that the run created.')),
+  ),
   deployedMs: v.exactOptional(
-    v.pipe(v.number(), v.description('When it was made; milliseconds since the Unix epoch.')),
+    v.pipe(
+      v.number(),
+      v.description('Creation of the deployment, in milliseconds since the Unix epoch.'),
+    ),
   ),
   funnel: funnelShape,
   accounts: accountsShape,

@@ -30,7 +30,14 @@ export interface SeriesTable {
 }
 
 /** The counts of an empty fleet. */
-export const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
+export const emptyAccounts: Accounts = {
+  waiting: 0,
+  idle: 0,
+  updating: 0,
+  done: 0,
+  failed: 0,
+  silent: 0,
+};
 
 /** Counts the rows of a series. */
 export class SeriesCounter implements SeriesTable {
@@ -48,7 +55,7 @@ export class SeriesCounter implements SeriesTable {
   }
 
   /** Records an exchange that ended at this time, with its latency if it got a response. */
-  exchanged(nowMs: number, latencyMs: number | undefined, isError: boolean): void {
+  recordExchange(nowMs: number, latencyMs: number | undefined, isError: boolean): void {
     const row = this.#row(nowMs);
     row.requests++;
     if (isError) row.errors++;
@@ -58,7 +65,7 @@ export class SeriesCounter implements SeriesTable {
   }
 
   /** Records the current states of the devices. */
-  stood(nowMs: number, devices: Accounts): void {
+  recordDevices(nowMs: number, devices: Accounts): void {
     this.#row(nowMs).devices = devices;
   }
 
@@ -127,7 +134,7 @@ export function emptyRow(): SeriesRow {
  * Returns the series as reported; a row without an observation of the devices repeats the last one.
  */
 export function seriesOf({ widthMs, rows }: SeriesTable): Series {
-  let devices = nobody;
+  let devices = emptyAccounts;
   const ordered = [...rows].sort(([one], [other]) => one - other);
   return {
     widthMs,

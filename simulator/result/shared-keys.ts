@@ -8,17 +8,26 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex'));
 
 const keyUseShape = v.object({
-  position: v.pipe(count, v.description('In the pool, or among the files.')),
-  fingerprint: v.pipe(fingerprint, v.description("Of the public key's SubjectPublicKeyInfo.")),
-  devices: v.pipe(count, v.description('How many devices have it.')),
+  position: v.pipe(
+    count,
+    v.description('Position of the key in the pool, or among the key files.'),
+  ),
+  fingerprint: v.pipe(
+    fingerprint,
+    v.description('SHA-256 of the SubjectPublicKeyInfo of the public key.'),
+  ),
+  devices: v.pipe(count, v.description('Number of devices that use the key.')),
 });
 /** One key and the devices that use it. */
 export type KeyUse = Immutable<v.InferOutput<typeof keyUseShape>>;
 
 const sourceFields = {
   source: v.picklist(['rsa-pool', 'key-folder']),
-  size: v.pipe(count, v.description('Device i has the key at i mod size.')),
-  bits: v.exactOptional(v.pipe(count, v.description("Modulus length of a pool's keys."))),
+  size: v.pipe(
+    count,
+    v.description('Number of keys; device i uses the key at position i mod size.'),
+  ),
+  bits: v.exactOptional(v.pipe(count, v.description('Modulus length of the keys in a pool.'))),
 };
 const sourceShape = v.object(sourceFields);
 type KeySource = Immutable<v.InferOutput<typeof sourceShape>>;
@@ -26,9 +35,12 @@ type KeySource = Immutable<v.InferOutput<typeof sourceShape>>;
 /** The keys that the devices of a fleet share. */
 export const sharedKeysShape = v.object({
   ...sourceFields,
-  hash: v.pipe(fingerprint, v.description('Over position and fingerprint of all keys in use.')),
-  devices: v.pipe(count, v.description('Whose key is one of these.')),
-  keys: v.pipe(v.array(keyUseShape), v.description('Those in use, by position.')),
+  hash: v.pipe(
+    fingerprint,
+    v.description('Hash over the position and fingerprint of all keys in use.'),
+  ),
+  devices: v.pipe(count, v.description('Number of devices that use one of these keys.')),
+  keys: v.pipe(v.array(keyUseShape), v.description('Keys in use, by position.')),
 });
 export type SharedKeys = Immutable<v.InferOutput<typeof sharedKeysShape>>;
 

@@ -1,6 +1,6 @@
 /** Checks a running fleet against the thresholds that may end it early. */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
-import { isHopeless } from './thresholds.ts';
+import { canNoLongerBeMet } from './thresholds.ts';
 import type { Measures } from './thresholds-measures.ts';
 
 /** Consecutive checks at which a threshold must be out of reach: one bad second ends no run. */
@@ -32,7 +32,7 @@ export class ThresholdWatch {
     const now = measures();
     for (const [position, threshold] of this.#aborting.entries()) {
       const before = this.#looks[position] ?? 0;
-      this.#looks[position] = isHopeless(threshold, now) ? before + 1 : 0;
+      this.#looks[position] = canNoLongerBeMet(threshold, now) ? before + 1 : 0;
     }
     return this.#looks.some((looks) => looks >= HOPELESS_LOOKS);
   }

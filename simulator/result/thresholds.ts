@@ -17,7 +17,7 @@ export function thresholdVerdicts(
     const { value, observed } = observation(threshold, measures);
     if (value === undefined) return { threshold: text, verdict: 'undecided', observed };
     if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
-    const isOpen = !measures.isOver && !isHopeless(threshold, measures);
+    const isOpen = !measures.isOver && !canNoLongerBeMet(threshold, measures);
     return { threshold: text, verdict: isOpen ? 'undecided' : 'missed', observed };
   });
 }
@@ -27,7 +27,7 @@ export function thresholdVerdicts(
  * out of reach once it exceeds the limit; a share, rate or percentile once it is missed over many
  * exchanges.
  */
-export function isHopeless(threshold: Threshold, measures: Measures): boolean {
+export function canNoLongerBeMet(threshold: Threshold, measures: Measures): boolean {
   const { subject, comparator, limit } = threshold;
   if (subject.kind === 'updated') return isTooLate(threshold, measures);
   const { value } = observation(threshold, measures);

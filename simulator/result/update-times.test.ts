@@ -18,11 +18,11 @@ describe('the times of a roll-out', () => {
     expect(timeToPercentMs(times, 100)).toBe(2500);
   });
 
-  it('count from the first offer where nobody made a deployment', () => {
+  it('count from the first offer in a run without its own deployment', () => {
     expect(timeToPercentMs(timesOf([updated(0, 3000)]), 100)).toBe(2000);
   });
 
-  it('never come to a share that the fleet did not reach', () => {
+  it('are undefined for a share that the fleet did not reach', () => {
     const failed = deviceRowOf(2, { outcome: 'failure', offeredMs: 1000, endedMs: 1500 });
     const times = timesOf([updated(0, 2000), updated(1, 3000), failed], 1000);
     expect(timeToPercentMs(times, 50)).toBe(2000);
@@ -39,7 +39,7 @@ describe('the times of a roll-out', () => {
     [[]],
     [[deviceRowOf(0, { outcome: 'success' })]],
     [[deviceRowOf(0, { outcome: 'idle' })]],
-  ])('are none without a moment to count from or to: %j', (devices) => {
+  ])('are empty without a time to count from or to: %j', (devices) => {
     expect(timeToPercentMs(timesOf(devices), 50)).toBeUndefined();
   });
 });

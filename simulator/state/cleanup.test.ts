@@ -127,7 +127,7 @@ describe('a clean-up', () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, 'http://127.0.0.1:9', ...threeMade);
     await expect(cleanUp({ baseUrl: server.baseUrl })).rejects.toThrow(
-      `the ledger ${ledger} is of http://127.0.0.1:9, not of ${server.baseUrl}; leave --url out`,
+      `the ledger ${ledger} belongs to http://127.0.0.1:9, not to ${server.baseUrl}; leave --url out`,
     );
     expect(left.size).toBe(3);
     expect(await cleanUp({ baseUrl: server.baseUrl, isForced: true })).toMatchObject({
@@ -136,7 +136,7 @@ describe('a clean-up', () => {
     });
   });
 
-  it('takes it as done when the server knows a device no longer', async () => {
+  it('counts a device as removed when the server no longer knows it', async () => {
     const { server } = await serverWith(['id-1']);
     keep(ledger, server.baseUrl, ...threeMade);
     expect(await cleanUp()).toMatchObject({ decommissioned: 1, notThere: 2, stayed: [] });
@@ -156,7 +156,7 @@ describe('a clean-up', () => {
     expect([...left]).toEqual(['id-8']);
   });
 
-  it('says what stayed and why, and gets it the next time', async () => {
+  it('lists what was not removed and why, and removes it the next time', async () => {
     let isBroken = true;
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2'], {
       'decommission-device': ({ parameters: { id = '' } }) => {
@@ -195,7 +195,7 @@ describe('a clean-up', () => {
     expect(left.size).toBe(0);
   });
 
-  it('finds the ledgers of shards, beside the file and in the folder of a state', async () => {
+  it('finds the ledgers of shards, next to the file and in a state folder', async () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2']);
     const [first, firstId, second, secondId, third, thirdId] = threeMade;
     keep(`${ledger}.0-of-2`, server.baseUrl, { ...first }, { ...firstId });
@@ -210,9 +210,9 @@ describe('a clean-up', () => {
 
 describe('a clean-up that cannot begin', () => {
   it.each([
-    ['absent', () => undefined, /^there is no ledger at \S+ledger; name a ledger or a folder/],
+    ['absent', () => undefined, /^there is no ledger at \S+ledger; give a ledger or a folder/],
     ['empty', () => writeFileSync(ledger, ''), /^there is no ledger at/],
-    ['something else', () => writeFileSync(ledger, 'hello\n'), /is no ledger of a fleet/],
+    ['something else', () => writeFileSync(ledger, 'hello\n'), /is not the ledger of a fleet/],
     ['a folder without one', () => mkdirSync(ledger), /^there is no ledger at/],
   ])('says so when the ledger is %s', async (_, make, sentence) => {
     make();
@@ -230,7 +230,7 @@ describe('a clean-up that cannot begin', () => {
     keep(ledger, 'http://a', ...threeMade);
     keep(`${ledger}.0-of-1`, 'http://b', ...threeMade);
     await expect(cleanUp()).rejects.toThrow(
-      'the ledgers are of http://a and of http://b; clean up',
+      'the ledgers belong to http://a and http://b; clean up',
     );
   });
 

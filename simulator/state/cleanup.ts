@@ -15,7 +15,7 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
 import {
   CleanupLedger,
-  isSpent,
+  isEmptyLedger,
   keyFingerprint,
   type MadeDevice,
   readLedger,
@@ -84,12 +84,12 @@ function urlOf(ledgers: readonly PlacedLedger[], { baseUrl, isForced }: FleetCle
   const [url = '', other] = urls;
   if (other !== undefined) {
     throw new StateError(
-      `the ledgers are of ${url} and of ${other}; clean up one server at a time.`,
+      `the ledgers belong to ${url} and ${other}; clean up one server at a time.`,
     );
   }
   if (baseUrl === undefined || baseUrl === url) return url;
   throw new StateError(
-    `the ledger ${ledgers[0]?.path} is of ${url}, not of ${baseUrl}; leave --url out, or add --force when both are addresses of one server.`,
+    `the ledger ${ledgers[0]?.path} belongs to ${url}, not to ${baseUrl}; leave --url out, or add --force if both are addresses of the same server.`,
   );
 }
 
@@ -162,7 +162,7 @@ class Cleanup {
     const paths = this.#ledgers.map(({ path }) => path);
     return paths.filter((path) => {
       const content = readLedger(path);
-      const isDeleted = content !== undefined && isSpent(content);
+      const isDeleted = content !== undefined && isEmptyLedger(content);
       if (isDeleted) rmSync(path);
       return isDeleted;
     });

@@ -62,7 +62,7 @@ async function livedFleet(): Promise<Device[]> {
 }
 
 describe('a fleet that is kept', () => {
-  it('is put back as it was, after a kill at any moment', async () => {
+  it('is restored unchanged after a kill at any time', async () => {
     const [, before] = await livedFleet();
     killed();
     const again = devicesOf(2);
@@ -161,7 +161,7 @@ describe('a fleet that is kept', () => {
     expect(readdirSync(folder)).toEqual(['shard-1-of-2']);
   });
 
-  it('tells its seed, so that it need not be given again', async () => {
+  it('returns its seed, which does not have to be repeated', async () => {
     expect(keptSeed(folder)).toBeUndefined();
     await livedFleet();
     expect(keptSeed(folder)).toBe('x');
@@ -177,7 +177,7 @@ describe('a state folder that is not for this run', () => {
     await livedFleet();
     killed();
     expect(() => stateOf(devicesOf(2), change)).toThrow(
-      `the state folder ${folder} is of another fleet: ${difference}`,
+      `the state folder ${folder} belongs to another fleet: ${difference}`,
     );
   });
 
@@ -193,12 +193,12 @@ describe('a state folder that is not for this run', () => {
   it('is refused when the fleet was in another number of processes', () => {
     stateOf(devicesOf(1), { shard: { index: 0, of: 2 } }).close();
     open.splice(0);
-    const way = 'use as many as before, or another folder.';
+    const way = 'use the same number as before, or another folder.';
     expect(() => stateOf(devicesOf(2))).toThrow(
-      `the state folder ${folder} is of a fleet in 2 shards, not in one process; ${way}`,
+      `the state folder ${folder} belongs to a fleet in 2 shards, not in one process; ${way}`,
     );
     expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 3 } })).toThrow(
-      'is of a fleet in 2 shards, not in 3 shards',
+      'belongs to a fleet in 2 shards, not in 3 shards',
     );
     const other = devicesOf(1, 1);
     expect(() => stateOf(other, { shard: { index: 1, of: 2 } })).not.toThrow();
@@ -208,7 +208,7 @@ describe('a state folder that is not for this run', () => {
     await livedFleet();
     killed();
     expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 2 } })).toThrow(
-      'is of a fleet in one process, not in 2 shards',
+      'belongs to a fleet in one process, not in 2 shards',
     );
   });
 
@@ -220,7 +220,7 @@ describe('a state folder that is not for this run', () => {
   it('is refused and unchanged when it holds a foreign file', async () => {
     const file = join(folder, 'fleet.ndjson');
     writeFileSync(file, 'hello\n');
-    expect(() => stateOf(devicesOf(2))).toThrow('is damaged or foreign in line 1');
+    expect(() => stateOf(devicesOf(2))).toThrow(/line 1 of .* is damaged/);
     expect(readFileSync(file, 'utf8')).toBe('hello\n');
     expect(readdirSync(folder)).toEqual(['fleet.ndjson']);
   });
@@ -230,7 +230,7 @@ describe('a state folder that is not for this run', () => {
     writeFileSync(file, '');
     const inFile = { folder: join(file, 'state'), plan, devices: devicesOf(2) };
     expect(() => FleetState.open(inFile)).toThrow(
-      /^cannot use the state folder .*: it is no folder/,
+      /^cannot use the state folder .*: it is not a folder/,
     );
   });
 });

@@ -155,7 +155,7 @@ export class FleetState {
       const line = v.safeParse(lineShape, content);
       if (!line.success || (number === 1) !== 'state' in line.output) {
         throw new StateError(
-          `${path} is no state of a fleet in line ${number}; name another folder.`,
+          `line ${number} of ${path} is not the state of a fleet; use another folder.`,
         );
       }
       const { output } = line;

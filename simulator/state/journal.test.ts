@@ -45,7 +45,7 @@ describe('a journal', () => {
     journal.close();
   });
 
-  it('goes on after all its lines were replaced', () => {
+  it('continues after all its lines were replaced', () => {
     const journal = Journal.begin(path, [{ old: 1 }]);
     journal.append({ old: 2 });
     journal.replace([{ fresh: 1 }]);
@@ -82,7 +82,7 @@ describe('a journal whose writer was killed', () => {
   });
 });
 
-describe('a journal that somebody has changed', () => {
+describe('a journal that was modified', () => {
   it.each([
     ['a damaged line in its midst', (text: string) => text.replace('second', 'secund')],
     ['a damaged last line', (text: string) => text.replace('third', 'thurd')],
@@ -93,18 +93,20 @@ describe('a journal that somebody has changed', () => {
     writeFileSync(path, change(readFileSync(path, 'utf8')));
     const read = () => [...readJournal(path)];
     expect(read).toThrow(StateError);
-    expect(read).toThrow(/journal is damaged or foreign in line \d; name another place/);
+    expect(read).toThrow(
+      /line \d of .*journal is damaged or was not written by Fleetbed; use another place/,
+    );
   });
 
   it('is refused when a line has no end', () => {
     kept({ first: 1 });
     appendFileSync(path, Buffer.alloc(20 * 2 ** 20, 'x'));
-    expect(() => [...readJournal(path)]).toThrow('damaged or foreign in line 2');
+    expect(() => [...readJournal(path)]).toThrow(/^line 2 of .* is damaged/);
   });
 
   it('cannot be written where there is no folder', () => {
     expect(() => Journal.begin(join(folder, 'absent', 'journal'), [])).toThrow(
-      /^cannot write \S+: there is no such file or folder; name another place\.$/,
+      /^cannot write \S+: there is no such file or folder; use another place\.$/,
     );
   });
 });

@@ -97,7 +97,7 @@ export function* readJournal(path: string): Generator<unknown> {
     if (line !== undefined) yield line.content;
     else if (isWhole) {
       throw new StateError(
-        `${path} is damaged or foreign in line ${number}; name another place, or remove it to begin anew.`,
+        `line ${number} of ${path} is damaged or was not written by Fleetbed; use another place, or remove the file to start over.`,
       );
     }
   }

@@ -30,7 +30,7 @@ export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
     }
     if (taken.length > 0) return taken;
     throw new StateError(
-      `there is no ledger at ${places.join(' or ')}; name a ledger or a folder of --state.`,
+      `there is no ledger at ${places.join(' or ')}; give a ledger or a folder of --state.`,
     );
   } catch (error) {
     for (const { lock } of taken) lock.release();

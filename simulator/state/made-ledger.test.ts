@@ -55,7 +55,7 @@ describe('the ledger of a fleet', () => {
     expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
-  it('announces a device anew that was removed and comes again', async () => {
+  it('notes a device again that was removed and returns', async () => {
     await noted('known', 'accepted', 'removed');
     expect((await noted('known'))?.devices.get(0)).toMatchObject({ isSought: true });
   });
@@ -75,31 +75,31 @@ describe('the ledger of a fleet', () => {
     ]);
   });
 
-  it('goes on after a kill in the midst of a line', async () => {
+  it('continues after a kill in the middle of a line', async () => {
     await noted('known', 'accepted');
     truncateSync(path, statSync(path).size - 5);
     expect((await noted('deployed'))?.deployments).toEqual(new Set(['d-1']));
     expect(readLedger(path)?.devices.get(0)?.isSought).toBe(true);
   });
 
-  it('is nothing when there is no file', () => {
+  it('is undefined when there is no file', () => {
     expect(readLedger(path)).toBeUndefined();
   });
 
   it('is refused for another server, and when it is something else', async () => {
     await noted('known');
     expect(() => CleanupLedger.open(path, 'http://b')).toThrow(
-      `the ledger ${path} is of ${baseUrl}, not of http://b; name another file.`,
+      `the ledger ${path} belongs to ${baseUrl}, not to http://b; use another file.`,
     );
     writeFileSync(path, 'hello\n');
-    expect(() => readLedger(path)).toThrow(`${path} is no ledger of a fleet`);
+    expect(() => readLedger(path)).toThrow(`${path} is not the ledger of a fleet`);
     appendFileSync(path, '{"ledger":"fleetbed-fleet-ledger/1","baseUrl":"http://b"}\n');
-    expect(() => readLedger(path)).toThrow(`${path} is no ledger of a fleet`);
+    expect(() => readLedger(path)).toThrow(`${path} is not the ledger of a fleet`);
   });
 
   it('is refused where it cannot be written', () => {
     expect(() => CleanupLedger.open(join(folder, 'absent', 'ledger'), baseUrl)).toThrow(
-      /^cannot write the ledger \S+: there is no such file or folder; name another place\.$/,
+      /^cannot write the ledger \S+: there is no such file or folder; use another place\.$/,
     );
   });
 });

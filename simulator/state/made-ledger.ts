@@ -98,7 +98,7 @@ export class CleanupLedger {
     const known = readLedger(path);
     if (known !== undefined && known.baseUrl !== baseUrl) {
       throw new StateError(
-        `the ledger ${path} is of ${known.baseUrl}, not of ${baseUrl}; name another file.`,
+        `the ledger ${path} belongs to ${known.baseUrl}, not to ${baseUrl}; use another file.`,
       );
     }
     const ledger = new CleanupLedger(path, openToAppend(path));
@@ -152,7 +152,9 @@ export function readLedger(path: string): LedgerContent | undefined {
   for (const [position, text] of linesOf(path).entries()) {
     const line = parsedLine(text);
     if (position === 0 && (line === undefined || !('ledger' in line))) {
-      throw new StateError(`${path} is no ledger of a fleet; name the file that the run wrote.`);
+      throw new StateError(
+        `${path} is not the ledger of a fleet; give the file that the run wrote.`,
+      );
     }
     // A kill can have truncated a line; the step that it noted had not started.
     if (line !== undefined) reading.take(line);
@@ -162,7 +164,7 @@ export function readLedger(path: string): LedgerContent | undefined {
 }
 
 /** Whether a ledger lists nothing that may be on the server. */
-export function isSpent({ devices, deployments }: LedgerContent): boolean {
+export function isEmptyLedger({ devices, deployments }: LedgerContent): boolean {
   const isLeft = ({ ids, isSought }: MadeDevice) => ids.size > 0 || isSought;
   return deployments.size === 0 && ![...devices.values()].some(isLeft);
 }

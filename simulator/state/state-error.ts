@@ -10,5 +10,5 @@ export class StateError extends Error {
 export function fileError(what: string, error: unknown): StateError {
   return error instanceof StateError
     ? error
-    : new StateError(`${what}: ${reasonOf(error)}; name another place.`, { cause: error });
+    : new StateError(`${what}: ${reasonOf(error)}; use another place.`, { cause: error });
 }

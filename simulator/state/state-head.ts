@@ -33,11 +33,11 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
   for (const [what, theirs, ours] of differences) {
     if (theirs === ours) continue;
     const said = `${what} is ${JSON.stringify(theirs)} there and ${JSON.stringify(ours)} in the plan`;
-    throw new StateError(`the state folder ${folder} is of another fleet: ${said}; ${way}.`);
+    throw new StateError(`the state folder ${folder} belongs to another fleet: ${said}; ${way}.`);
   }
   if (kept.identities === planned.identities) return;
   throw new StateError(
-    `the state folder ${folder} is of another fleet: its devices have other key types or id_data; ${way}.`,
+    `the state folder ${folder} belongs to another fleet: its devices have other key types or id_data; ${way}.`,
   );
 }
 
@@ -66,8 +66,8 @@ export function requireSameCut(folder: string, shard: StateHead['shard']): void 
   const other = kept.find((each) => each !== planned);
   if (other === undefined) return;
   throw new StateError(
-    `the state folder ${folder} is of a fleet in ${other}, not in ${planned}; ` +
-      'use as many as before, or another folder.',
+    `the state folder ${folder} belongs to a fleet in ${other}, not in ${planned}; ` +
+      'use the same number as before, or another folder.',
   );
 }
 

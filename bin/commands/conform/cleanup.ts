@@ -42,7 +42,7 @@ export function configure(command: Command): void {
   addExamples(
     command,
     'fleetbed conform cleanup run.ledger',
-    '# The same server by another address',
+    '# The same server at another address',
     'fleetbed conform cleanup run.ledger --url https://staging.example.com --force',
   );
   command.argument('<ledger>', 'ledger file of the run').optionsGroup('Target:');
@@ -106,6 +106,6 @@ function cleanupReport(result: CleanupResult, ledgerFile: string): string {
     ...(stayed.length > 0 ? [`Left on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
     `${counts}${unknown}, ${stayed.length} left`,
     ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
-    ...(isLedgerDeleted ? [`deleted ${ledgerFile}, as nothing is left`] : []),
+    ...(isLedgerDeleted ? [`deleted ${ledgerFile}: everything in it was removed`] : []),
   ].join('\n');
 }

@@ -26,7 +26,7 @@ export const targetRows = {
   ca: {
     flag: '--ca <file>',
     group: 'Target',
-    help: 'PEM file with the certificate of the server or of its authority',
+    help: 'PEM file with the certificate of the server or of its CA',
     cli: { kind: 'file' },
   },
   ...steeringRows,

@@ -8,9 +8,9 @@ import { clockCheck } from '../../../simulator/environment/time.ts';
 import {
   answerCheck,
   reachCheck,
+  type ServerCheckOptions,
   tlsCheck,
   trustCheck,
-  type WayToServer,
 } from '../../../simulator/environment/way-to-server.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
@@ -113,7 +113,7 @@ async function portChecks({ host, port, controlPort, url }: EnvironmentOptions):
 }
 
 /** Each step needs the one before it, so the first error ends them. */
-async function serverChecks(way: WayToServer | undefined): Promise<Check[]> {
+async function serverChecks(way: ServerCheckOptions | undefined): Promise<Check[]> {
   if (!way) return [clockCheck(systemClock.now(), undefined)];
   const checks = [];
   for (const step of [reachCheck, tlsCheck]) {

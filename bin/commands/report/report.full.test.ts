@@ -106,12 +106,17 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
   const good = () => fileOf('good.json', shardOf(0));
   it.each<[string, () => readonly string[], number, RegExp]>([
     ['a file that is not there', () => ['render', 'nowhere.json'], 3, /RESULT cannot read nowhere/],
-    ['no JSON', () => ['render', fileOf('a.txt', 'x')], 3, /RESULT: .*a\.txt is no JSON; it wants/],
+    [
+      'no JSON',
+      () => ['render', fileOf('a.txt', 'x')],
+      3,
+      /RESULT: .*a\.txt is not JSON; it wants/,
+    ],
     [
       'a report of the suite',
       () => ['render', fileOf('b.json', { schema: 'fleetbed-conformance/2' })],
       3,
-      /of the form fleetbed-conformance\/2; this command reads fleetbed-fleet\/2/,
+      /has the schema fleetbed-conformance\/2; this command reads fleetbed-fleet\/2/,
     ],
     [
       'a file that cannot be written',

@@ -1,9 +1,9 @@
-/** Says once how to accept devices, where a run does not accept them and they wait. */
+/** Prints once how to accept devices, if the run does not accept them and they stay pending. */
 
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { acceptanceHint } from '../../../simulator/report/headline.ts';
 
-/** By then a server that accepts devices automatically has done so. */
+/** A server that accepts devices automatically has done so by then. */
 const WAITED_MS = 3000;
 
 /** Watches the progress of a run. */

@@ -1,4 +1,4 @@
-/** Who looks on while a fleet runs: a human, the event stream, the address of the metrics. */
+/** The observers of a running fleet: the live view, the event stream and the metrics listener. */
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -19,20 +19,20 @@ import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 /** The value of `--events` that means standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** Who is to look on. */
+/** Which observers to open. */
 export interface AudienceOptions {
   /** File of the event stream, or `-`. */
   readonly events?: string;
   readonly metrics?: ListenAddress;
 }
 
-/** What they are given to look on with. */
+/** What the observers need. */
 interface AudienceDependencies {
   readonly clock: Clock;
   readonly output: Output;
-  /** The run in a line. */
+  /** The run in one line, for the live view. */
   readonly title: string;
-  /** Aborts when the run is asked to end. */
+  /** Aborts when the run is to end. */
   readonly signal: AbortSignal;
 }
 
@@ -44,15 +44,15 @@ export interface Audience {
   /** For messages during the run. */
   readonly output: Output;
   /**
-   * Lets the last events be written, and says how many were lost.
-   * @returns what has become of them; nothing where there was no event stream
+   * Waits until the last events are written, and prints how many were lost.
+   * @returns the counts of the event stream; nothing without an event stream
    */
   close(): Promise<Pick<FleetResult, 'events'>>;
 }
 
 /**
- * Opens what was asked for, before the run begins.
- * @throws CommandError when a file cannot be written or an address not be listened at
+ * Opens the requested observers before the run begins.
+ * @throws CommandError when a file cannot be written, or the command cannot listen at the address
  */
 export async function openAudience(
   { events, metrics }: AudienceOptions,

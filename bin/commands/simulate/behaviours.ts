@@ -19,7 +19,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed simulate behaviours', 'fleetbed simulate behaviours --json');
   command

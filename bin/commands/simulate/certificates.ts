@@ -5,12 +5,13 @@ import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
-/** Files in PEM: whom to trust, and who the fleet is. */
+/** PEM files: the CA certificates to trust, and the fleet's client certificate with its key. */
 export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
 
 /**
- * What the files hold; undefined when none is named.
- * @throws CommandError when one cannot be read, holds something else, or they do not fit
+ * Returns the contents of the files; undefined when none is named.
+ * @throws CommandError when a file cannot be read, contains something else, or the key is not that
+ * of the certificate
  */
 export async function certificatesIn({
   ca,
@@ -18,7 +19,7 @@ export async function certificatesIn({
   key,
 }: CertificateFiles): Promise<FleetPlan['tls']> {
   if ((cert === undefined) !== (key === undefined)) {
-    const sentence = '--cert and --key go together: a certificate is of no use without its key.';
+    const sentence = '--cert and --key must be given together.';
     throw new CommandError(sentence, exitCodes.usage);
   }
   if (ca === undefined && cert === undefined) return undefined;
@@ -33,8 +34,8 @@ export async function certificatesIn({
 }
 
 /**
- * The text of a file with the certificates of authorities.
- * @throws CommandError when it cannot be read, or holds none
+ * Returns the text of a file with CA certificates.
+ * @throws CommandError when it cannot be read, or contains none
  */
 export async function authorityIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -43,8 +44,8 @@ export async function authorityIn(option: string, path: string): Promise<string>
 }
 
 /**
- * The text of a file with a private key.
- * @throws CommandError when it cannot be read, or holds none
+ * Returns the text of a file with a private key.
+ * @throws CommandError when it cannot be read, or contains none
  */
 async function privateKeyPemIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -56,7 +57,7 @@ function certificateIn(pem: string, what: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (error) {
-    throw wrongFile(`${what} holds no certificate in PEM`, error);
+    throw wrongFile(`${what} contains no PEM certificate`, error);
   }
 }
 
@@ -64,13 +65,10 @@ function privateKeyIn(pem: string, what: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    throw wrongFile(
-      `${what} holds no private key in PEM that can be read without a password`,
-      error,
-    );
+    throw wrongFile(`${what} contains no unencrypted PEM private key`, error);
   }
 }
 
 function wrongFile(what: string, cause?: unknown): CommandError {
-  return new CommandError(`${what}; name another file.`, exitCodes.setUp, cause);
+  return new CommandError(`${what}; use another file.`, exitCodes.setUp, cause);
 }

@@ -101,7 +101,7 @@ describe('an honest server', { timeout: RUN_MAX_MS }, () => {
 describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, () => {
   const LIMIT_PER_SECOND = 60;
 
-  it('is told with the phase and the rate at which it broke', async () => {
+  it('is reported with the phase and the rate at which it broke', async () => {
     const askedMs: number[] = [];
     const server = await PretendServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),

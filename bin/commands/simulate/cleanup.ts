@@ -1,7 +1,11 @@
-/** `fleetbed simulate cleanup`: takes off a server what a fleet has made there, by its ledger. */
+/**
+ * `fleetbed simulate cleanup`: removes from a server what a fleet created there, according to its
+ * ledger.
+ */
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../../simulator/state/cleanup.ts';
 import { addExamples } from '../../options/examples.ts';
 import {
@@ -18,10 +22,10 @@ import { stopSignal } from '../../output/stop-signal.ts';
 import { certificatesIn } from './certificates.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
-/** Devices between two lines of progress. */
+/** Number of devices between two lines of progress. */
 const DEVICES_NAMED = 100;
 
-/** The options as commander gives them. */
+/** The options as commander parses them. */
 export interface FleetCleanupOptions extends LoginOptions {
   readonly url?: string;
   readonly force?: boolean;
@@ -31,33 +35,33 @@ export interface FleetCleanupOptions extends LoginOptions {
   readonly json?: boolean;
 }
 
-/** Adds the subcommand and what it does. */
+/** Adds the subcommand with its action. */
 export function addCleanup(simulate: Command): void {
   const command = simulate.command('cleanup');
   addExamples(
     command,
     'fleetbed simulate cleanup fleet.ledger',
-    '# The same server by another address',
+    '# The same server at another address',
     'fleetbed simulate cleanup fleet --url https://staging.example.com --force',
   );
   addFleetCleanupOptions(command)
     .summary('remove what a fleet created on a server')
     .description(
-      'Abort the deployments of a fleet and decommission its devices, as its ledger lists them.',
+      'Abort the deployments and decommission the devices that the ledger of a fleet lists.',
     )
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
-    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its CA')
     .option('--json', 'write the result to stdout as JSON')
     .action(async (places: readonly string[], options: FleetCleanupOptions) => {
       process.exitCode = await cleanUpFleets(places, options, command);
     });
 }
 
-/** Adds where the server is, who the command is there, and the client certificate. */
+/** Adds the options for the server, the login and the client certificate. */
 export function addFleetCleanupOptions(command: Command): Command {
   return addLoginOptions(
     addUrlOption(command, {
-      description: 'base URL of the server (default: that of the ledger)',
+      description: 'base URL of the server (default: the URL in the ledger)',
       isInEnvironment: false,
     }),
   )
@@ -66,7 +70,7 @@ export function addFleetCleanupOptions(command: Command): Command {
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
 
-/** Removes what fleets have left, and prints the result. @throws CommandError */
+/** Removes what fleets have left on the server, and prints the result. @throws CommandError */
 export async function cleanUpFleets(
   places: readonly string[],
   options: FleetCleanupOptions,
@@ -115,9 +119,9 @@ function cleanupReport(result: FleetCleanupResult): string {
     ...(stayed.length > 0
       ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
       : []),
-    `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
-      `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
+    `${counted(devices, 'device')} in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
+      `${counted(deploymentsClosed, 'deployment')} aborted, ${counted(stayed.length, 'object')} not removed`,
     ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
-    ...deletedLedgers.map((path) => `deleted ${path}, as nothing is left`),
+    ...deletedLedgers.map((path) => `deleted ${path}: everything in it was removed`),
   ].join('\n');
 }

@@ -79,19 +79,23 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     [
       'one with the key of another',
       () => own('good.crt', 'wrong.key'),
-      /--key \S+wrong\.key is not the key of the certificate in --cert \S+good\.crt; name another/,
+      /--key \S+wrong\.key is not the key of the certificate in --cert \S+good\.crt; use another/,
     ],
     [
       'a file that holds none',
       () => own('words.pem', 'good.key'),
-      /--cert \S+ holds no certificate/,
+      /--cert \S+ contains no PEM certificate/,
     ],
     [
       'a file that holds no key',
       () => own('good.crt', 'words.pem'),
-      /--key \S+ holds no private key/,
+      /--key \S+ contains no unencrypted PEM private key/,
     ],
-    ['no authority', () => ['--ca', at('words.pem')], /--ca \S+words\.pem holds no certificate in/],
+    [
+      'no authority',
+      () => ['--ca', at('words.pem')],
+      /--ca \S+words\.pem contains no PEM certificate/,
+    ],
   ])('ends a fleet with %s with exit code 3', async (...[, more, line]) => {
     const { code, stdout, stderr } = await fleet('--duration', '2s', ...more());
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });

@@ -1,4 +1,4 @@
-/** `fleetbed simulate --estimate`: what the fleet of a plan needs, and larger ones like it. */
+/** `fleetbed simulate --estimate`: the machines that the fleet of a plan, and larger ones, need. */
 import { counted } from '../../../fixtures/counted.ts';
 import { durationText } from '../../../fixtures/duration.ts';
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
@@ -24,15 +24,15 @@ export { virtualUser } from '../../virtual/virtual-server.ts';
 const SAMPLE_DEVICES = 100;
 const HOUR_MS = 3_600_000;
 const POLLS_MIN = 4;
-/** What a device does more seldom than once in so many polls does not count. */
+/** Requests that a device sends less often than once in this many polls are not counted. */
 const POLLS_MAX = 100;
 const BYTES_PER_GIB = 2 ** 30;
 const COUNTED_PHASE = '3 hold';
-const beside = [1_000_000, 10_000_000, 100_000_000];
-/** What most systems give a process that raises its limit. */
+const largerFleets = [1_000_000, 10_000_000, 100_000_000];
+/** The hard limit of open files on most systems. */
 const OPEN_FILES_DEFAULT = 65_536;
 
-/** What is estimated, and from what. */
+/** An estimate and the figures that it is based on. */
 interface FleetEstimate {
   readonly sample: { readonly devices: number; readonly durationMs: number };
   readonly device: DeviceTraffic;
@@ -41,7 +41,7 @@ interface FleetEstimate {
   readonly fleets: readonly FleetNeeds[];
 }
 
-/** Runs a sample of the fleet in virtual time, and prints what all of it needs. */
+/** Runs a sample of the fleet in virtual time, and prints what the whole fleet needs. */
 export async function estimate(
   plan: FleetPlan,
   output: Output,
@@ -50,14 +50,16 @@ export async function estimate(
   const signals = stopSignals();
   const sample = sampleOf(plan);
   const { devices } = sample.plan;
-  output.progress(`playing ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
+  output.progress(
+    `simulating ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`,
+  );
   const device = await trafficOf(plan, startMs, signals);
   if (signals.signal.aborted) return exitCodes.interrupted;
   const { openFilesMax = OPEN_FILES_DEFAULT } = await machineLimits();
   const { cpus, memoryBytes } = thisMachineFacts(undefined);
   const socketsPerProcess = Math.max(1, socketsWithin(openFilesMax));
   const machine = { cpus, memoryBytes, socketsPerProcess };
-  const sizes = [plan.devices, ...beside.filter((size) => size > plan.devices)];
+  const sizes = [plan.devices, ...largerFleets.filter((size) => size > plan.devices)];
   const found: FleetEstimate = {
     sample: { devices, durationMs: sample.durationMs },
     device,
@@ -71,11 +73,11 @@ export async function estimate(
 
 interface Sample {
   readonly plan: FleetPlan;
-  /** In which traffic is counted. */
+  /** Virtual time over which traffic is counted. */
   readonly durationMs: number;
 }
 
-/** The plan with few devices, which are all there before counting begins, and no update. */
+/** The plan with few devices, all signed in before counting begins, and without an update. */
 function sampleOf(plan: FleetPlan): Sample {
   const {
     deploy: _deploy,
@@ -103,7 +105,7 @@ function sampleOf(plan: FleetPlan): Sample {
   return { plan: { ...sample, ...(unconnected && { cohorts: unconnected }) }, durationMs };
 }
 
-/** Runs a sample of the fleet from this moment on. @returns what each device does on average */
+/** Runs a sample of the fleet, starting at this time. @returns what each device does on average */
 export async function trafficOf(
   whole: FleetPlan,
   startMs: number,
@@ -155,13 +157,13 @@ function estimateText({ sample, device, machine, fleets }: FleetEstimate): strin
   const { cpus, memoryBytes, socketsPerProcess } = machine;
   const memory = (memoryBytes / BYTES_PER_GIB).toFixed(1);
   return [
-    'What simulating such a fleet needs',
+    'Resources needed to simulate this fleet and larger ones',
     ...columns(table).map((line) => `  ${line}`),
     '',
-    `  A device makes ${tenths(device.requests * 3600)} requests an hour (polls, and inventory with them): counted with ${sample.devices} in`,
-    `  ${durationText(sample.durationMs)} of virtual time, without the update of a deployment and without TLS.`,
-    `  Machines are like this one: ${cpus} cores, ${memory} GiB, room for ${whole(socketsPerProcess)} sockets a process (ulimit -n).`,
-    '  Redis is used where workers share the fleet.',
+    `  A device makes ${tenths(device.requests * 3600)} requests per hour (polls and inventory), counted on ${sample.devices} devices over`,
+    `  ${durationText(sample.durationMs)} of virtual time, without an update and without TLS.`,
+    `  The machines are assumed to be like this one: ${cpus} cores, ${memory} GiB, ${whole(socketsPerProcess)} sockets per process (ulimit -n).`,
+    '  Redis is needed only if workers share the fleet.',
   ].join('\n');
 }
 

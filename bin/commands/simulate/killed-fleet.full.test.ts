@@ -141,7 +141,7 @@ it('ends as it would have, however often it is killed', { timeout: RUN_MAX_MS },
   for (const state of ['downloading', 'installing', 'rebooting']) expect(states).toContain(state);
 });
 
-it('goes on with the deployment whose making it did not survive', {
+it('continues with the deployment during whose creation it was killed', {
   timeout: RUN_MAX_MS,
 }, async () => {
   await stallOneDeployment();

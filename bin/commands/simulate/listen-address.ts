@@ -3,20 +3,20 @@ import { isIP } from 'node:net';
 
 export interface ListenAddress {
   readonly address: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 
-/** What `listenAddress` accepts, for a sentence. */
+/** What `listenAddress` accepts, as a clause for messages. */
 export const listenAddressForm =
-  'a port, which is then opened on the loopback interface, or an IP address with a ' +
-  'port, such as 0.0.0.0:9464 or [::1]:9464; port 0 takes a free one';
+  'a port (on the loopback interface) or an IP address with a port, ' +
+  'such as 0.0.0.0:9464 or [::1]:9464; port 0 picks a free port';
 
 /**
- * A port on the loopback interface, or an address with a port: `9464`, `0.0.0.0:9464`,
+ * Parses a port on the loopback interface, or an address with a port: `9464`, `0.0.0.0:9464`,
  * `[::1]:9464`; undefined for anything else.
  */
 export function listenAddress(text: string): ListenAddress | undefined {

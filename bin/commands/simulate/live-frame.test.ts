@@ -55,7 +55,7 @@ describe('the frame of the live view', () => {
     expect(frame).toContain('memory 64 MiB');
   });
 
-  it('names requirements that are broken, and says nothing of them while none is', () => {
+  it('names broken requirements, and omits them while there are none', () => {
     expect(liveFrame(factsOf({ broken: [] }), size)).not.toContain('BROKEN');
     const frame = liveFrame(factsOf({ broken: ['a.one', 'a.two', 'a.three', 'a.four'] }), size);
     expect(frame).toMatch(/^BROKEN a\.one a\.two a\.three and 1 more$/m);
@@ -91,7 +91,7 @@ describe('the frame of the live view', () => {
     }
   });
 
-  it('makes whatever a server has said harmless', () => {
+  it('makes text from a server harmless', () => {
     const bad = 'x\u001b[2J\u0007\r\n\u202e\u009b1m';
     const causes = [{ operation: 'connect', cause: bad, count: 1 }];
     const facts = factsOf({ causes, deployment: { deploymentId: bad, artifactName: bad } });

@@ -1,4 +1,4 @@
-/** What the live view of a run shows at one moment, as lines. Renders facts, adds none. */
+/** One frame of the live view of a run, as lines. Renders facts, adds none. */
 
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { brokenWords } from '../../../simulator/report/text-checks.ts';
@@ -10,7 +10,7 @@ export interface LiveFacts {
   readonly title: string;
   readonly progress: FleetProgress;
   readonly rates: Rates;
-  /** The run is coming to its end. */
+  /** True while the run is ending. */
   readonly ending: boolean;
 }
 
@@ -30,11 +30,11 @@ export interface LiveSize extends LineStyle {
 const BAR_MAX_COLUMNS = 40;
 const LABEL_COLUMNS = 18;
 const NUMBER_COLUMNS = 9;
-/** Operations and causes that are shown where there is room. */
+/** Operations and causes that are shown if there is room. */
 const LIST_MAX = 8;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** The frame: at most as many lines as the terminal has, none wider than it is. */
+/** Returns the frame: it has at most as many lines and columns as the terminal. */
 export function liveFrame(facts: LiveFacts, size: LiveSize): string {
   const { progress } = facts;
   const head = [...titleLines(facts), ...deploymentLines(facts), []];
@@ -70,7 +70,7 @@ function deploymentLines({ progress, rates }: LiveFacts): Line[] {
   ];
 }
 
-/** Devices that have come to the end of the deployment. */
+/** Returns the number of devices that have finished the deployment. */
 export function endedCount(funnel: FleetProgress['funnel']): number {
   return funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
 }
@@ -123,7 +123,7 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
   ];
 }
 
-/** The generator's own health: of several processes the one that does worst. */
+/** Returns the health of the load generator; of several processes, that of the worst. */
 function generatorLines({ generators, latenessP99Ms }: FleetProgress): Line[] {
   if (generators.length === 0) return [];
   const worst = (of: (facts: (typeof generators)[number]) => number): number =>
@@ -145,7 +145,7 @@ function percentOf(share: number): string {
   return `${Math.round(100 * share)} %`;
 }
 
-/** Percentiles and causes, as many as there is room for, a little of both before all of one. */
+/** Returns as many percentiles and causes as there is room for, some of both before all of one. */
 function listLines({ latencies, causes }: FleetProgress, room: number): Line[] {
   const busiest = latencies.toSorted((one, other) => other.count - one.count);
   const wanted = { latencies: busiest.length, causes: causes.length };

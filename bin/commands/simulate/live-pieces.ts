@@ -24,7 +24,7 @@ export interface LineStyle {
   readonly colour: boolean;
 }
 
-/** The pieces in a row, made printable, no wider than the terminal. */
+/** Returns the pieces as one printable line, cut to the width of the terminal. */
 export function styledLine(pieces: readonly Piece[], { columns, colour }: LineStyle): string {
   let room = columns;
   let line = '';
@@ -53,7 +53,7 @@ function cutTo(text: string, columns: number): string {
   return kept;
 }
 
-/** Columns that the text takes on a terminal. */
+/** Returns the number of columns that the text takes on a terminal. */
 export function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + columnsOf(character), 0);
 }

@@ -31,7 +31,7 @@ function viewOn(
 const at = (elapsedMs: number, exchanges = 42) => ({ ...sampleProgress, elapsedMs, exchanges });
 
 describe('the live view', () => {
-  it('draws one frame over the other, and leaves nothing of it behind', () => {
+  it('draws one frame over the other, and leaves nothing of it on the screen', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     view.see(at(1000));
     view.see(at(2000, 50));
@@ -43,7 +43,7 @@ describe('the live view', () => {
     expect(screenOf(written()).lines.join('')).toBe('');
   });
 
-  it('stays below what is said meanwhile', () => {
+  it('stays below messages that are printed in the meantime', () => {
     const { view, written, output } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     view.see(at(1000));
     view.above(() => output.progress('a word'));
@@ -71,7 +71,7 @@ describe('the live view', () => {
     view.close();
   });
 
-  it('says at once that the run is ending', () => {
+  it('shows immediately that the run is ending', () => {
     const { view, written, stop } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     view.see(at(1000));
     stop.abort();
@@ -99,7 +99,9 @@ describe('the live view', () => {
     view.close();
     const lines = written().trimEnd().split('\n');
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^5\.0 s, 3 of 3 finished, .*, 10\/s, most post-alerts status\/503$/);
+    expect(lines[0]).toMatch(
+      /^5\.0 s, 3 of 3 finished, .*, 10\/s, most frequent error: post-alerts status\/503$/,
+    );
     expect(written()).not.toContain('\u001b');
   });
 });

@@ -18,16 +18,16 @@ export interface LiveView {
 
 /** Title, output and stream of a view. */
 export interface LiveViewOptions {
-  /** Of the run, such as `10 devices against http://127.0.0.1:8080, seed "x"`. */
+  /** Title of the run, such as `10 devices against http://127.0.0.1:8080, seed "x"`. */
   readonly title: string;
   readonly output: Output;
-  /** Aborts when the run is asked to end. */
+  /** Aborts when the run is to end. */
   readonly signal: AbortSignal;
   readonly stream?: NodeJS.WriteStream;
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** For a terminal that does not report its size. */
+/** Width of a terminal that does not report its size. */
 const COLUMNS_DEFAULT = 80;
 const ROWS_DEFAULT = 24;
 const LINE_EVERY_MS = 5000;
@@ -37,7 +37,7 @@ const DRAWN_EVERY_MS = 200;
 const RATE_WINDOW_MS = 5000;
 const SAMPLES_MAX = 64;
 
-/** The view that fits the stream: a terminal's own, or lines. */
+/** Returns the view that fits the stream: frames on a terminal, lines elsewhere. */
 export function openLiveView(options: LiveViewOptions): LiveView {
   const { stream = process.stderr, environment = process.env } = options;
   const isTerminal = stream.isTTY === true && environment.TERM !== 'dumb';
@@ -58,7 +58,8 @@ class LineView implements LiveView {
     if (progress.elapsedMs < this.#dueMs) return;
     this.#dueMs = progress.elapsedMs + LINE_EVERY_MS;
     const [worst] = progress.causes;
-    const most = worst === undefined ? '' : `, most ${worst.operation} ${worst.cause}`;
+    const most =
+      worst === undefined ? '' : `, most frequent error: ${worst.operation} ${worst.cause}`;
     this.#output.progress(`${progressLine(progress)}, ${rates.exchanges.toFixed(0)}/s${most}`);
   }
 
@@ -67,7 +68,7 @@ class LineView implements LiveView {
   }
 
   close(): void {
-    // Every line is said already.
+    // Every line has been printed already.
   }
 }
 
@@ -124,7 +125,7 @@ interface Sample extends Rates {
   readonly elapsedMs: number;
 }
 
-/** What has happened in the last few seconds, by the second. */
+/** Counts the events of the last few seconds, per second. */
 class RateGauge {
   #samples: readonly Sample[] = [];
 

@@ -7,7 +7,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import type { ListenAddress } from './listen-address.ts';
 
 const PATH = '/metrics';
-/** A scraper needs one; more than these are refused. */
+/** A scraper needs one connection; further ones are refused. */
 const CONNECTIONS_MAX = 16;
 const REQUEST_MAX_MS = 5000;
 
@@ -19,10 +19,10 @@ export interface MetricsListener {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there already',
+  EADDRINUSE: 'another program is already listening there',
   EADDRNOTAVAIL: 'this machine does not have that address',
-  EACCES: 'this user may not listen there',
-  ENOTFOUND: 'there is no host of that name',
+  EACCES: 'this user is not permitted to listen there',
+  ENOTFOUND: 'no host has that name',
 };
 
 /**
@@ -44,7 +44,7 @@ export async function listenForScrapes(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const said = `--metrics cannot listen at ${address}:${port}: ${reasons[code] ?? code}`;
-    throw new CommandError(`${said}; name another ADDRESS:PORT.`, exitCodes.setUp, error);
+    throw new CommandError(`${said}; use another ADDRESS:PORT.`, exitCodes.setUp, error);
   }
   const bound = server.address() as AddressInfo;
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
@@ -63,10 +63,10 @@ async function answer(
   expose: () => Promise<Exposition>,
 ): Promise<void> {
   const [path] = (request.url ?? '').split('?');
-  if (path !== PATH) return refuse(response, 404, `there is only ${PATH} here`);
+  if (path !== PATH) return refuse(response, 404, `only ${PATH} is served here`);
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    return refuse(response, 405, 'metrics are read with GET');
+    return refuse(response, 405, 'use GET to read the metrics');
   }
   const { contentType, text } = await expose();
   response.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(text);

@@ -13,7 +13,7 @@ import {
 import * as values from '../../options/option-values.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 
-/** Adds them to the command, in groups. */
+/** Adds the options of a plan to the command, in groups. */
 export function addPlanOptions(command: Command): Command {
   const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
   command.optionsGroup('Fleet:');
@@ -26,7 +26,7 @@ export function addPlanOptions(command: Command): Command {
   return command;
 }
 
-/** Adds an option that other commands have too, by its name in the plan. */
+/** Functions that add the options shared with other commands, by their names in the plan. */
 const addShared: Readonly<Record<string, (command: Command) => void>> = {
   url: (command) =>
     addUrlOption(command, {
@@ -60,7 +60,7 @@ function parserOf(name: string, cli: CliValue): Parser | undefined {
   }
 }
 
-/** Checks a text and keeps it: the plan converts it. */
+/** Returns a parser that checks a text but keeps it as it is: the plan converts it. */
 function asWritten(parse: Parser | undefined): Parser {
   return (text, previous) => {
     parse?.(text, previous);
@@ -68,7 +68,7 @@ function asWritten(parse: Parser | undefined): Parser {
   };
 }
 
-/** Of all devices: a share such as `1%` or `0.01`. */
+/** Parses a share of all devices, such as `1%` or `0.01`. */
 function deviceShare(text: string): number {
   const [, number = '', percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
   const value = number === '' ? 0 : Number(number) / (percent === '%' ? 100 : 1);
@@ -76,7 +76,7 @@ function deviceShare(text: string): number {
   throw new InvalidArgumentError('Accepted: a share above 0, such as 1% or 0.01, at most 100%.');
 }
 
-/** Keeps the words: the plan has them as they were written. */
+/** Checks a threshold and keeps it as written. */
 function threshold(text: string, previous: readonly string[] = []): readonly string[] {
   try {
     thresholdOf(text);
@@ -99,7 +99,7 @@ function one(name: PartName) {
   };
 }
 
-/** The same, of an option that is used several times. */
+/** Returns the same parser for an option that is repeatable. */
 function list(name: PartName) {
   const read = one(name);
   return (text: string, previous: readonly object[] = []) => [...previous, read(text)];

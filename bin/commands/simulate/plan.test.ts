@@ -39,7 +39,7 @@ describe('the options of a plan', () => {
     expect(flags).toEqual(expect.arrayContaining([...planWordNames]));
   });
 
-  it('come to a plan by themselves', async () => {
+  it('give a plan without any other input', async () => {
     expect(await planOf('--devices', '3', '--seed', 'x')).toMatchObject({
       devices: 3,
       seed: 'x',
@@ -51,7 +51,7 @@ describe('the options of a plan', () => {
     });
   });
 
-  it('make a new seed where none is given', async () => {
+  it('generate a new seed if none is given', async () => {
     expect((await planOf()).seed).not.toBe((await planOf()).seed);
   });
 
@@ -80,22 +80,22 @@ describe('the options of a plan', () => {
   });
 
   it.each([
-    ['--stage', 'ramp: 1s, hold: 1s', 'must be one of ramp, hold, burst and drain'],
+    ['--stage', 'ramp: 1s, hold: 1s', 'must have exactly one of ramp, hold, burst and drain'],
     ['--incident', 'fire', 'must be one of power-cut'],
-    ['--link', 'latency: 300', 'must be a length of time with its unit'],
+    ['--link', 'latency: 300', 'must be a duration with its unit'],
     ['--poll-jitter', '2', 'a number from 0 to 1'],
     ['--phase', 'odd', 'even, random, lockstep'],
     ['--iterations', '0', 'from 1 to'],
     ['--arrivals', 'alerts=never', 'a number above zero'],
-    ['--cohort', 'one, poll: 1ms', 'poll: must be a length of time from 10ms'],
+    ['--cohort', 'one, poll: 1ms', 'poll: must be a duration from 10ms'],
   ])('refuse %s %j', (flag, text, sentence) => {
     expect(() => commandOf([flag, text])).toThrow(sentence);
   });
 
   it.each([
     ['devices: many', /plan\.yaml:1:10 devices: must be a whole number/],
-    ['poll: 1ms', /plan\.yaml:1:7 poll: must be a length of time from 10ms/],
-    ['cert: c.pem', /--cert and --key go together/],
+    ['poll: 1ms', /plan\.yaml:1:7 poll: must be a duration from 10ms/],
+    ['cert: c.pem', /--cert and --key must be given together/],
     ['ca: /no/such/file.pem', /--ca cannot read/],
   ])('refuse a plan file with %j', async (text, sentence) => {
     const file = fileOf('plan.yaml', text);
@@ -118,7 +118,7 @@ describe('the options of a plan', () => {
   });
 
   it.each([
-    [['--poll', '1ms'], '', /^invalid plan: --poll must be a length of time from 10ms .*not 1ms$/],
+    [['--poll', '1ms'], '', /^invalid plan: --poll must be a duration from 10ms .*not 1ms$/],
     [[], 'behaviour: { stedy: 1 }', /^invalid plan: behaviour must be one of .*not "stedy"$/],
     [['--behaviour', 'stedy=1'], '', /^invalid plan: --behaviour must be one of .*not "stedy"$/],
     [

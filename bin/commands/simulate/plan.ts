@@ -1,4 +1,4 @@
-/** The plan of `fleetbed simulate`: what the plan file says, and what the command line says instead. */
+/** The plan of `fleetbed simulate`: the plan file, overridden by the command line. */
 
 import type { Command } from 'commander';
 import { systemRandom } from '../../../fixtures/random.ts';
@@ -25,17 +25,21 @@ import { defaultPoolFolder } from './identity-options.ts';
 /** The options as commander gives them, those of the plan among others. */
 type Options = PlanWords & { readonly plan?: string };
 
-/** What no plan file has: the user that accepts the devices whatever the options say, and a part. */
+/**
+ * Values that no plan file has: the user that accepts the devices, the shard and the deployment to
+ * join.
+ */
 type More = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
 
-/** A plan, and the words that it was read from. */
+/** A plan, and the text values that it was read from. */
 export interface WrittenPlan {
   readonly plan: FleetPlan;
   readonly words: OwnPlan;
 }
 
 /**
- * An option that was given goes before the plan file, and the file before an option's default.
+ * Builds the plan: options on the command line override the plan file, and the file overrides
+ * defaults.
  * @throws CommandError when a file cannot be read, or the plan file is wrong
  */
 export async function planFrom(command: Command, more: More = {}): Promise<WrittenPlan> {
@@ -68,7 +72,7 @@ export async function planFrom(command: Command, more: More = {}): Promise<Writt
   }
 }
 
-/** The errors of a plan by the options that were given; those of a plan file keep its words. */
+/** Names the options in the errors of a plan; errors of a plan file keep its field names. */
 function inOptions(error: unknown, command: Command): unknown {
   if (!(error instanceof PlanError)) return error;
   const named = error.problems.map((problem) => {
@@ -100,7 +104,7 @@ function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
   return undefined;
 }
 
-/** A kept fleet continues with its own seed. */
+/** Returns the seed of a kept fleet, which continues with it. */
 function seedIn(folder: string | undefined): string | undefined {
   try {
     return folder === undefined ? undefined : keptSeed(folder);

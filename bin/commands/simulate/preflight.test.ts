@@ -32,15 +32,15 @@ describe('the check of the machine before a run', () => {
   it('says how many sockets the open files allow, and the remedy', () => {
     const problem = limitProblem(plan, 1, { ...machine, openFilesMax: 10_356 });
     expect(problem).toBe(
-      '20000 sockets need about 20356 open files, and a process may have 10356 here: ' +
-        '10000 would work; raise it with ulimit -n, or spread them with --processes 2.',
+      '20000 sockets need about 20356 open files, but the limit of a process is 10356: ' +
+        '10000 sockets would work; raise the limit with ulimit -n, or spread the sockets with --processes 2.',
     );
     expect(limitProblem(plan, 2, { ...machine, openFilesMax: 10_356 })).toBeUndefined();
   });
 
   it('says how many sockets the ports allow, and the addresses needed', () => {
     const problem = limitProblem({ ...plan, devices: 50_000 }, 1, machine);
-    expect(problem).toContain('27976 sockets would work; name 2 with --source-addresses');
+    expect(problem).toContain('27976 sockets would work; give 2 addresses with --source-addresses');
     const two = { sourceAddresses: ['127.0.0.2', '127.0.0.3'] };
     expect(limitProblem({ ...plan, devices: 50_000, ...two }, 1, machine)).toBeUndefined();
   });
@@ -53,13 +53,13 @@ describe('the check of the machine before a run', () => {
     ];
     expect(limitProblem({ ...plan, cohorts }, 1, few)).toBeUndefined();
     expect(limitProblem({ ...plan, shard: { index: 0, of: 4 } }, 1, few)).toBeUndefined();
-    expect(limitProblem(plan, 1, few)).toContain('5000 would work');
+    expect(limitProblem(plan, 1, few)).toContain('5000 sockets would work');
   });
 
   it('refuses a source address of another machine', async () => {
     const foreign = { ...plan, devices: 1, sourceAddresses: ['192.0.2.7'] };
     await expect(preflight(foreign, 1)).rejects.toThrow(
-      '--source-addresses: 192.0.2.7 is no address of this machine',
+      '--source-addresses: 192.0.2.7 is not an address of this machine',
     );
     await preflight({ ...foreign, sourceAddresses: ['127.0.0.1'] }, 1);
   });

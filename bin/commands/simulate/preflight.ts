@@ -1,6 +1,7 @@
-/** What this machine can hold, looked at before a run begins: open files, ports, own addresses. */
+/** Checks before a run that this machine can hold it: open files, ports, own addresses. */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { counted } from '../../../fixtures/counted.ts';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { deviceRange } from '../../../simulator/plan/shard.ts';
@@ -11,7 +12,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 const CONNECTIONS_MAX = 256;
 const OWN_FILES = 100;
 
-/** What a machine gives one process; undefined where that cannot be looked up. */
+/** Limits of this machine for one process; undefined where a limit is unknown. */
 export interface MachineLimits {
   readonly openFilesMax: number | undefined;
   /** Local ports for connections from one own address to one server. */
@@ -19,21 +20,21 @@ export interface MachineLimits {
 }
 
 /**
- * Makes sure that the machine can hold what the plan wants.
- * @param processes over which the devices are spread
- * @throws CommandError with the number that would work, and the way out
+ * Checks that the machine can hold the connections of the plan.
+ * @param processes number of processes over which the devices are spread
+ * @throws CommandError with the number that would work, and the remedy
  */
 export async function preflight(plan: FleetPlan, processes: number): Promise<void> {
   const sentence = limitProblem(plan, processes, await machineLimits());
   if (sentence !== undefined) throw new CommandError(sentence, exitCodes.setUp);
   for (const address of plan.sourceAddresses ?? []) {
     if (await isOwn(address)) continue;
-    const problem = `--source-addresses: ${address} is no address of this machine; name one that is.`;
+    const problem = `--source-addresses: ${address} is not an address of this machine; use one that is.`;
     throw new CommandError(problem, exitCodes.setUp);
   }
 }
 
-/** What the plan wants too much of, in one sentence; undefined when all of it fits. */
+/** Returns a sentence about the limit that the plan exceeds; undefined when it exceeds none. */
 export function limitProblem(
   plan: FleetPlan,
   processes: number,
@@ -44,10 +45,11 @@ export function limitProblem(
   const files = perProcess + CONNECTIONS_MAX + OWN_FILES;
   if (openFilesMax !== undefined && files > openFilesMax) {
     const fit = socketsWithin(openFilesMax);
-    const enough = fit === 0 ? '' : `, or spread them with --processes ${Math.ceil(sockets / fit)}`;
+    const enough =
+      fit === 0 ? '' : `, or spread the sockets with --processes ${Math.ceil(sockets / fit)}`;
     return (
-      `${perProcess} sockets need about ${files} open files, and a process may have ` +
-      `${openFilesMax} here: ${fit} would work; raise it with ulimit -n${enough}.`
+      `${perProcess} sockets need about ${files} open files, but the limit of a process is ` +
+      `${openFilesMax}: ${fit} sockets would work; raise the limit with ulimit -n${enough}.`
     );
   }
   const addresses = plan.sourceAddresses?.length ?? 1;
@@ -55,24 +57,24 @@ export function limitProblem(
   if (ports === undefined || wanted <= ports * addresses) return undefined;
   const fit = Math.max(0, ports * addresses - CONNECTIONS_MAX * processes);
   return (
-    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need as many ports, and ` +
-    `${addresses} own address(es) have ${ports * addresses} to one server: ${fit} sockets would ` +
-    `work; name ${Math.ceil(wanted / ports)} with --source-addresses.`
+    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need ${wanted} ports, but ` +
+    `${counted(addresses, 'local address')} can use only ${ports * addresses} to one server: ${fit} sockets ` +
+    `would work; give ${Math.ceil(wanted / ports)} addresses with --source-addresses.`
   );
 }
 
-/** Sockets of devices that a process can hold beside its other files. */
+/** Returns the number of device sockets that a process can hold beside its other files. */
 export function socketsWithin(openFilesMax: number): number {
   return Math.max(0, openFilesMax - CONNECTIONS_MAX - OWN_FILES);
 }
 
-/** Devices of this run that hold a socket. */
+/** Returns the number of devices of this run that hold a socket. */
 function socketsOf(plan: FleetPlan): number {
   const { first, end } = deviceRange(plan);
   return Math.ceil((end - first) * connectedShare(plan));
 }
 
-/** How many of the devices hold a socket, 0 to 1. */
+/** Returns the share of the devices that hold a socket, from 0 to 1. */
 export function connectedShare(plan: FleetPlan): number {
   const cohorts = cohortsOf(plan);
   const weight = cohorts.reduce((sum, cohort) => sum + cohort.weight, 0);
@@ -80,7 +82,7 @@ export function connectedShare(plan: FleetPlan): number {
   return connected.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
 }
 
-/** Looks up what this machine gives a process. */
+/** Returns the limits of this machine for one process. */
 export async function machineLimits(): Promise<MachineLimits> {
   const limits = await textOf('/proc/self/limits');
   const range = await textOf('/proc/sys/net/ipv4/ip_local_port_range');
@@ -93,7 +95,7 @@ export async function machineLimits(): Promise<MachineLimits> {
   };
 }
 
-/** Other systems than Linux have no such file: nothing is known there, and nothing refused. */
+/** Only Linux has this file; elsewhere the limit is unknown and nothing is refused. */
 async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }

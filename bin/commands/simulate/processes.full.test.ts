@@ -71,7 +71,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect(await rowsWith('3')).toEqual(alone);
   });
 
-  it('takes the shard of a killed process over, and the report says so', async () => {
+  it('takes over the shard of a killed process, and the report says so', async () => {
     const file = join(folder, 'ready.json');
     // Installs long enough that nothing has settled when the process is killed.
     const slow = ['--behaviour-parameter', 'steady.installMs=4000'];
@@ -121,7 +121,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect(result.generator.processes).toHaveLength(Math.max(1, cores));
   });
 
-  it('leaves no process behind when it is killed itself', async () => {
+  it('leaves no process running when it is killed itself', async () => {
     const file = join(folder, 'ready-to-die.json');
     const run = startCommand(words('--devices', '4', '--processes', '2', '--ready-file', file));
     await untilThere(file);
@@ -131,7 +131,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     for (const pid of children) while (existsSync(`/proc/${pid}`)) await systemClock.sleep(20);
   });
 
-  it('says in one sentence what none of its processes can do', async () => {
+  it('reports in one sentence what none of its processes can do', async () => {
     const more = ['--url', 'http://127.0.0.1:1', '--devices', '4', '--processes', '2'];
     const { code, stderr } = await runCommand(['simulate', ...more]);
     expect(code).toBe(3);
@@ -166,7 +166,7 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
     expect(merged.funnel).toMatchObject({ devices: 5, success: 5 });
   });
 
-  it('joins a deployment that stands', async () => {
+  it('joins an existing deployment', async () => {
     const known = await shardOf(0, '--seed', 'joins', '--duration', '2s');
     const wanted = {
       name: 'made by somebody else',

@@ -1,4 +1,7 @@
-/** Runs the quick start of `simulator/guide.md` as a reader would, and keeps what the guide shows of it. */
+/**
+ * Runs the quick start of `simulator/guide.md` as a reader would, and returns its output for the
+ * guide.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -9,7 +12,7 @@ interface Ports {
   readonly controlPort: number;
 }
 
-/** Runs it in the folder of the package, which is built. */
+/** Runs the quick start in the folder of the built package. */
 export async function runQuickStart(guide: string, { port, controlPort }: Ports) {
   const lines = quickStartIn(guide)
     .replaceAll('npx fleetbed', `"${process.execPath}" dist/bin/fleetbed.js`)
@@ -26,7 +29,7 @@ export async function runQuickStart(guide: string, { port, controlPort }: Ports)
   return { stdout, stderr, code: Number(code) };
 }
 
-/** What the guide shows of the report: its beginning, up to the latencies. */
+/** Returns the part of the report that the guide shows: everything before the latencies. */
 export function shownReport(stdout: string): string {
   const from = stdout.search(/^[\d,]+ devices: /m);
   return stdout

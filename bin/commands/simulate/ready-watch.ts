@@ -3,11 +3,11 @@ import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulat
 import { packageVersion } from '../../output/version.ts';
 import { writeReadyFile } from '../../server-access/ready.ts';
 
-/** Sees every progress of one run. */
+/** Watches the progress of one run. */
 export class ReadyWatch {
   readonly #plan: FleetPlan;
   readonly #readyFile: string | undefined;
-  /** Settled once the ready file is written; rejects when it cannot be. */
+  /** Settles once the ready file is written; rejects when that fails. */
   readyWritten: Promise<void> | undefined;
 
   constructor(plan: FleetPlan, readyFile: string | undefined) {
@@ -20,7 +20,7 @@ export class ReadyWatch {
     const { baseUrl, devices, seed } = this.#plan;
     const ready = { event: 'ready', baseUrl, devices, seed, version: packageVersion() };
     this.readyWritten = writeReadyFile(this.#readyFile, ready);
-    // A failure is reported when the run is over; until then it is not awaited.
+    // A failure is reported at the end of the run; nothing awaits it before.
     this.readyWritten.catch(() => undefined);
   }
 }

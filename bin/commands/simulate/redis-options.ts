@@ -5,10 +5,10 @@ import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
 const VARIABLE = secretVariables.workerSecret;
-/** No spaces or line ends, which get into a variable unnoticed. */
+/** Without spaces and line ends, which can slip into a variable unnoticed. */
 const usable = /^[\x21-\x7e]{16,1024}$/;
 
-/** The options; `meaning` is the help of `--redis`. */
+/** Returns the options; `meaning` is the help of `--redis`. */
 export function redisRows(group: string, meaning: string) {
   return {
     redis: {
@@ -20,7 +20,7 @@ export function redisRows(group: string, meaning: string) {
     redisCa: {
       flag: '--redis-ca <file>',
       group,
-      help: 'PEM file with the authority of a rediss:// server',
+      help: 'PEM file with the CA certificate of a rediss:// server',
       cli: { kind: 'file' },
     },
     workerSecret: {
@@ -32,11 +32,11 @@ export function redisRows(group: string, meaning: string) {
   } as const satisfies OptionRows;
 }
 
-/** The secret of `--worker-secret`. @throws CommandError when it is missing or too short */
+/** Returns the secret of `--worker-secret`. @throws CommandError when it is missing or too short */
 export function workerSecret(given: string | undefined): string {
   if (given !== undefined && usable.test(given)) return given;
   const sentence =
     `--worker-secret (or ${VARIABLE}) must be at least 16 characters without spaces, the same ` +
-    'for fleetbed simulate --shards and every fleetbed worker; make one with: openssl rand -hex 32';
+    'for fleetbed simulate --shards and every fleetbed worker; generate one with: openssl rand -hex 32';
   throw new CommandError(sentence, exitCodes.usage);
 }

@@ -1,6 +1,6 @@
 /**
  * `fleetbed run-shard`: the process that runs one shard for its parent, which is a simulator with
- * `--processes` or a worker. Not for people: it hears its order over the channel to its parent.
+ * `--processes` or a worker. Not for users: it receives its order over the channel to its parent.
  */
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -26,7 +26,7 @@ async function obey(): Promise<number> {
   }
   // Ctrl-C reaches the whole group; the parent decides what it means.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  // Without a parent the shard has no use.
+  // A shard without a parent serves no purpose.
   process.once('disconnect', () => process.exit(exitCodes.interrupted));
   const line = new ParentLine();
   const order = await line.order;

@@ -48,7 +48,7 @@ const resultRows = inGroup('Results', {
   },
   events: {
     flag: '--events <file>',
-    help: 'write every event as a line of JSON; - is stdout',
+    help: 'write every event as a JSON line; - for stdout',
     cli: { kind: 'text' },
   },
   metrics: {
@@ -58,7 +58,7 @@ const resultRows = inGroup('Results', {
   },
   readyFile: {
     flag: '--ready-file <file>',
-    help: 'write this JSON file when every device has made contact',
+    help: 'write this JSON file once every device has made contact',
     cli: { kind: 'text' },
   },
   planSchema: {
@@ -68,10 +68,10 @@ const resultRows = inGroup('Results', {
   },
 } as const satisfies UngroupedRows);
 
-/** The options that are about the run and its reports; the others make up the plan. */
+/** The options about the run and its reports; all others form the plan. */
 type RunOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRows>;
 
-/** Adds the options of `fleetbed simulate` and what it does. */
+/** Adds the options and the action of `fleetbed simulate`. */
 export function configure(command: Command): void {
   addCleanup(command.enablePositionalOptions());
   addRunOptions(command).action(async (options: RunOptions) => {
@@ -83,9 +83,9 @@ export function configure(command: Command): void {
     'fleetbed simulate --devices 100 --duration 30s',
     '# Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD',
     'fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled --report html=run.html',
-    '# The load of a plan file, on every core (all options: simulator/guide.md)',
+    '# Run a plan file on every core (all options: simulator/guide.md)',
     'fleetbed simulate --plan night.yaml --processes auto',
-    '# A month of 1,000 devices within minutes, with a server of its own',
+    '# Simulate a month of 1,000 devices in minutes, with a built-in server',
     'fleetbed simulate --virtual --duration 30d --devices 1000 --poll 30m --deploy release-2',
   );
   addSubcommands(command, subcommands);
@@ -145,7 +145,7 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
   const output = outputOf(options);
   await prepareReports(options.report);
   await prepareReadyFile(options.readyFile);
-  // Beyond one machine, each worker has limits of its own.
+  // On several machines, each worker has its own limits.
   if (options.shards === undefined) await preflight(plan, options.processes ?? 1);
   const { signal, forceStop } = stopSignals();
   await requireDeployable(plan, { clock: systemClock, signal }).catch((error: unknown) => {
@@ -190,13 +190,13 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
   return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);
 }
 
-/** What the first Ctrl-C does. */
+/** Returns the message for the first Ctrl-C. */
 function stoppingLine({ drainMs }: FleetPlan): string {
   if (drainMs === 0) return 'stopping; the summary follows';
   return `stopping: open deployments have ${drainMs / 1000} s to finish; press Ctrl-C again to stop now`;
 }
 
-/** Where the events take standard output, text for people goes to standard error. */
+/** Returns the output: if events go to standard output, text goes to standard error. */
 function outputOf({ json = false, events }: RunOptions): Output {
   if (events !== STANDARD_OUTPUT) return createOutput(json);
   return createOutput(json, { stdout: process.stderr, stderr: process.stderr });

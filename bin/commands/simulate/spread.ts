@@ -16,17 +16,17 @@ import { judgeFor } from './checks.ts';
 import type { WrittenPlan } from './plan.ts';
 import { redisRows, workerSecret } from './redis-options.ts';
 
-/** More processes than this help on no machine. */
+/** More processes than this help nowhere. */
 const PROCESSES_MAX = 256;
 const SHARDS_MAX = 10_000;
-/** Parts of one run on workers: each of them is a process somewhere. */
+/** Limit on the shards of one run on workers; each is a process somewhere. */
 const WORKER_SHARDS_MAX = 1000;
 const TAKEOVER_MIN_MS = 1000;
 const TAKEOVER_MAX_MS = 600_000;
 
 const group = 'Processes and machines';
 
-/** How a fleet is spread. */
+/** The options that decide how a fleet is spread. */
 export const spreadRows = {
   processes: {
     flag: '--processes <count>',
@@ -45,7 +45,7 @@ export const spreadRows = {
     cli: {
       kind: 'read',
       read: shard,
-      accepted: `INDEX/COUNT, such as 0/4 for the first of four, at most ${SHARDS_MAX} of them`,
+      accepted: `INDEX/COUNT, such as 0/4 for the first of four shards (at most ${SHARDS_MAX})`,
     },
     conflicts: ['processes'],
   },
@@ -59,31 +59,33 @@ export const spreadRows = {
   shards: {
     flag: '--shards <count>',
     group,
-    help: 'number of shards to divide the fleet into, for workers',
+    help: 'number of shards of the fleet, which workers run',
     cli: { kind: 'count', min: 1, max: WORKER_SHARDS_MAX },
     conflicts: ['processes', 'shard'],
   },
   workerWait: {
     flag: '--worker-wait <duration>',
     group,
-    help: 'time that a shard may wait for a worker',
+    help: 'longest time that a shard may wait for a worker',
     cli: { kind: 'positive-duration' },
     default: { value: 120_000, shown: '2m' },
   },
   takeoverAfter: {
     flag: '--takeover-after <duration>',
     group,
-    help: 'silence after which a worker counts as failed',
-    cli: { kind: 'read', read: takeoverMs, accepted: 'a length of time from 1s to 10m' },
+    help: 'time without a message after which a worker counts as failed',
+    cli: { kind: 'read', read: takeoverMs, accepted: 'a duration from 1s to 10m' },
     default: { value: 10_000, shown: '10s' },
   },
 } as const satisfies OptionRows;
 
-/** The options that say how a fleet is spread, as commander gives them; times in milliseconds. */
+/**
+ * The options that decide how a fleet is spread, as commander parses them; times in milliseconds.
+ */
 export type SpreadOptions = ValuesOf<typeof spreadRows>;
 
 /**
- * The sentence about options that contradict one another, if any.
+ * Returns a sentence about options that contradict each other, if any.
  * @param isRedisAsked true when the command line names Redis, not only the environment
  */
 export function spreadProblem(
@@ -134,7 +136,7 @@ async function runSpread(
 ): Promise<ClusterOutcome> {
   const secret = workerSecret(more.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
-  // The coordinator is loaded with its engine only where there is one.
+  // The coordinator and its engine are loaded only if needed.
   const [{ openRedis }, { runOnWorkers: onWorkers }] = await Promise.all([
     import('../../../simulator/cluster/redis/connection.ts'),
     import('../../../simulator/cluster/redis/run-on-workers.ts'),
@@ -153,14 +155,16 @@ async function runSpread(
   });
 }
 
-/** A number of processes, or all the cores that this process may use. */
+/** Parses a number of processes; `auto` is one per core that this process may use. */
 function processCount(text: string): number | undefined {
   if (text === 'auto') return Math.min(availableParallelism(), PROCESSES_MAX);
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   return value >= 1 && value <= PROCESSES_MAX ? value : undefined;
 }
 
-/** Long enough for a worker to report in between that it is alive. */
+/**
+ * Parses the time, which must be long enough for a worker to report in between that it is alive.
+ */
 function takeoverMs(text: string): number | undefined {
   const milliseconds = durationMs(text);
   const isWithin = milliseconds >= TAKEOVER_MIN_MS && milliseconds <= TAKEOVER_MAX_MS;

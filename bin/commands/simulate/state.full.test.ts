@@ -105,7 +105,7 @@ describe('a simulator killed repeatedly during an update', () => {
     const { code, stderr } = await runCommand([...words(), '--seed', 'other']);
     expect(code).toBe(3);
     expect(stderr).toMatch(
-      /\nfleetbed: the state folder \S+ is of another fleet: the seed is "killed" there and "other"/,
+      /\nfleetbed: the state folder \S+ belongs to another fleet: the seed is "killed" there and "other"/,
     );
   });
 

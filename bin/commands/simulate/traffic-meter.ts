@@ -6,7 +6,7 @@ import type {
   MemoryRequest,
 } from '../../../server/listeners/memory-listener.ts';
 
-/** Requests and bytes since the meter was made. */
+/** Requests and bytes since the meter was created. */
 export interface Traffic {
   readonly requests: number;
   readonly sentBytes: number;
@@ -17,13 +17,13 @@ export interface Traffic {
 const VERSION_BYTES = 9;
 const COLON_BYTES = 2;
 const LINE_END_BYTES = 2;
-/** Of `HTTP/1.1 204 No Content`, the usual one, with its end of line. */
+/** Of `HTTP/1.1 204 No Content`, the most frequent one, with its end of line. */
 const STATUS_LINE_BYTES = 25;
 /** Headers that only a connection adds: `Host` and `Connection`; `Connection` and `Keep-Alive`. */
 const ADDED_TO_REQUEST_BYTES = 48;
 const ADDED_TO_ANSWER_BYTES = 48;
 
-/** A meter that a fleet's requests pass. */
+/** A meter through which a fleet's requests pass. */
 export class TrafficMeter {
   readonly #steeredTime: string;
   #requests = 0;
@@ -34,14 +34,14 @@ export class TrafficMeter {
     this.#steeredTime = vendorNames(headerPrefix).testbed.time.toLowerCase();
   }
 
-  /** Returns the server with this meter before it. */
+  /** Returns the server with this meter in front of it. */
   readonly before = (server: MemoryListener): MemoryListener => {
     return (request, reader) => {
       this.#requests += 1;
       this.#sentBytes += requestBytes(request);
       server(request, {
         onHead: (status, headers) => {
-          // This one is sent only while the clock is steered.
+          // This header is sent only while the clock is controlled.
           const { [this.#steeredTime]: _time, ...sent } = headers;
           this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(sent);
           reader.onHead(status, headers);

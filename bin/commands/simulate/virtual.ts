@@ -1,4 +1,4 @@
-/** `fleetbed simulate --virtual`: runs in virtual time, alone or many to explore. */
+/** `fleetbed simulate --virtual`: a single run in virtual time, or many with `--explore`. */
 
 import { createWriteStream } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
@@ -33,7 +33,7 @@ import { printKeyProgress } from './identity-options.ts';
 
 export { virtualUser } from '../../virtual/virtual-server.ts';
 
-/** The options of a run in virtual time that are not in its plan. */
+/** The options of a run in virtual time that are not part of its plan. */
 type Options = VirtualOptions & {
   readonly events?: string;
   readonly report?: ReportFiles;
@@ -42,12 +42,12 @@ type Options = VirtualOptions & {
 const PROGRESS_PERIOD_MS = 5000;
 const DAY_MS = 86_400_000;
 
-/** What a run in virtual time is given. */
+/** The input of a run in virtual time. */
 interface VirtualCommand {
   readonly plan: FleetPlan;
   readonly options: Options;
   readonly output: Output;
-  /** The command, and its arguments as they were given. */
+  /** The command and its original arguments. */
   readonly command: Command;
   readonly words: readonly string[];
 }
@@ -122,7 +122,7 @@ async function eventStream(events: string | undefined): Promise<Writable | undef
 
 interface RunSummary {
   readonly durationMs: number;
-  /** CPU time of the process. */
+  /** CPU time of the process in seconds. */
   readonly seconds: number;
   readonly logged: EventLogSummary;
   readonly violations: readonly Violation[];
@@ -163,7 +163,7 @@ async function exploreSeeds(
   return failed ? exitCodes.failed : exitCodes.pass;
 }
 
-/** A run that breaks off because of what the server answers has broken an invariant too. */
+/** Runs a trial; a run that fails because of the server's answers has broken an invariant too. */
 async function violationsOf(
   trial: VirtualTrial,
   hooks: VirtualHooks,
@@ -188,7 +188,7 @@ function failureReport(
   return [
     `Seed ${tried} breaks an invariant:`,
     ...violationLines(violations),
-    `Made smaller in ${shrinkRuns} runs: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Repeat it with:`,
+    `Shrunk in ${counted(shrinkRuns, 'run')} to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Reproduce it with:`,
     line,
   ].join('\n');
 }
@@ -201,7 +201,7 @@ function daysOf(durationMs: number): string {
   return String(Number((durationMs / DAY_MS).toFixed(3)));
 }
 
-/** A line now and then while a run lasts. */
+/** Prints an occasional line of progress during a run. */
 class Progress {
   readonly #timer: { cancel(): void };
   #last: FleetProgress | undefined;

@@ -198,10 +198,10 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     ];
     for (const data of wrong) expect(await refusal(data)).toMatch(unsigned);
     for (const data of [realJob(), null, 7, [signedJob]]) {
-      expect(await refusal(data)).toMatch(/is none of the coordinator of its run/);
+      expect(await refusal(data)).toMatch(/does not come from the coordinator of its run/);
     }
     for (const id of ['shard-01', 'shard--1', 'shard', '\u001b]0;owned\u0007\nshard-0']) {
-      expect(await refusal(signedJob, id)).toMatch(/is none of the coordinator of its run/);
+      expect(await refusal(signedJob, id)).toMatch(/does not come from the coordinator of its run/);
     }
     expect(await refusal(signedJob, 'shard-3')).toMatch(unsigned);
   });
@@ -271,7 +271,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
     expect(new Set(withoutNumbers).size).toBe(events.length);
     expect(events.filter((line) => line.includes('"exchange"'))).toHaveLength(exchangesIn(result));
-    for (const said of [stderr, await worker.said('stderr', /has completed it/)]) {
+    for (const said of [stderr, await worker.said('stderr', /has completed the shard/)]) {
       expect(said.match(/not signed with --worker-secret; they are ignored/g)).toHaveLength(1);
     }
   });

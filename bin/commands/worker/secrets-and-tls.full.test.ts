@@ -139,12 +139,12 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     [
       'whose authority nobody named',
       () => words(),
-      /its certificate is not trusted; give its authority with --redis-ca FILE$/,
+      /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
     [
       'of another authority',
       () => [...words(), '--redis-ca', at('unknown.crt')],
-      /its certificate is not trusted; give its authority with --redis-ca FILE$/,
+      /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
     [
       'that is spoken to without it',
@@ -154,7 +154,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     [
       'whose authority is no certificate',
       () => [...words(), '--redis-ca', at('redis.key')],
-      /--redis-ca \S+redis\.key holds no certificate in PEM; name another file\.$/,
+      /--redis-ca \S+redis\.key contains no PEM certificate; use another file\.$/,
     ],
   ])('%s is refused in one sentence', async (_what, asked, sentence) => {
     const { code, stdout, stderr } = await runCommand(asked(), shared);
@@ -168,6 +168,8 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
     const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);
-    expect(stderr).toMatch(/^fleetbed: --key \S+fleet\.crt holds no private key in PEM/);
+    expect(stderr).toMatch(
+      /^fleetbed: --key \S+fleet\.crt contains no unencrypted PEM private key/,
+    );
   });
 });

@@ -155,7 +155,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
       `it cannot log in as ${ready.adminEmail}: start it with FLEETBED_EMAIL and`,
     );
     expect(last).toContain(
-      `the run is against ${ready.baseUrl}, and its own --url is ${elsewhere}`,
+      `the run is against ${ready.baseUrl}, but the --url of this worker is ${elsewhere}`,
     );
     const ended = await Promise.all(foreignWorkers.map((each) => each.end()));
     expect(ended.map((each) => each.code)).toEqual([0, 0]);
@@ -203,22 +203,26 @@ describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
   const cases: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
     ['is not there', async () => 'redis://127.0.0.1:1', /nothing listens there/],
     [
-      'wants another password',
+      'requires another password',
       async () => redis.url.replace(PASSWORD, 'wrong'),
-      /refused the password; give the right one/,
+      /rejected the password; give it in/,
     ],
-    ['wants a password', async () => `redis://127.0.0.1:${redis.port}`, /wants a password/],
+    ['requires a password', async () => `redis://127.0.0.1:${redis.port}`, /requires a password/],
     [
       'does not speak TLS',
       async () => redis.url.replace('redis:', 'rediss:'),
-      /does not answer in TLS; try redis:\/\//,
+      /does not answer over TLS; try redis:\/\//,
     ],
     ['says nothing', () => pretendRedis(() => ''), /does not answer; check --redis/],
-    ['is too old', () => pretendRedis(oldRedis), /is of version 6\.0\.16; needed is 6\.2 or newer/],
+    [
+      'is too old',
+      () => pretendRedis(oldRedis),
+      /has version 6\.0\.16; version 6\.2 or newer is needed/,
+    ],
     [
       'is very old',
       () => pretendRedis(veryOldRedis),
-      /is older than version 6; needed is 6\.2 or newer/,
+      /is older than version 6; version 6\.2 or newer is needed/,
     ],
   ];
 
@@ -236,13 +240,13 @@ describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
 
   it.each([
     ['worker', /required option '--redis <url>'/],
-    ['worker --redis redis://h', /--worker-secret .* make one with: openssl rand -hex 32/],
+    ['worker --redis redis://h', /--worker-secret .* generate one with: openssl rand -hex 32/],
     ['worker --redis redis://h --worker-secret short', /must be at least 16 characters/],
     ['simulate --redis redis://h --shards 2', /--worker-secret .* make one with: openssl rand/],
     ['worker --redis http://host', /Accepted: a redis:\/\/ URL, or rediss:\/\//],
     ['simulate --shards 2', /'--shards <count>' needs --redis URL/],
     ['simulate --redis redis://h', /'--redis <url>' needs --shards COUNT/],
-    ['simulate --takeover-after 10ms', /Accepted: a length of time from 1s to 10m/],
+    ['simulate --takeover-after 10ms', /Accepted: a duration from 1s to 10m/],
   ])('cannot be named by `fleetbed %s`', async (words, sentence) => {
     const { code, stderr } = await runCommand(words.split(' '));
     expect(code, stderr).toBe(2);

@@ -49,9 +49,9 @@ export const badlyWritten: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'polls-in-lockstep',
-    description:
-      'A client that polls at round times of the clock, like every other client of its kind.',
-    expectedServerBehavior: 'Answers every device, later if necessary; refuses none for good.',
+    description: 'A client that polls at round clock times, like every other client of its kind.',
+    expectedServerBehavior:
+      'Answers every device, later if necessary, and refuses none permanently.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       nextCycleMs: ({ nowMs, pollIntervalMs }) => pollIntervalMs - (nowMs % pollIntervalMs),

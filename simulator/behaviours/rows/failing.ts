@@ -37,7 +37,7 @@ export const failing: readonly Behaviour[] = [
     name: 'wrong-checksum',
     description: 'A device that receives a corrupted byte, from a bad cache or bad memory.',
     expectedServerBehavior:
-      'Records failure with a log that names the checksum; its own file is unchanged.',
+      'Records failure with a log that names the checksum; the file on the server is unchanged.',
     // In every artifact this offset is the manifest's first digit, which belongs to a checksum.
     parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
@@ -69,11 +69,11 @@ export const failing: readonly Behaviour[] = [
     name: 'reject',
     description: 'A device whose user or policy rejects this release.',
     expectedServerBehavior:
-      'Records failure without a download, keeps the reason in the log, does not offer it again.',
+      'Records failure without a download, keeps the reason in the log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whenOffered(context) {
-        context.log('warning', 'the update was turned down on the device');
+        context.log('warning', 'the update was rejected on the device');
         return context.fail('the update was rejected on the device');
       },
     },
@@ -97,7 +97,7 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'hang-for-ever',
-    description: 'A device whose installer waits for ever for a lock.',
+    description: 'A device whose installer waits forever for a lock.',
     expectedServerBehavior:
       'Shows installing until the deployment is aborted, and lets the other devices finish.',
     parameters: { installMs: 200, rebootMs: 300, hangMs: YEAR_MS },
@@ -117,7 +117,7 @@ export const failing: readonly Behaviour[] = [
       async afterReboot({ parameters, reboots, log, fail }) {
         log('error', `boot ${reboots} of the new artifact: watchdog reset`);
         if (reboots < parameters.rebootsCount) return 'down-again';
-        return fail(`${reboots} boots failed; the boot loader went back to the old artifact`);
+        return fail(`${reboots} boots failed; the boot loader rolled back to the old artifact`);
       },
     },
   }),
@@ -155,7 +155,10 @@ export const failing: readonly Behaviour[] = [
     hooks: {
       async whileInstalling(context) {
         const aborted = await context.askForAbort();
-        context.log('info', aborted ? 'the operator aborted the update' : 'nobody could abort it');
+        context.log(
+          'info',
+          aborted ? 'a user aborted the deployment' : 'no user could abort the deployment',
+        );
       },
     },
   }),
@@ -163,15 +166,14 @@ export const failing: readonly Behaviour[] = [
     name: 'big-logs',
     description:
       'A device in debug mode that writes thousands of log lines before its update fails.',
-    expectedServerBehavior:
-      'Accepts a log close to the largest body that it allows, and returns all of it.',
+    expectedServerBehavior: 'Accepts a log close to its body limit, and returns all of it.',
     parameters: { installMs: 200, rebootMs: 300, linesCount: 4900, lineBytes: 80 },
     hooks: {
       async whileInstalling({ parameters, log, fail }) {
         for (let line = 1; line <= parameters.linesCount; line++) {
           log('debug', `line ${line} `.padEnd(parameters.lineBytes, '.'));
         }
-        fail('the installer gave up after a long tale');
+        fail('the installer gave up');
       },
     },
   }),

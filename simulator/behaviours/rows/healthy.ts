@@ -16,8 +16,8 @@ export const healthy: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'slow',
-    description: 'An old board with slow flash: it takes long to install and to reboot.',
-    expectedServerBehavior: 'Waits: shows installing and rebooting as long as they last.',
+    description: 'An old board with slow flash: installing and rebooting take long.',
+    expectedServerBehavior: 'Waits, and shows installing and rebooting as long as they last.',
     parameters: { installMs: 20_000, rebootMs: 40_000 },
     hooks: {},
   }),

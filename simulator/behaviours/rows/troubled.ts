@@ -8,7 +8,7 @@ export const troubled: readonly Behaviour[] = [
     name: 'flaky-2g',
     description: 'A meter in a cellar with a 2G modem: slow, with jitter and lost connections.',
     expectedServerBehavior:
-      'Accepts repeated reports as one, serves ranges, and lets it finish in its own time.',
+      'Accepts repeated reports as one, serves ranges, and lets the device finish at its own pace.',
     parameters: {
       installMs: 200,
       rebootMs: 300,
@@ -75,7 +75,7 @@ export const troubled: readonly Behaviour[] = [
     name: 'cloned-identity',
     description: 'Two devices flashed from one image with the same key: one device to the server.',
     expectedServerBehavior:
-      'Knows one device with one key, accepts both, and never mixes in a third.',
+      'Knows one device with one key, accepts both boards, and never confuses them with a third.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async eachCycle({ runClone }) {

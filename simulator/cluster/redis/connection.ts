@@ -63,7 +63,7 @@ export class RedisLink {
       if (signal.aborted) return new Promise(() => undefined);
       if (this.#clock.monotonicMs() - heardMs < LOST_MAX_MS) continue;
       const seconds = LOST_MAX_MS / 1000;
-      throw setUpFault(this.shown, `has not answered for ${seconds} s; the run cannot go on`);
+      throw setUpFault(this.shown, `has not answered for ${seconds} s; the run cannot continue`);
     }
   }
 
@@ -134,7 +134,7 @@ function redisClient({ url, caPem }: RedisAddress, options: ConnectingOptions): 
 function silenceOf({ url }: RedisAddress): string {
   const isTls = url.startsWith('rediss:');
   return isTls
-    ? 'does not answer in TLS; try redis:// if it has none'
+    ? 'does not answer over TLS; try redis:// if it does not use TLS'
     : 'does not answer; check --redis and that Redis runs there';
 }
 
@@ -143,43 +143,46 @@ function checkVersion(shown: string, info: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin, minorMin] = VERSION_MIN;
   if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
-  throw setUpFault(shown, `is of version ${version}; needed is ${VERSION_MIN.join('.')} or newer`);
+  throw setUpFault(
+    shown,
+    `has version ${version}; version ${VERSION_MIN.join('.')} or newer is needed`,
+  );
 }
 
-const password = 'give the right one in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';
+const password = 'give it in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';
 
 /** Messages of Redis or the network, and the remedy. */
 const reasons: readonly (readonly [RegExp, string])[] = [
-  [/NOAUTH|Authentication required/, `wants a password; ${password}`],
-  [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
+  [/NOAUTH|Authentication required/, `requires a password; ${password}`],
+  [/WRONGPASS|invalid password|without any password/, `rejected the password; ${password}`],
   [
     /unknown command.{0,200}hello/i,
-    `is older than version 6; needed is ${VERSION_MIN.join('.')} or newer`,
+    `is older than version 6; version ${VERSION_MIN.join('.')} or newer is needed`,
   ],
-  [/NOPERM/, 'lets this user in but not at all commands; give it the right to all of them'],
-  [/max number of clients/, 'has as many clients as it takes; raise its maxclients'],
+  [/NOPERM/, 'does not permit this user all commands; grant it all of them'],
+  [/max number of clients/, 'has reached its limit of clients; raise its maxclients'],
   [/ECONNREFUSED/, 'nothing listens there; check --redis and that Redis runs'],
-  [/ENOTFOUND|EAI_AGAIN/, 'there is no such host; check --redis'],
-  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host; check --redis'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the host does not exist; check --redis'],
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'the host cannot be reached; check --redis'],
   [
     /wrong version number|EPROTO|packet length|disconnected before secure/i,
     'does not speak TLS; try redis://',
   ],
   [
     /self.signed|unable to (get|verify)/i,
-    'its certificate is not trusted; give its authority with --redis-ca FILE',
+    'its certificate is not trusted; give the CA certificate with --redis-ca FILE',
   ],
   [/altname/i, 'its certificate is for another host; check --redis'],
   [
     /ECONNRESET|Connection is closed|EPIPE/,
-    'cut the connection; check --redis, and try rediss:// if it wants TLS',
+    'closed the connection; check --redis, and try rediss:// if it requires TLS',
   ],
 ];
 
 function reasonOf(error: unknown): string {
   const said =
     error instanceof Error ? `${error.message} ${'code' in error ? error.code : ''}` : '';
-  return reasons.find(([pattern]) => pattern.test(said))?.[1] ?? `is of no use: ${said.trim()}`;
+  return reasons.find(([pattern]) => pattern.test(said))?.[1] ?? `cannot be used: ${said.trim()}`;
 }
 
 function setUpFault(shown: string, said: string, cause?: unknown): ClusterError {

@@ -11,7 +11,7 @@ import {
   type FromWorker,
   listenOn,
   type OwnerMessage,
-  sayOn,
+  sendOn,
   type UpMessage,
 } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
@@ -106,7 +106,7 @@ export class CoordinatorLine {
 
   #hear({ sequence, message }: DownMessage): void {
     if (this.#isBroken || sequence < this.#next) return;
-    if (sequence > this.#next) this.#break('messages of its coordinator are missing at Redis');
+    if (sequence > this.#next) this.#break('messages from its coordinator are missing in Redis');
     else if (message.say === 'owner') this.#onOwner(message);
     else this.#options.hear(message);
     this.#next++;
@@ -130,6 +130,6 @@ export class CoordinatorLine {
 
   async #say(message: UpMessage): Promise<void> {
     const { link, keys, signer } = this.#options;
-    await sayOn({ client: link.client, stream: keys.up, signer, direction: 'up' }, message);
+    await sendOn({ client: link.client, stream: keys.up, signer, direction: 'up' }, message);
   }
 }

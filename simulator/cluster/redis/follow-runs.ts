@@ -6,7 +6,7 @@ import type { Random } from '../../../fixtures/random.ts';
 import { missingIn, needsShape, type OwnPlan } from '../../plan/divided-plan.ts';
 import type { RedisLink } from './connection.ts';
 import { FORGOTTEN_AFTER_SECONDS, isRunId, RUNS_KEY, runKeys } from './run-keys.ts';
-import { isReply, sayOn, unreadable } from './run-line.ts';
+import { isReply, sendOn, unreadable } from './run-line.ts';
 import { RunSigner } from './run-signer.ts';
 import { WorkerRun } from './worker-run.ts';
 
@@ -33,7 +33,7 @@ const INFO_MAX_CHARACTERS = 16_384;
  */
 const UNSIGNED_REPORTED_MAX = 20;
 const unsigned =
-  'it is not signed with the --worker-secret of this worker: give coordinator and workers the same one';
+  'it is not signed with the --worker-secret of this worker: give the coordinator and all workers the same secret';
 
 const infoShape = v.pipe(
   v.string(),
@@ -145,7 +145,7 @@ class Follower {
 
   #otherVersion(version: string): string {
     const own = this.#options.version;
-    return `it is of version ${own}, and the run of ${version}: install the same`;
+    return `its version is ${own}, but that of the run is ${version}: install the same version`;
   }
 
   async #refuseUnsigned(run: string): Promise<void> {
@@ -162,7 +162,7 @@ class Follower {
     if (left) await this.#leave(run, left.close());
     const signer = new RunSigner(secret, run);
     const line = { client: link.client, stream: runKeys(run).up, signer, direction: 'up' } as const;
-    await sayOn(line, { worker: this.#name, refuses });
+    await sendOn(line, { worker: this.#name, refuses });
   }
 
   async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {

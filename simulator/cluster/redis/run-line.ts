@@ -78,7 +78,7 @@ export interface LineEnd {
 }
 
 /** Sends a message on the line. */
-export async function sayOn(
+export async function sendOn(
   { client, stream, signer, direction }: LineEnd,
   message: UpMessage | DownMessage,
 ): Promise<void> {

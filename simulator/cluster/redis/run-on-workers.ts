@@ -6,7 +6,7 @@ import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
 import { dividedPlan, type OwnPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
-import { deploymentOf, onStops } from '../local-workers.ts';
+import { deploymentOf, forwardStops } from '../local-workers.ts';
 import type { RedisLink } from './connection.ts';
 import {
   COORDINATOR_SILENCE_MAX_MS,
@@ -23,7 +23,7 @@ import {
   type DownMessage,
   isReply,
   listenOn,
-  sayOn,
+  sendOn,
   type UpMessage,
   unreadable,
   unsignedAt,
@@ -80,7 +80,7 @@ export async function runOnWorkers(
 ): Promise<ClusterOutcome> {
   const lead = new RedisCoordinator(plan, hooks, run);
   const over = new AbortController();
-  const unlisten = onStops(hooks, lead);
+  const unlisten = forwardStops(hooks, lead);
   try {
     const lost = run.link.lost(over.signal);
     return await Promise.race([lead.run(), lost]);
@@ -126,7 +126,7 @@ class RedisCoordinator {
       // Coordinator and workers agree on Redis time.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
-      send: (message) => this.#tell(message),
+      send: (message) => this.#send(message),
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
@@ -139,7 +139,7 @@ class RedisCoordinator {
       clock,
       shards: run.shards,
       silenceMaxMs: run.takeoverAfterMs,
-      send: (message) => this.#tell(message),
+      send: (message) => this.#send(message),
       say: run.say,
     });
     const { prefix } = this.#keys;
@@ -273,7 +273,9 @@ class RedisCoordinator {
     const { shards, say } = this.#run;
     if (this.#atOnce >= shards) return;
     this.#atOnce++;
-    say(`${begun} of ${shards} shards have a worker; each may take ${this.#atOnce} now`);
+    say(
+      `${begun} of ${shards} shards have a worker; each worker may now run ${this.#atOnce} shards`,
+    );
     this.#publishInfo().catch(() => undefined);
   }
 
@@ -301,10 +303,10 @@ class RedisCoordinator {
     }
   }
 
-  #tell(message: DownMessage['message']): void {
+  #send(message: DownMessage['message']): void {
     const { client } = this.#run.link;
     const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
-    void sayOn({ ...line, client }, { sequence: this.#said++, message });
+    void sendOn({ ...line, client }, { sequence: this.#said++, message });
   }
 
   #refuse(because: string): void {

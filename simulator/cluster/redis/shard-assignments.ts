@@ -127,7 +127,7 @@ export class ShardAssignments {
 
 function missing(worker: string): ClusterError {
   const sentence =
-    `messages of ${worker} are missing at Redis: somebody has taken them away, or more than it ` +
-    'keeps have waited for this coordinator; give Fleetbed a database of its own, or cut into fewer shards';
+    `messages from ${worker} are missing in Redis: another program removed them, or more messages than it ` +
+    'keeps were waiting for this coordinator; give Fleetbed a database of its own, or use fewer shards';
   return new ClusterError(sentence);
 }

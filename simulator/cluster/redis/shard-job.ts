@@ -38,13 +38,13 @@ export function jobIn(
 ): ShardJob | string {
   const shard = shardOf(id);
   if (shard === undefined || typeof data !== 'string')
-    return 'it is none of the coordinator of its run';
+    return 'it does not come from the coordinator of its run';
   const text = signer.open(['job', shard], data, JOB_MAX_CHARACTERS);
   if (text === undefined) return 'it is not signed with the --worker-secret of this worker';
   try {
     const { plan: half, sendsEvents } = v.parse(jobShape, JSON.parse(text));
     const plan = planOf(wholePlan(half, needs, own), knownBehaviours);
-    if (plan.shard?.index !== shard) return 'it is of another shard';
+    if (plan.shard?.index !== shard) return 'it is for another shard';
     return { shard, plan, sendsEvents };
   } catch (error) {
     return printable(reasonOf(error), SENTENCE_MAX_CHARACTERS);

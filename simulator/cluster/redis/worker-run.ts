@@ -143,7 +143,7 @@ export class WorkerRun {
     const { isTakeover } = grant;
     say(`${worker} ${isTakeover ? 'takes over' : 'runs'} shard ${shard} of ${plan.shard?.of}`);
     const end = await this.#shardEnd(jobId, { plan, isTakeover, sendsEvents }, speaker);
-    say(`${worker} ${end.kind === 'result' ? 'has completed it' : end.because}`);
+    say(`${worker} ${end.kind === 'result' ? 'has completed the shard' : end.because}`);
     if (end.kind === 'failed') throw new UnrecoverableError(end.because);
     if (end.kind === 'result') return;
     const because = `${worker} ${end.because}`;

@@ -42,7 +42,7 @@ function bytes(count: number): Buffer {
   return all;
 }
 
-describe('what a device says of a file', () => {
+describe('what a device reports about a file', () => {
   it('is its size, its owner, its rights and its time', () => {
     const [info] = new Transfer().send('stat', { path: '/etc/hostname' });
     expect(info).toMatchObject({ proto: 2, typ: 'file_info', sid: 's-1' });
@@ -156,7 +156,7 @@ describe('a download', () => {
     expect(errorTextOf(transfer.ack(10 * CHUNK))).toBe('no file transfer in progress');
   });
 
-  it('gives the file as it was at the beginning', () => {
+  it('sends the file as it was at the start', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', bytes(25 * CHUNK));
     transfer.send('get_file', { path: '/tmp/a' });
@@ -282,7 +282,7 @@ describe('a message of file transfer', () => {
     expect(errorTextOf(answers)).toBe('no file transfer in progress');
   });
 
-  it('that nobody knows is named', () => {
+  it('that is unknown is named', () => {
     expect(errorTextOf(new Transfer().send('chmod'))).toBe(
       "session: filetransfer message type 'chmod' not supported",
     );

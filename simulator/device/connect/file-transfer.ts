@@ -225,7 +225,7 @@ function request<Shape extends v.GenericSchema<unknown, { path: string }>>(
 function offsetIn({ typ, props }: ConnectMessage): number {
   const offset = props?.offset;
   if (typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0) return offset;
-  throw new TransferError(`invalid ${typ} message: offset property is missing or no integer`);
+  throw new TransferError(`invalid ${typ} message: offset property is missing or not an integer`);
 }
 
 /** Runs an action on a file; its error message names the attempt. */

@@ -45,7 +45,7 @@ describe('the files of a device', () => {
     expect(files.read('/a').toString()).toBe('one');
   });
 
-  it('may tell their content anew at each look', () => {
+  it('may generate their content at each read', () => {
     let version = 1;
     const { files } = filesOf({ '/etc/version': () => `v${version}` });
     version = 2;

@@ -61,7 +61,7 @@ describe('a forwarded connection', () => {
     const ports = new Ports();
     expect(errorTextOf(ports.send('new'))).toContain('the body is missing');
     ports.open();
-    expect(errorTextOf(ports.open())).toBe("connection 'c-1' is open already");
+    expect(errorTextOf(ports.open())).toBe("connection 'c-1' is already open");
     for (let index = 2; index <= 32; index++) ports.open({}, `c-${index}`);
     expect(errorTextOf(ports.open({}, 'c-33'))).toBe('too many connections');
   });
@@ -102,11 +102,11 @@ describe('a forwarded connection', () => {
       answers = ports.send('forward', Buffer.alloc(4096));
     }
     expect(typesOf(answers)).toEqual(['error', 'stop']);
-    expect(errorTextOf(answers.slice(0, 1))).toBe('too much waits for an ack');
+    expect(errorTextOf(answers.slice(0, 1))).toBe('too much data waits for an ack');
     expect(errorTextOf(ports.send('ack'))).toBe('unknown connection');
   });
 
-  it('stops when it is told to', () => {
+  it('stops on request of the user', () => {
     const ports = new Ports();
     ports.open();
     expect(typesOf(ports.send('stop'))).toEqual(['stop']);
@@ -174,7 +174,7 @@ describe('the web page of a device', () => {
     expect(ask(request).text).toContain(`HTTP/1.1 ${status}\r\n`);
   });
 
-  it('says nothing more once it has answered', () => {
+  it('sends nothing more once it has answered', () => {
     const { answers } = ask('GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n');
     expect(typesOf(answers)).toEqual(['ack', 'forward', 'ack']);
   });

@@ -66,7 +66,7 @@ export class PortForward implements ProtocolHandler {
   /** Returns the connection, or why it was refused. */
   #connect(message: ConnectMessage, id: string): PortConnection | string {
     if (id === '') return 'invalid port-forward message: connection_id is missing';
-    if (this.#forwards.has(id)) return `connection '${id}' is open already`;
+    if (this.#forwards.has(id)) return `connection '${id}' is already open`;
     if (this.#forwards.size >= portForwardLimits.connectionsMax) return 'too many connections';
     try {
       const wanted = decodeBody(portForwardShape, message.body);
@@ -90,7 +90,7 @@ export class PortForward implements ProtocolHandler {
         return [reply('ack', id), ...this.#resume(forward, id)];
       }
       this.#forwards.delete(id);
-      return [failure(message, 'too much waits for an ack'), reply('stop', id)];
+      return [failure(message, 'too much data waits for an ack'), reply('stop', id)];
     });
   }
 

@@ -66,7 +66,7 @@ describe('control messages', () => {
     expect(new ConnectBench().say('control', typ)).toEqual([]);
   });
 
-  it('that nobody knows are named, and the session goes on', () => {
+  it('that are unknown are named, and the session continues', () => {
     const bench = new ConnectBench();
     const props = { msgid: 'm-7' };
     expect(errorOf(bench.say('control', 'reboot', { props }))).toEqual({
@@ -83,7 +83,7 @@ describe('control messages', () => {
     [0, '0x0000'],
     [5, '0x0005'],
     [0xfffe, '0xFFFE'],
-  ])('are the answer to protocol %i, which nobody handles', (proto, digits) => {
+  ])('are the answer to protocol %i, which has no handler', (proto, digits) => {
     const { device } = new ConnectBench();
     expect(errorOf(device.answer({ proto, typ: 'x', sid: 's' }))).toEqual({
       err: `no handler registered for protocol: ${digits}`,
@@ -161,7 +161,7 @@ describe('a session', () => {
     expect(typesOf(bench.say('fileTransfer', 'file_chunk', chunk))).toEqual(['ack']);
   });
 
-  it('may have no id at all', () => {
+  it('may have no id', () => {
     const bench = new ConnectBench();
     const answer = bench.device.answer({ proto: 0xffff, typ: 'ping' });
     expect(encodeConnectMessage(answer[0] ?? { proto: 0 })).toEqual(
@@ -209,7 +209,7 @@ describe('the client of a device', () => {
   });
 });
 
-describe('whatever is said to a device', () => {
+describe('whatever is sent to a device', () => {
   const types = [
     ...['open', 'accept', 'close', 'ping', 'pong', 'error', 'new', 'shell', 'resize', 'stop'],
     ...['stat', 'get_file', 'put_file', 'file_chunk', 'ack', 'forward', 'check-update', 'x'],

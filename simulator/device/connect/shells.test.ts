@@ -64,7 +64,7 @@ describe('a shell', () => {
     expect(bench.say('shell', 'resize', { props })).toEqual([]);
     expect(textOf(type('echo $LINES $COLUMNS\r'))).toContain('\r\n10 20\r\n');
     expect(errorTextOf(bench.say('shell', 'resize', { props: { terminal_height: 10 } }))).toBe(
-      'terminal_height or terminal_width is none',
+      'terminal_height or terminal_width is missing or invalid',
     );
   });
 
@@ -74,7 +74,7 @@ describe('a shell', () => {
     ]);
   });
 
-  it('tells its user when it has ended by itself', () => {
+  it('notifies its user when it has ended by itself', () => {
     const { bench, type } = started();
     const answers = type('exit\r');
     expect(typesOf(answers)).toEqual(['shell', 'stop']);
@@ -83,7 +83,7 @@ describe('a shell', () => {
     expect(bench.pass(700)).toEqual([]);
   });
 
-  it('ends when it is told to', () => {
+  it('ends on request of its user', () => {
     const { bench, type } = started();
     const stop = { props: { status: 2 }, body: Buffer.from('user disconnected') };
     expect(bench.say('shell', 'stop', stop)).toMatchObject([{ typ: 'stop', props: { status: 1 } }]);
@@ -151,7 +151,7 @@ describe('the shells of a device', () => {
 });
 
 describe('a shell that is left alone', () => {
-  it('pings its user once a minute and goes on after a pong', () => {
+  it('pings its user once a minute and continues after a pong', () => {
     const { bench } = started();
     expect(bench.pass(59)).toEqual([]);
     expect(bench.pass(1)).toEqual([

@@ -128,7 +128,7 @@ export class Shells {
     return this.#with(message, (shell) => {
       const size = sizeIn(message);
       if (size === undefined)
-        return [failure(message, 'terminal_height or terminal_width is none')];
+        return [failure(message, 'terminal_height or terminal_width is missing or invalid')];
       shell.terminal.resize(size);
       return [];
     });

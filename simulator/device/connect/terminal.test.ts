@@ -132,7 +132,7 @@ describe('the shell of a device', () => {
     expect(files.list('/root')).toEqual([]);
   });
 
-  it('tells the time of the device', () => {
+  it('shows the time of the device', () => {
     const { terminal, clock } = terminalOf();
     clock.advance(86_400_000);
     expect(shown(terminal, 'date')).toBe('Sun Feb 01 12:00:00 UTC 2026\n');
@@ -144,14 +144,14 @@ describe('the shell of a device', () => {
     expect(shown(terminal, 'echo $LINES $COLUMNS')).toBe('50 132\n');
   });
 
-  it('shows bytes that are no text as they are', () => {
+  it('shows bytes that are not text unchanged', () => {
     const { terminal, files } = terminalOf();
     files.write('/root/x', Buffer.from([0xe9, 0xff, 0x0a, 0]));
     const screen = terminal.type(Buffer.from('cat x\r'));
     expect(screen.subarray(7, 12)).toEqual(Buffer.from([0xe9, 0xff, 0x0d, 0x0a, 0]));
   });
 
-  it('drops the line at Ctrl-C and goes on', () => {
+  it('drops the line at Ctrl-C and continues', () => {
     const { terminal } = terminalOf();
     expect(terminal.type(Buffer.from('rm -rf /etc\x03')).toString()).toBe(
       `rm -rf /etc^C\r\n${prompt}`,
@@ -179,7 +179,7 @@ describe('the shell of a device', () => {
     expect(Buffer.concat(pieces).toString()).toBe(whole);
   });
 
-  it('cuts a flood, says so, and goes on', () => {
+  it('cuts a flood, says so, and continues', () => {
     const { terminal, files } = terminalOf();
     files.write('/root/big', Buffer.alloc(2 ** 20, 'x'));
     const screen = terminal.type(Buffer.from('cat big\r'.repeat(100)));

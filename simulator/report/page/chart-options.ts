@@ -4,7 +4,7 @@ import type { ShownChart, ShownLine, ShownMark, ShownTone } from '../page-facts.
 import { clockText, exactNumber, shortNumber, timeSteps } from './clock-words.ts';
 import { drawMarks, MARKS_HEIGHT } from './marks.ts';
 
-/** A stretch of the run, in seconds. */
+/** A range of the run, in seconds. */
 export interface Range {
   readonly from: number;
   readonly to: number;
@@ -46,7 +46,7 @@ export function optionsOf(shown: Shown): Omit<uPlot.Options, 'width' | 'height'>
   return {
     padding: [marks.length > 0 ? MARKS_HEIGHT : 8, 30, 0, 0],
     cursor: cursorOf(shown),
-    // A colour that is set once would stay when the theme changes.
+    // A fixed colour would not follow a change of the theme.
     legend: { markers: { show: false, stroke: () => 'inherit' } },
     scales: {
       x: { time: false, range: (_, min, max) => [min, max] },
@@ -120,7 +120,7 @@ function momentText(startsAt: string, seconds: number | null): string {
   return `${clockText(seconds)} (${moment.slice(0, 19).replace('T', ' ')} UTC)`;
 }
 
-/** A colour of the theme as a canvas understands it. */
+/** Returns a colour of the theme in the form that a canvas needs. */
 function colourOf(place: HTMLElement, variable: string): string {
   place.style.color = `var(${variable})`;
   const { color } = getComputedStyle(place);

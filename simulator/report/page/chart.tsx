@@ -1,4 +1,4 @@
-/** One chart over the time of the run; all of them show the same stretch of it. */
+/** One chart over the time of the run; all charts show the same range. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { usePrinting } from '../../../fixtures/page/printing.ts';
@@ -21,9 +21,9 @@ export function Chart({
   chart: ShownChart;
   marks: readonly ShownMark[];
   startsAt: string;
-  /** The stretch that is shown. */
+  /** The range that is shown. */
   range: Range;
-  /** Called with the stretch that the reader has drawn; without one: all of it. */
+  /** Called with the range that the reader has drawn; without a range for the whole run. */
   onRange: (range?: Range) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
@@ -61,7 +61,7 @@ export function Chart({
 function following(made: uPlot, place: HTMLElement): () => void {
   const paper = matchMedia('print');
   const sizes = new ResizeObserver(() => {
-    // On paper it has a width of its own.
+    // The printed chart has its own width.
     if (!paper.matches && place.clientWidth !== made.width) {
       made.setSize({ width: place.clientWidth, height: HEIGHT });
     }

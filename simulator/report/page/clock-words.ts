@@ -1,4 +1,4 @@
-/** Numbers and moments of the run in words. */
+/** Formats numbers and times of the run. */
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -23,19 +23,19 @@ const compact = new Intl.NumberFormat('en', {
   maximumSignificantDigits: 3,
 });
 
-/** A value of an axis: short enough for its margin. */
+/** Formats a value of an axis, short enough for its margin. */
 export function shortNumber(value: number): string {
   return compact.format(value);
 }
 
 const exact = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 
-/** A value as it was measured. */
+/** Formats a value in full. */
 export function exactNumber(value: number): string {
   return exact.format(value);
 }
 
-/** Distances of the marks of a time axis, in seconds. */
+/** Intervals between the ticks of a time axis, in seconds. */
 export const timeSteps: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),

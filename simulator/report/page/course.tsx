@@ -8,11 +8,11 @@ import { Chart } from './chart.tsx';
 import type { Range } from './chart-options.ts';
 import { clockText } from './clock-words.ts';
 
-/** Room around an incident that is looked at, in seconds and as a share of its length. */
+/** Margin around a selected incident, in seconds and as a share of its length. */
 const ROOM_SECONDS = 5;
 const ROOM_SHARE = 0.25;
 
-/** The charts, and what of the run they show. */
+/** The charts, and the range of the run that they show. */
 export function Course({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
   const whole: Range = { from: 0, to: Math.max(course.endSeconds, 1) };
@@ -23,15 +23,15 @@ export function Course({ course }: { course: ShownCourse }) {
   if (drawn.length === 0) {
     return (
       <div id="course">
-        <Card title="Course of the run">
-          <p class="report-hint">Nothing was recorded over time: nothing to show.</p>
+        <Card title="The run over time">
+          <p class="report-hint">No data over time was recorded.</p>
         </Card>
       </div>
     );
   }
   return (
     <div id="course">
-      <Card title="Course of the run">
+      <Card title="The run over time">
         <div class="report-stack">
           <RangeChoice marks={marks} range={range} whole={whole} onRange={show} />
           <p class="report-hint">
@@ -81,7 +81,7 @@ function RangeChoice({
   return (
     <form class="report-row" aria-label="Zoom" onSubmit={(event) => event.preventDefault()}>
       <Choice
-        label="Part of the run"
+        label="Range of the run"
         value={chosen}
         choices={[
           ['whole', 'the whole run'],
@@ -100,7 +100,7 @@ function RangeChoice({
   );
 }
 
-/** What is shown of the run when a reader asks for a phase or an incident. */
+/** Returns the range to show for a phase or an incident. */
 function rangeOf({ kind, from, to }: ShownMark, whole: Range): Range {
   if (kind === 'phase' && to > from) return { from, to };
   const room = ROOM_SECONDS + (to - from) * ROOM_SHARE;

@@ -31,7 +31,7 @@ interface Device {
   readonly reported: string;
   readonly artifactName: string;
   readonly seconds: number | null;
-  /** Lower case: whatever a search may find. */
+  /** The searchable text of the row, in lower case. */
   readonly searched: string;
 }
 
@@ -43,7 +43,7 @@ const columns: readonly Column<Device>[] = [
     cell: ({ outcome }) => <Badge tone={tones[outcome] ?? 'plain'}>{outcome}</Badge>,
   },
   { title: 'Reported', cell: ({ reported }) => reported },
-  { title: 'Update took', cell: ({ seconds }) => (seconds === null ? '' : `${seconds} s`) },
+  { title: 'Update duration', cell: ({ seconds }) => (seconds === null ? '' : `${seconds} s`) },
   { title: 'Installed', cell: ({ artifactName }) => artifactName },
   { title: 'Cohort', cell: ({ cohort }) => cohort },
   { title: 'Behaviour', cell: ({ behaviour }) => behaviour },
@@ -51,7 +51,7 @@ const columns: readonly Column<Device>[] = [
   { title: 'ID', cell: ({ deviceId }) => deviceId || 'unknown' },
 ];
 
-/** What the reader has asked for; empty means all. */
+/** The filters that the reader has set; empty means all. */
 interface Filter {
   readonly words: string;
   readonly outcome: string;
@@ -77,7 +77,7 @@ export function Devices({ devices }: { devices: ShownDevices }) {
           )}
           <Filters devices={all} filter={filter} onFilter={setFilter} />
           {shown.length === 0 ? (
-            <Empty title="No device fits these filters." />
+            <Empty title="No device matches these filters." />
           ) : (
             <Table
               caption="Devices of this page"

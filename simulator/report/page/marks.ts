@@ -8,7 +8,7 @@ export const MARKS_HEIGHT = 2 * ROW_HEIGHT + 4;
 
 const GAP = 6;
 
-/** Draws what of the marks lies in the stretch that is shown. */
+/** Draws the marks within the visible range. */
 export function drawMarks(
   plot: uPlot,
   marks: readonly ShownMark[],
@@ -32,7 +32,7 @@ export function drawMarks(
   ctx.restore();
 }
 
-/** Where a mark begins and ends in the canvas, within the chart. */
+/** Returns where a mark begins and ends in the canvas, clipped to the chart. */
 function placeOf(plot: uPlot, { from, to }: ShownMark): { left: number; right: number } {
   const { left, width } = plot.bbox;
   const at = (seconds: number): number =>
@@ -59,7 +59,7 @@ function drawLine(plot: uPlot, { from }: ShownMark, colour: string): void {
   ctx.stroke();
 }
 
-/** A name that would run into the one before, or out of the chart, is left out. */
+/** Draws the names, except those that would overlap the previous name or leave the chart. */
 function drawNames(
   plot: uPlot,
   marks: readonly ShownMark[],

@@ -1,4 +1,4 @@
-/** A part of the page that is words and tables. */
+/** A section of the page with text and tables. */
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Card } from '../../../fixtures/page/card.tsx';
 import { Facts } from '../../../fixtures/page/facts.tsx';
