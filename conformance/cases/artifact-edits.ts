@@ -99,7 +99,7 @@ const edited = defineScenario<Shown>({
     },
     {
       id: 'reading-does-not-move-modified',
-      title: 'What devices do with an artifact does not move `modified`, for it is no edit.',
+      title: 'What devices do with an artifact does not move `modified`, for it is not an edit.',
       requirements: ['artifacts.modified'],
       run: async (arranged, context) => {
         const { device, id, before } = arranged;
@@ -127,15 +127,15 @@ async function withPlainDepends(context: TestContext): Promise<Shown> {
 
 const plain = defineScenario<Shown>({
   area: 'artifacts',
-  name: 'A dependency that the file has as a text',
-  start: 'a deployed artifact whose file has a text where others have a list of one',
+  name: 'A dependency that the file has as a string',
+  start: 'a deployed artifact whose file has a string where others have a list of one',
   risk: 'write',
   needs: ['operator'],
   arrange: withPlainDepends,
   cases: [
     {
       id: 'depends-of-a-text-are-a-list',
-      title: 'A dependency is shown as a list of texts, though the file has it as a text.',
+      title: 'A dependency is shown as an array of strings, though the file has it as a string.',
       requirements: ['artifacts.depends'],
       needs: ['artifact-listing'],
       run: async (arranged) => {
@@ -148,7 +148,7 @@ const plain = defineScenario<Shown>({
     },
     {
       id: 'depends-of-a-text-are-met',
-      title: 'A device that provides the text is offered the artifact.',
+      title: 'A device that provides the string is offered the artifact.',
       requirements: ['next.depends', 'next.post-pending-is-200'],
       run: async ({ device }) => {
         const body = { ...factoryProvides, flavour: needed };

@@ -33,11 +33,11 @@ const conditions = defineScenario({
   cases: [
     {
       id: 'last-modified-is-told',
-      title: 'The link says in Last-Modified, as a date of HTTP, when the file was changed.',
+      title: 'The link says in Last-Modified, as an HTTP date, when the file was changed.',
       requirements: ['link.tells-last-change'],
       run: async ({ said = 'none' }) => {
         const isDate = said === new Date(said).toUTCString();
-        expectThat(isDate, 'a date of HTTP as Last-Modified', said);
+        expectThat(isDate, 'an HTTP date as Last-Modified', said);
       },
     },
     {
@@ -68,7 +68,7 @@ const conditions = defineScenario({
     },
     {
       id: 'malformed-modified-since-is-ignored',
-      title: 'With If-Modified-Since that is no date of HTTP the link gives the file.',
+      title: 'With If-Modified-Since that is not an HTTP date the link gives the file.',
       requirements: ['link.malformed-modified-since'],
       run: async ({ file, follow }) => {
         for (const date of malformedDates) {
@@ -100,7 +100,7 @@ const conditions = defineScenario({
     },
     {
       id: 'malformed-unmodified-since-is-ignored',
-      title: 'With If-Unmodified-Since that is no date of HTTP the link gives the file.',
+      title: 'With If-Unmodified-Since that is not an HTTP date the link gives the file.',
       requirements: ['link.malformed-unmodified-since'],
       run: async ({ file, follow }) => {
         for (const date of malformedDates) {

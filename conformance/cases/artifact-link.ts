@@ -51,7 +51,7 @@ const asking = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A link to an artifact id that is no UUID is answered 400 or 404.',
+      title: 'A link to an artifact id that is not a UUID is answered 400 or 404.',
       requirements: ['link.malformed-id'],
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {
@@ -89,16 +89,16 @@ const reported = defineScenario({
   cases: [
     {
       id: 'uri-is-a-url',
-      title: 'The uri of the link is there and is an absolute URL of HTTP.',
+      title: 'The uri of the link is present and is an absolute URL of HTTP.',
       requirements: ['link.uri'],
       run: async ({ link: { uri } }) => {
-        expectThat(typeof uri === 'string', 'a text as uri', shown(uri ?? 'none'));
+        expectThat(typeof uri === 'string', 'a string as uri', shown(uri ?? 'none'));
         expectUrl('a uri', uri);
       },
     },
     {
       id: 'expire-is-a-date-time',
-      title: 'The expire of the link is there and is a date-time.',
+      title: 'The expire of the link is present and is a date-time.',
       requirements: ['link.expire'],
       run: async ({ link: { expire } }) => {
         const isMoment = typeof expire === 'string' && isTimestamp(expire);

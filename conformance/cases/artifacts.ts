@@ -243,7 +243,7 @@ const one = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'An artifact id that is no UUID is answered 400 or 404.',
+      title: 'An artifact id that is not a UUID is answered 400 or 404.',
       requirements: ['artifacts.malformed-id'],
       covers: ['get-artifact 400'],
       run: async ({ device }) => {

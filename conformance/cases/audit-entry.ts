@@ -63,7 +63,7 @@ function isRecent(value: unknown, { facts }: Recorded): boolean {
 
 const deploymentFields: readonly Field[] = [
   { requirement: 'audit.actor', path: 'actor', words: 'an object', fits: isEntry },
-  { requirement: 'audit.actor-id', path: 'actor.id', words: 'a text', fits: isFilledText },
+  { requirement: 'audit.actor-id', path: 'actor.id', words: 'a string', fits: isFilledText },
   {
     requirement: 'audit.actor-type',
     path: 'actor.type',
@@ -80,7 +80,7 @@ const deploymentFields: readonly Field[] = [
   {
     requirement: 'audit.actor-identity-data',
     path: 'actor.identity_data',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
@@ -92,7 +92,7 @@ const deploymentFields: readonly Field[] = [
     fits: oneOf(...actions),
   },
   { requirement: 'audit.object', path: 'object', words: 'an object', fits: isEntry },
-  { requirement: 'audit.object-id', path: 'object.id', words: 'a text', fits: isFilledText },
+  { requirement: 'audit.object-id', path: 'object.id', words: 'a string', fits: isFilledText },
   {
     requirement: 'audit.object-type',
     path: 'object.type',
@@ -114,7 +114,7 @@ const deploymentFields: readonly Field[] = [
   {
     requirement: 'audit.change',
     path: 'change',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
@@ -131,7 +131,7 @@ const deviceFields: readonly Field[] = [
   {
     requirement: 'audit.object-device-identity-data',
     path: 'object.device.identity_data',
-    words: 'a text with the identity of the device',
+    words: 'a string with the identity of the device',
     fits: (value, { facts }) =>
       typeof value === 'string' && value.includes(facts.serial ?? 'no serial'),
   },
@@ -150,20 +150,20 @@ const tenantFields: readonly Field[] = [
   {
     requirement: 'audit.object-tenant-id',
     path: 'object.tenant.id',
-    words: 'a text',
+    words: 'a string',
     fits: isFilledText,
   },
   {
     requirement: 'audit.object-tenant-name',
     path: 'object.tenant.name',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
   {
     requirement: 'audit.object-tenant-parent',
     path: 'object.tenant.parent',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },

@@ -203,7 +203,7 @@ const same = defineScenario({
       requirements: ['auth.unknown-fields'],
       run: (device) => {
         const fields = {
-          'a text': 'standard',
+          'a string': 'standard',
           'a list': [1, 2],
           'an object': { a: {} },
           null: null,

@@ -120,7 +120,7 @@ const known = defineScenario({
     },
     {
       id: 'no-signature-at-all-is-refused',
-      title: 'A header with zeros, one byte, or four thousand letters is no signature.',
+      title: 'A header with zeros, one byte, or four thousand letters is not a signature.',
       requirements: ['auth.signature-must-verify'],
       run: (device) => {
         const zeros = Buffer.from('3006020100020100', 'hex').toString('base64');

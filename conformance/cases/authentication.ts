@@ -73,7 +73,7 @@ const firstContact = defineScenario({
         const answer = refused(await device.authenticate());
         const { error } = expectShape(answer, errorBody);
         const isStated = error !== undefined && error !== '';
-        expectThat(isStated, 'a text in `error`', shownAnswer(answer));
+        expectThat(isStated, 'a string in `error`', shownAnswer(answer));
       },
     },
   ],
@@ -201,7 +201,7 @@ const preauthorized = defineScenario({
 const meaningless = {
   'an API key': 'API_KEY',
   'an empty token': 'Bearer ',
-  'a token that is none': 'Bearer nonsense',
+  'a malformed token': 'Bearer nonsense',
   'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
 };
 

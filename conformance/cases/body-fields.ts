@@ -24,9 +24,9 @@ const LONG = 100;
 const texts: Readonly<Record<string, string>> = {
   'letters of other scripts': 'æ 日本 🗝',
   'quotes and signs': `"two" 'one' \\ & <b> % $ {}`,
-  'a text like a number': '007',
-  'a text like a word of JSON': 'null',
-  'a long text': 'long text '.repeat(LONG / 10).trim(),
+  'a string like a number': '007',
+  'a string like a word of JSON': 'null',
+  'a long string': 'long string '.repeat(LONG / 10).trim(),
   'blanks within': 'a  b',
 };
 

@@ -20,7 +20,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Expiry times that are not date-times. */
 const malformedTimes = {
   'a word': 'tomorrow',
-  'an empty text': '',
+  'an empty string': '',
   'Unix seconds': '4102444800',
   'a day': '2099-12-31',
   'a month that does not exist': '2099-13-01T00:00:00Z',
@@ -167,7 +167,7 @@ const link = defineScenario({
     },
     {
       id: 'malformed-expiry-is-refused',
-      title: 'An expiry time that is no date-time is answered 400, or 403 as it was not signed.',
+      title: 'An expiry time that is not a date-time is answered 400, or 403 as it was not signed.',
       requirements: ['download.expiry-is-a-date-time'],
       run: async ({ uri, get }, { names }) => {
         for (const time of Object.values(malformedTimes)) {

@@ -31,22 +31,22 @@ export const pairInputs: InputTable = {
     title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
     requirement: 'configuration.values-are-texts',
     field: 'key',
-    refused: { ...given(...otherThanText), zero: 0, 'an array of texts': ['text'] },
+    refused: { ...given(...otherThanText), zero: 0, 'an array of strings': ['text'] },
     covers: ['put-configuration 400'],
   },
   'malformed-body-is-400': {
-    title: 'A body that is no JSON object is answered 400.',
+    title: 'A body that is not a JSON object is answered 400.',
     requirement: 'configuration.malformed-is-400',
     field: '',
     refused: {
       'JSON that is cut': '{"key":',
       'an array': '[]',
       'an array of pairs': '[{"key":"value"}]',
-      'a text': '"key"',
+      'a string': '"key"',
       'a number': '7',
       'a boolean': 'true',
       null: 'null',
-      'text that is no JSON': 'key=value',
+      'text that is not JSON': 'key=value',
     },
   },
 };
@@ -158,7 +158,7 @@ const fresh = defineScenario({
     },
     {
       id: 'empty-name',
-      title: 'The empty text may be a name, or be refused.',
+      title: 'The empty string may be a name, or be refused.',
       requirements: ['configuration.empty-name'],
       observe: async (device) => observedAnswer(await write(device, { '': 'value' })),
     },
@@ -169,7 +169,7 @@ const fresh = defineScenario({
     }),
     {
       id: 'removing-nothing-is-204',
-      title: 'Removing a key that is not there is answered 204, and adds nothing.',
+      title: 'Removing a key that is missing is answered 204, and adds nothing.',
       requirements: ['configuration.remove-unknown'],
       run: async (device) => {
         expectStatus(await write(device, { timezone: '' }), 204);
@@ -269,7 +269,7 @@ const settled = defineScenario({
     },
     {
       id: 'empty-value-removes-the-key',
-      title: 'Setting a key to the empty text removes it.',
+      title: 'Setting a key to the empty string removes it.',
       requirements: ['configuration.empty-removes'],
       run: async (device) => {
         await write(device, { timezone: '' });
@@ -335,7 +335,7 @@ const several = defineScenario({
     },
     {
       id: 'read-values-are-texts',
-      title: 'Every value that the device reads is a text.',
+      title: 'Every value that the device reads is a string.',
       requirements: ['configuration.read-texts'],
       run: async (device) => {
         const pairs = await readPairs(device);

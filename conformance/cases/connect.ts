@@ -390,7 +390,7 @@ const ending = defineScenario({
     },
     {
       id: 'rejected-device',
-      title: 'What becomes of the open connection when a user rejects the device.',
+      title: 'What happens to the open connection when a user rejects the device.',
       requirements: ['connect.after-rejection'],
       observe: async ({ device, line }, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');

@@ -92,7 +92,7 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
       requirements: ['next.source-gives-the-artifact'],
       run: async ({ answer, artifact }, context) => {
         const url = textIn(needInstructions(answer), 'artifact.source.uri');
-        if (!URL.canParse(url)) throw new NotObservable('the source is no URL');
+        if (!URL.canParse(url)) throw new NotObservable('the source is not a URL');
         const file = await context.session.send({ method: 'GET', url });
         expectStatus(file, 200);
         expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
@@ -156,8 +156,8 @@ const v2Form = askingForms[2];
 
 const onlyInV2 = defineScenario({
   area: 'next-deployment',
-  name: 'What is special in version 2',
-  start: 'a device that has been offered a deployment by POST of version 2',
+  name: 'What is special in v2',
+  start: 'a device that has been offered a deployment by POST v2',
   risk: 'write',
   needs: ['operator', ...v2Form.needs],
   arrange: (context) => instructedBy(v2Form, context),

@@ -39,7 +39,7 @@ export const logInputs: InputTable = {
     },
   },
   'malformed-timestamp-is-400': {
-    title: 'A timestamp that is no date-time is answered 400.',
+    title: 'A timestamp that is not a date-time is answered 400.',
     requirement: 'log.timestamp-is-a-date-time',
     field: 'messages[].timestamp',
     refused: {
@@ -47,7 +47,7 @@ export const logInputs: InputTable = {
       'a day that does not exist': '2026-02-30T12:00:00Z',
       'a month that does not exist': '2026-13-01T12:00:00Z',
       'an hour that does not exist': '2026-01-31T25:00:00Z',
-      'seconds since 1970 as a text': '1769860800',
+      'seconds since 1970 as a string': '1769860800',
     },
     covers: ['put-deployment-log 400'],
   },
@@ -58,7 +58,7 @@ export const logInputs: InputTable = {
     refused: ['missing'],
   },
   'malformed-log-is-400': {
-    title: 'A log that is no JSON object is answered 400.',
+    title: 'A log that is not a JSON object is answered 400.',
     requirement: 'log.malformed-is-400',
     field: '',
     refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
@@ -70,10 +70,10 @@ export const logInputs: InputTable = {
     refused: ['missing'],
   },
   'other-type-of-messages-is-400': {
-    title: 'A log whose messages are no list is answered 400.',
+    title: 'A log whose messages are not an array is answered 400.',
     requirement: 'log.messages-is-a-list',
     field: 'messages',
-    refused: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'object'],
+    refused: ['null', 'boolean', 'number', 'text', 'empty string', 'long string', 'object'],
   },
   'empty-log': {
     title: 'A log that holds no messages.',
@@ -82,10 +82,10 @@ export const logInputs: InputTable = {
     open: ['list'],
   },
   'other-type-of-entry-is-400': {
-    title: 'A log with an entry that is no object, even one among good ones, is answered 400.',
+    title: 'A log with an entry that is not an object, even one among good ones, is answered 400.',
     requirement: 'log.messages-are-objects',
     field: 'messages[]',
-    refused: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'list'],
+    refused: ['null', 'boolean', 'number', 'text', 'empty string', 'long string', 'list'],
   },
   'missing-timestamp-is-400': {
     title: 'A log with a message without timestamp, even one among good ones, is answered 400.',
@@ -94,16 +94,16 @@ export const logInputs: InputTable = {
     refused: ['missing'],
   },
   'other-type-of-timestamp-is-400': {
-    title: 'A log with a timestamp that is no text is answered 400.',
+    title: 'A log with a timestamp that is not a string is answered 400.',
     requirement: 'log.timestamp-is-a-text',
     field: 'messages[].timestamp',
     refused: otherThanText,
   },
   'any-text-as-timestamp-is-400': {
-    title: 'A log with a timestamp that is any text, an empty or a long one, is answered 400.',
+    title: 'A log with a timestamp that is any string, an empty or a long one, is answered 400.',
     requirement: 'log.timestamp-is-a-date-time',
     field: 'messages[].timestamp',
-    refused: ['text', 'empty text', 'long text'],
+    refused: ['text', 'empty string', 'long string'],
   },
   'missing-level-is-400': {
     title: 'A log with a message without level, even one among good ones, is answered 400.',
@@ -112,13 +112,13 @@ export const logInputs: InputTable = {
     refused: ['missing'],
   },
   'other-type-of-level-is-400': {
-    title: 'A log with a level that is no text is answered 400.',
+    title: 'A log with a level that is not a string is answered 400.',
     requirement: 'log.level-is-a-text',
     field: 'messages[].level',
     refused: otherThanText,
   },
   'any-level-is-taken': {
-    title: 'A level may be any text, since the contract lists none.',
+    title: 'A level may be any string, since the contract lists none.',
     requirement: 'log.level-is-a-text',
     field: 'messages[].level',
     accepted: ['text'],
@@ -127,13 +127,13 @@ export const logInputs: InputTable = {
     title: 'A log with a level that is empty.',
     requirement: 'log.empty-texts',
     field: 'messages[].level',
-    open: ['empty text'],
+    open: ['empty string'],
   },
   'long-level': {
     title: 'A log with a level that is very long.',
     requirement: 'log.long-texts',
     field: 'messages[].level',
-    open: ['long text'],
+    open: ['long string'],
   },
   'missing-message-is-400': {
     title: 'A log with a message without its text, even one among good ones, is answered 400.',
@@ -148,7 +148,7 @@ export const logInputs: InputTable = {
     refused: otherThanText,
   },
   'any-message-is-taken': {
-    title: 'A message may be any text.',
+    title: 'A message may be any string.',
     requirement: 'log.message-is-a-text',
     field: 'messages[].message',
     accepted: ['text'],
@@ -157,13 +157,13 @@ export const logInputs: InputTable = {
     title: 'A log with a message that is empty.',
     requirement: 'log.empty-texts',
     field: 'messages[].message',
-    open: ['empty text'],
+    open: ['empty string'],
   },
   'long-message': {
     title: 'A log with a message that is very long.',
     requirement: 'log.long-texts',
     field: 'messages[].message',
-    open: ['long text'],
+    open: ['long string'],
   },
 };
 
@@ -382,7 +382,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A log for a deployment that nobody made is answered 404.',
+      title: 'A log for a deployment that does not exist is answered 404.',
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async (device, context) =>
@@ -390,7 +390,7 @@ const foreign = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A log for an id that is none is answered 400 or 404.',
+      title: 'A log for a malformed id is answered 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
         expectStatus(await upload({ device, id: 'no-such-form' }, entry), 400, 404),

@@ -58,7 +58,7 @@ export const reportInputs: InputTable = {
     refused: ['missing'],
   },
   'malformed-report-is-400': {
-    title: 'A report that is no JSON object is answered 400.',
+    title: 'A report that is not a JSON object is answered 400.',
     requirement: 'status.malformed-is-400',
     field: '',
     refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
@@ -70,16 +70,16 @@ export const reportInputs: InputTable = {
     refused: ['missing'],
   },
   'other-type-of-status-is-400': {
-    title: 'A report whose status is no text is answered 400.',
+    title: 'A report whose status is not a string is answered 400.',
     requirement: 'status.is-a-text',
     field: 'status',
     refused: otherThanText,
   },
   'other-text-as-status-is-400': {
-    title: 'A report whose status is any text, an empty or a long one, is answered 400.',
+    title: 'A report whose status is any string, an empty or a long one, is answered 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
-    refused: ['text', 'empty text', 'long text'],
+    refused: ['text', 'empty string', 'long string'],
   },
   'missing-substate-is-taken': {
     title: 'A report needs no substate.',
@@ -94,7 +94,7 @@ export const reportInputs: InputTable = {
     accepted: ['text'],
   },
   'other-type-of-substate-is-400': {
-    title: 'A report whose substate is no text is answered 400.',
+    title: 'A report whose substate is not a string is answered 400.',
     requirement: 'status.substate-is-a-text',
     field: 'substate',
     refused: ['boolean', 'number', 'list', 'object'],
@@ -109,7 +109,7 @@ export const reportInputs: InputTable = {
     title: 'A report whose substate is empty, or very long.',
     requirement: 'status.substate-length',
     field: 'substate',
-    open: ['empty text', 'long text'],
+    open: ['empty string', 'long string'],
   },
 };
 
@@ -169,7 +169,7 @@ const active = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A report for an id that is none is answered 400 or 404.',
+      title: 'A report for a malformed id is answered 400 or 404.',
       requirements: ['status.malformed-id'],
       run: async ({ device }) =>
         expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),
@@ -240,7 +240,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A report for a deployment that nobody made is answered 404.',
+      title: 'A report for a deployment that does not exist is answered 404.',
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async (device, context) =>

@@ -61,7 +61,7 @@ function headerOf({ headers }: Answer, { names }: TestContext): string | undefin
 const requestIds: readonly JudgingCase<TestContext>[] = [
   {
     id: 'request-id-is-a-text',
-    title: 'The request_id of a refusal is a text.',
+    title: 'The request_id of a refusal is a string.',
     requirements: ['errors.request-id-is-a-text'],
     run: async (context) => {
       expectShape(await refusal(context), withRequestId);
@@ -128,7 +128,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'error-is-a-text',
-      title: 'The `error` of a refusal is a text.',
+      title: 'The `error` of a refusal is a string.',
       requirements: ['errors.error-is-a-text'],
       run: async (context) => {
         expectShape(await refusal(context), withText);
@@ -141,13 +141,13 @@ const anonymous = defineScenario<TestContext>({
       run: async (context) => {
         const answer = await refusal(context);
         const { error } = expectShape(answer, v.looseObject({ error: v.optional(v.unknown()) }));
-        expectThat(error !== undefined && error !== '', 'a text in `error`', shownAnswer(answer));
+        expectThat(error !== undefined && error !== '', 'a string in `error`', shownAnswer(answer));
       },
     },
     ...requestIds,
     {
       id: 'odd-request-ids',
-      title: 'What becomes of a request id of two thousand letters, or with a space in it.',
+      title: 'What happens to a request id of two thousand letters, or with a space in it.',
       requirements: ['errors.request-id-form'],
       observe: async (context) => {
         const name = context.names.requestId.toLowerCase();
@@ -260,7 +260,7 @@ const device = defineScenario({
     },
     {
       id: 'undecodable-path',
-      title: 'What a path with an escape that is no UTF-8 is answered.',
+      title: 'What a path with an escape that is not UTF-8 is answered.',
       requirements: ['errors.undecodable-path'],
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });

@@ -59,7 +59,7 @@ export const kinds: readonly KindRow[] = [
   },
   {
     id: 'a-text-keeps-its-kind',
-    words: 'a text',
+    words: 'a string',
     requirement: 'inventory.text',
     values: ['æ, 日本 and "quotes"', '', '7', 'true', 'two\nlines', 't'.repeat(1000)],
   },
@@ -71,7 +71,7 @@ export const kinds: readonly KindRow[] = [
   },
   {
     id: 'an-array-of-texts-keeps-its-kind',
-    words: 'an array of texts',
+    words: 'an array of strings',
     requirement: 'inventory.texts',
     values: [['eth0', 'wlan0'], ['7'], ['']],
   },
@@ -181,7 +181,7 @@ const writing = defineScenario({
     },
     {
       id: 'empty-name',
-      title: 'An attribute whose name is the empty text.',
+      title: 'An attribute whose name is the empty string.',
       requirements: ['inventory.empty-name'],
       observe: async (device) =>
         observedAnswer(await write(device, 'put-attributes', { name: '', value: 1 })),
@@ -296,10 +296,10 @@ const written = defineScenario({
     },
     {
       id: 'patch-to-nothing-much',
-      title: 'PATCH gives an attribute the value 0 or an empty text in place of the former one.',
+      title: 'PATCH gives an attribute the value 0 or an empty string instead of the former one.',
       requirements: ['inventory.patch-upserts', 'inventory.value-kinds'],
       run: async (device, context) => {
-        for (const value of [5, 0, 'a text', '']) {
+        for (const value of [5, 0, 'a string', '']) {
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
@@ -340,7 +340,7 @@ const written = defineScenario({
       title: 'An attribute that is written with a value of another kind has the new kind.',
       requirements: ['inventory.value-kinds'],
       run: async (device, context) => {
-        for (const value of [7, [1, 2], ['a'], 'a text']) {
+        for (const value of [7, [1, 2], ['a'], 'a string']) {
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],

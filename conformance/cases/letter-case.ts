@@ -152,7 +152,7 @@ async function flavoured(context: TestContext): Promise<SuiteDevice> {
 const offers = defineScenario<SuiteDevice>({
   area: 'next-deployment',
   name: 'Capital letters',
-  start: 'a device for which an artifact waits that needs a text with letters',
+  start: 'a device for which an artifact waits that needs a string with letters',
   risk: 'write',
   needs: ['operator'],
   arrange: flavoured,

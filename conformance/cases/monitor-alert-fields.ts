@@ -26,13 +26,13 @@ interface FieldRow {
 
 const notAText = given('missing', ...otherThanText);
 
-const notALine = { 'a text': 'failure', 'a number': 42, 'a list': [line] };
+const notALine = { 'a string': 'failure', 'a number': 42, 'a list': [line] };
 
 const notALineList = {
   'one line': line,
-  'a text': 'failure',
+  'a string': 'failure',
   'a number': 42,
-  'a list of a text': ['failure'],
+  'a list of a string': ['failure'],
   'a list of null': [null],
 };
 
@@ -93,7 +93,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
     refused: {
       ...notAText,
       'a word': 'yesterday',
-      'an empty text': '',
+      'an empty string': '',
       'Unix seconds': '1769860800',
       'a day that does not exist': '2026-02-30T12:00:00Z',
     },
@@ -146,7 +146,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
     requirement: 'alerts.details-description',
     field: '[].subject.details.description',
     refused: given('number', 'boolean', 'object', 'list'),
-    accepted: { 'a text': 'the log names a failure' },
+    accepted: { 'a string': 'the log names a failure' },
   },
   'details-lines-before': {
     words: 'the lines before the matching one',
@@ -175,7 +175,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
     field: '[].subject.details',
     refused: detailsWithMember('line_number', {
       ...given('missing', 'null', 'boolean', 'list'),
-      'a text': '42',
+      'a string': '42',
       'a fraction': 42.5,
     }),
     accepted: detailsWithMember('line_number', { 'a large number': 2_147_483_647 }),

@@ -29,16 +29,16 @@ import {
 /** Bodies that are no list of alerts. */
 export const alertBodies: InputTable = {
   'malformed-alerts-are-400': {
-    title: 'A body that is no JSON array of alerts is answered 400.',
+    title: 'A body that is not a JSON array of alerts is answered 400.',
     requirement: 'alerts.malformed-is-400',
     field: '',
     refused: {
       'JSON that is cut': '[{"name":',
       'one alert': JSON.stringify(alert),
-      'an array of texts': '["alert"]',
+      'an array of strings': '["alert"]',
       'an array of null': '[null]',
       'an array of arrays': '[[]]',
-      'a text': '"alert"',
+      'a string': '"alert"',
       null: 'null',
     },
     covers: ['post-alerts 400'],
@@ -78,16 +78,16 @@ export const configurationInputs: InputTable = {
     refused: { alone: '[{}]', 'after a good one': JSON.stringify([service, {}]) },
   },
   'malformed-configuration-is-400': {
-    title: 'A body that is no JSON array of monitor configurations is answered 400.',
+    title: 'A body that is not a JSON array of monitor configurations is answered 400.',
     requirement: 'monitor.malformed-is-400',
     field: '',
     refused: {
       'JSON that is cut': '[{"name":',
       'one configuration': JSON.stringify(service),
-      'an array of texts': '["sshd"]',
+      'an array of strings': '["sshd"]',
       'an array of null': '[null]',
       'an array of arrays': '[[]]',
-      'a text': '"sshd"',
+      'a string': '"sshd"',
       null: 'null',
     },
     covers: ['post-monitor-configuration 400'],
@@ -214,7 +214,7 @@ const alerts = defineScenario({
     },
     {
       id: 'empty-texts-in-alerts',
-      title: 'An alert of which the name, or that of its subject, is the empty text.',
+      title: 'An alert of which the name, or that of its subject, is the empty string.',
       requirements: ['alerts.empty-texts'],
       observe: async (device) => {
         const name = await sendAlerts(device, { ...alert, name: '' });
@@ -332,7 +332,7 @@ const configuration = defineScenario({
     },
     {
       id: 'empty-texts-in-configuration',
-      title: 'A monitor configuration whose name is the empty text.',
+      title: 'A monitor configuration whose name is the empty string.',
       requirements: ['monitor.empty-texts'],
       observe: async (device) =>
         observedAnswer(await sendConfiguration(device, { ...service, name: '' })),

@@ -60,7 +60,7 @@ const dependent = defineScenario({
     },
     {
       id: 'v2-other-depends-offers-nothing',
-      title: 'A device whose provides have another value is offered nothing in version 2.',
+      title: 'A device whose provides have another value is offered nothing in v2.',
       requirements: ['next.v2-depends'],
       run: async ({ device }) => {
         const body = { device_provides: { ...suitsBoth, 'rootfs-image.checksum': 'another' } };
@@ -69,7 +69,7 @@ const dependent = defineScenario({
     },
     {
       id: 'v2-met-depends-is-offered',
-      title: 'A device that provides it in a free pair is offered the artifact in version 2.',
+      title: 'A device that provides it in a free pair is offered the artifact in v2.',
       requirements: ['next.v2-depends'],
       run: async ({ device }) => {
         const body = { device_provides: suitsBoth };

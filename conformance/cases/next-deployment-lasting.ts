@@ -170,7 +170,7 @@ const underway = defineScenario({
   arrange: activeDeployment,
   cases: [
     seenCase('users-see-a-conflict', {
-      title: 'What users see of a device that describes itself otherwise in mid-deployment.',
+      title: 'What users see of a device that describes itself differently in mid-deployment.',
       ask: ({ device }) => {
         const body = { ...factoryProvides, artifact_name: 'conformance-changed' };
         return device.call('post-next-deployment', { body });

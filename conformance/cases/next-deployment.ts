@@ -61,7 +61,7 @@ const idle = defineScenario({
     ...askingForms.flatMap(idleCases),
     {
       id: 'both-versions-are-served',
-      title: 'A device may ask for its next deployment in version 1 and in version 2.',
+      title: 'A device may ask for its next deployment in v1 and in v2.',
       requirements: ['versioning.both-versions-served'],
       needs: ['deployments-v2'],
       run: async (device) => {
@@ -166,7 +166,7 @@ function activeIn(form: AskingForm) {
     cases: [
       {
         id: `${slug}-changed-request-is-409`,
-        title: `${words}: a device that describes itself otherwise in mid-deployment gets 409.`,
+        title: `${words}: a device that describes itself differently in mid-deployment gets 409.`,
         requirements: ['next.conflict-is-409'],
         covers: [`${operation} 409`],
         run: async ({ device }) => {

@@ -229,10 +229,10 @@ const mapped = defineScenario({
         }
       },
     },
-    fieldCase('map.id', ['id', 'The id of a map is a text.'], ({ id }) => typeof id === 'string'),
+    fieldCase('map.id', ['id', 'The id of a map is a string.'], ({ id }) => typeof id === 'string'),
     fieldCase(
       'map.priority',
-      ['priority', 'The priority of a map, where it has one, is a whole number.'],
+      ['priority', 'The priority of a map, where it has one, is an integer.'],
       ({ priority }) => priority === undefined || Number.isInteger(priority),
     ),
     fieldCase(
@@ -243,7 +243,7 @@ const mapped = defineScenario({
     ),
     fieldCase(
       'map.action',
-      ['action', 'The action of a state, where it has one, is a text.'],
+      ['action', 'The action of a state, where it has one, is a string.'],
       ({ states }) =>
         Object.values(isObject(states) ? states : {}).every(
           (state) => !isObject(state) || ['string', 'undefined'].includes(typeof state.action),
@@ -337,14 +337,14 @@ const plain = defineScenario({
     },
     {
       id: 'unknown-deployment-is-404',
-      title: 'The map of a deployment that nobody made is answered 404.',
+      title: 'The map of a deployment that does not exist is answered 404.',
       requirements: ['map.unknown-is-404'],
       run: async ({ device }, context) =>
         expectStatus(await fetchMap({ device, id: context.random.uuid() }), 404),
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'The map of an id that is none is answered 400 or 404.',
+      title: 'The map for a malformed id is answered 400 or 404.',
       requirements: ['map.malformed-id'],
       covers: ['get-update-control-map 400'],
       run: async ({ device }) =>

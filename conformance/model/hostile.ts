@@ -157,7 +157,7 @@ function operationCase<Arranged>({
 }: Operation<Arranged>): JudgingCase<Arranged> {
   return {
     id: `hostile-${slug}-bodies-are-refused`,
-    title: `Bodies for the ${slug} that are no JSON any more are refused with an Error body.`,
+    title: `Bodies for the ${slug} that are not JSON any more are refused with an Error body.`,
     requirements: [rule, 'errors.body-is-error'],
     run: async (arranged, context: TestContext) => {
       const random = context.random.stream('hostile');

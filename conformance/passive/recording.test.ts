@@ -261,10 +261,10 @@ describe('a recording shows no violation', () => {
     expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
   });
 
-  it('by a text in a journal that may be a JSON string or no JSON', async () => {
+  it('by a string in a journal that may be a JSON string or no JSON', async () => {
     const call = { at: startedAt(), method: 'GET', path: paths.configuration, status: 200 };
     const type = [['Content-Type', 'application/json']];
-    const line = { ...call, responseHeaders: type, responseBody: 'a text' };
+    const line = { ...call, responseHeaders: type, responseBody: 'a string' };
     const found = await judge('text.ndjson', JSON.stringify(line));
     expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
   });
@@ -348,7 +348,7 @@ describe('a recording file', () => {
     ['c.har', har(without('startedDateTime')), 'entry 1: startedDateTime must be a time such as'],
     ['d.har', har(entry(paths.attributes), 7), 'd.har, entry 2: is not a JSON object.'],
     ['e.har', har(entry('', { url: '/path' })), 'entry 1: request.url must be an absolute URL'],
-    ['f.har', har(entry('', { method: '' })), 'entry 1: request.method must be a text'],
+    ['f.har', har(entry('', { method: '' })), 'entry 1: request.method must be a string'],
     ['g.ndjson', 'no JSON', 'g.ndjson, line 1: is not a JSON object; a journal has one on each'],
     ['h.ndjson', '{"at":"now"}', 'h.ndjson, line 1: "at" must be a time such as'],
     ['i.json', '[{"kind":"frame"},3]', 'i.json, entry 2: is not a JSON object'],

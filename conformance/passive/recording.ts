@@ -28,7 +28,7 @@ export const reasons = {
   'planned-fault': 'show a fault that was planned in a test server',
   'no-body': 'decide nothing without the body of the answer, which is missing, cut or masked',
   undecided: 'decide nothing by themselves',
-  'no-exchange': 'are no exchanges: frames, or what was no HTTP',
+  'no-exchange': 'are not exchanges: frames, or what was no HTTP',
 } as const;
 
 /** Entries that were not judged. */

@@ -62,13 +62,13 @@ function exchangeOf(
     throw recordingError(`response must be an object, ${shownValue(response)}.`);
   const { method, url } = request;
   if (typeof method !== 'string' || method === '') {
-    throw recordingError(`request.method must be a text, ${shownValue(method)}.`);
+    throw recordingError(`request.method must be a string, ${shownValue(method)}.`);
   }
   if (typeof url !== 'string' || !URL.canParse(url)) {
     throw recordingError(`request.url must be an absolute URL, ${shownValue(url)}.`);
   }
   if (!Number.isInteger(response.status)) {
-    throw recordingError(`response.status must be a whole number, ${shownValue(response.status)}.`);
+    throw recordingError(`response.status must be an integer, ${shownValue(response.status)}.`);
   }
   const sentMs = timestampMs(at);
   const tookMs = typeof time === 'number' && time > 0 ? time : 0;

@@ -84,10 +84,10 @@ function exchangeIn(
     throw recordingError(`"at" must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
   }
   if (typeof method !== 'string' || method === '') {
-    throw recordingError(`"method" must be a text, ${shownValue(method)}.`);
+    throw recordingError(`"method" must be a string, ${shownValue(method)}.`);
   }
   if (typeof status !== 'number' || !Number.isInteger(status)) {
-    throw recordingError(`"status" must be a whole number, ${shownValue(status)}.`);
+    throw recordingError(`"status" must be an integer, ${shownValue(status)}.`);
   }
   const url = targetOf(value);
   if (url === undefined) {

@@ -46,7 +46,7 @@ export interface ReportedBreach {
   readonly requirements: readonly string[];
   readonly level: RequirementLevel;
   readonly operation: string;
-  /** What is wrong, such as `200 body: /timezone must be a text, not the number 7`. */
+  /** What is wrong, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
   /** The exchange that shows it. */
   readonly exchange: Exchange;

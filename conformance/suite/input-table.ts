@@ -16,8 +16,8 @@ const fieldValues = {
   boolean: true,
   number: 7,
   text: 'text',
-  'empty text': '',
-  'long text': 'x'.repeat(LONG_TEXT_CHARACTERS),
+  'empty string': '',
+  'long string': 'x'.repeat(LONG_TEXT_CHARACTERS),
   list: [],
   object: {},
 } as const;

@@ -78,7 +78,7 @@ const configurationRules: readonly PassiveRule[] = [
       const wrong = Object.entries(object).find(([, value]) => typeof value !== 'string');
       if (wrong === undefined) return undefined;
       const [name, value] = wrong;
-      return { where: `${status} body: /${name}`, must: 'be a text', seen: shown(value) };
+      return { where: `${status} body: /${name}`, must: 'be a string', seen: shown(value) };
     },
   },
 ];

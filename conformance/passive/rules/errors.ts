@@ -36,7 +36,7 @@ function mustBeText(name: string): PassiveRule['violation'] {
   return (exchange) => {
     const value = exchange.object?.[name];
     if (typeof value === 'string') return undefined;
-    return memberViolation(exchange, name, { must: 'be a text', seen: shown(value) });
+    return memberViolation(exchange, name, { must: 'be a string', seen: shown(value) });
   };
 }
 
@@ -81,7 +81,7 @@ export const errorInvariants: readonly PassiveRule[] = [
       if (error !== undefined && error !== '') return undefined;
       return memberViolation(exchange, 'error', {
         must: 'say why',
-        seen: error === '' ? 'an empty text' : 'none',
+        seen: error === '' ? 'an empty string' : 'none',
       });
     },
   },

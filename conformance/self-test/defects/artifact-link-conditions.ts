@@ -109,7 +109,7 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
   },
   {
     id: 'malformed-modified-since-is-304',
-    title: 'With If-Modified-Since that is no date the file is treated as unchanged.',
+    title: 'With If-Modified-Since that is not a date the file is treated as unchanged.',
     violates: ['link.malformed-modified-since'],
     operations: file,
     mutation: conditionBecomes('if-modified-since', isNoDate, 304),
@@ -130,7 +130,7 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
   },
   {
     id: 'malformed-unmodified-since-is-412',
-    title: 'With If-Unmodified-Since that is no date the file is treated as changed.',
+    title: 'With If-Unmodified-Since that is not a date the file is treated as changed.',
     violates: ['link.malformed-unmodified-since'],
     operations: file,
     mutation: conditionBecomes('if-unmodified-since', isNoDate, 412),

@@ -119,7 +119,7 @@ const links: readonly Defect[] = [
   },
   {
     id: 'link-to-malformed-id-is-500',
-    title: 'Asking for a link to an id that is no UUID is answered 500.',
+    title: 'Asking for a link to an id that is not a UUID is answered 500.',
     violates: ['link.malformed-id'],
     operations: asking,
     mutation: refusalBecomes(500, (request) => !namesUuid(request)),

@@ -92,7 +92,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-info-is-a-text',
-    title: 'The info of an artifact is a text.',
+    title: 'The info of an artifact is a string.',
     violates: 'artifacts.info',
     path: 'info',
     becomes: () => 'mender, version 3',
@@ -106,7 +106,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-version-is-a-text',
-    title: 'The version of the format is a text.',
+    title: 'The version of the format is a string.',
     violates: 'artifacts.info-version',
     path: 'info.version',
     becomes: String,
@@ -134,7 +134,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'update-type-info-is-a-text',
-    title: 'The type_info of an update is a text.',
+    title: 'The type_info of an update is a string.',
     violates: 'artifacts.type-info',
     path: 'updates.*.type_info',
     becomes: (info) => String(membersOf(info).type),
@@ -148,7 +148,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'empty-update-type-is-a-text',
-    title: 'The type of an empty artifact is the empty text.',
+    title: 'The type of an empty artifact is the empty string.',
     violates: 'artifacts.empty-type-is-null',
     path: 'updates.*.type_info.type',
     becomes: (type) => type ?? '',
@@ -197,14 +197,14 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'meta-data-is-a-text',
-    title: 'The deprecated meta_data is JSON in a text.',
+    title: 'The deprecated meta_data is JSON in a string.',
     violates: 'artifacts.meta-data-is-an-object',
     path: 'updates.*.meta_data',
     becomes: (data) => JSON.stringify(data),
   },
   {
     id: 'metadata-is-a-list',
-    title: 'The metadata that replaces meta_data is a list of objects.',
+    title: 'The metadata that replaces meta_data is an array of objects.',
     violates: 'artifacts.metadata-is-an-object',
     path: 'updates.*.metadata',
     becomes: (data) => [data],
@@ -218,7 +218,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-depends-are-single',
-    title: 'A dependency with one value is a text in place of a list.',
+    title: 'A dependency with one value is a string instead of a list.',
     violates: 'artifacts.depends',
     path: 'artifact_depends',
     becomes: (depends) =>
@@ -349,7 +349,7 @@ const single: readonly Defect[] = [
   },
   {
     id: 'malformed-artifact-id-is-500',
-    title: 'An artifact id that is no UUID is answered 500.',
+    title: 'An artifact id that is not a UUID is answered 500.',
     violates: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
     mutation: refusalBecomes(500, (request) => !namesUuid(request)),

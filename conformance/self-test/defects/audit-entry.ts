@@ -59,7 +59,7 @@ const oddFields: readonly Odd[] = [
   },
   {
     id: 'audit-actor-is-a-text',
-    title: 'The actor is a text in place of an object.',
+    title: 'The actor is a string instead of an object.',
     violates: ['audit.actor'],
     path: '*.actor',
     value: () => 'admin',
@@ -108,7 +108,7 @@ const oddFields: readonly Odd[] = [
   },
   {
     id: 'audit-identity-is-an-object',
-    title: 'The identity data of a device is an object in place of a text.',
+    title: 'The identity data of a device is an object instead of a string.',
     violates: ['audit.object-device-identity-data'],
     path: '*.object.device.identity_data',
     value: (text) => JSON.parse(String(text)),
@@ -162,7 +162,7 @@ export const auditEntryDefects: readonly Defect[] = [
   ...Object.entries(unrecorded).map(
     ([action, violates]): Defect => ({
       id: `audit-log-without-${action}`,
-      title: `An act \`${action}\` is no entry.`,
+      title: `An act \`${action}\` is not an entry.`,
       violates,
       operations,
       mutation: unlisted(action),

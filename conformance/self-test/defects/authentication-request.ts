@@ -46,14 +46,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'id-data-of-another-kind-is-401',
-    title: 'An id_data that is no text is answered 401.',
+    title: 'An id_data that is not a string is answered 401.',
     violates: ['auth.id-data-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
   },
   {
     id: 'id-data-may-be-any-text',
-    title: 'An id_data that is no JSON is answered 401, as a new device is.',
+    title: 'An id_data that is not JSON is answered 401, as a new device is.',
     violates: ['auth.id-data-is-json-text'],
     operations,
     mutation: statusBecomes(
@@ -84,14 +84,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'pubkey-of-another-kind-is-401',
-    title: 'A pubkey that is no text is answered 401.',
+    title: 'A pubkey that is not a string is answered 401.',
     violates: ['auth.pubkey-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
   },
   {
     id: 'pubkey-may-be-any-text',
-    title: 'A pubkey that is no PEM is answered 401.',
+    title: 'A pubkey that is not a PEM is answered 401.',
     violates: ['auth.pubkey-is-pem'],
     operations,
     mutation: statusBecomes(
@@ -102,7 +102,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'tenant-token-of-another-kind-is-401',
-    title: 'A tenant_token that is no text is answered 401.',
+    title: 'A tenant_token that is not a string is answered 401.',
     violates: ['auth.tenant-token-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
@@ -116,7 +116,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'external-id-of-another-kind-is-401',
-    title: 'An external_id that is no text is answered 401.',
+    title: 'An external_id that is not a string is answered 401.',
     violates: ['auth.external-id-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),

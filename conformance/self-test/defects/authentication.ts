@@ -141,7 +141,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'malformed-body-is-401',
-    title: 'A body that is no JSON object is answered 401.',
+    title: 'A body that is not a JSON object is answered 401.',
     violates: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
     operations,
     mutation: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
@@ -169,7 +169,7 @@ const tokens: readonly Defect[] = [
   },
   {
     id: 'token-is-opaque',
-    title: 'The token is a text that says nothing of itself.',
+    title: 'The token is a string that says nothing of itself.',
     violates: ['auth.token-is-a-jwt'],
     operations: 'all',
     mutation: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),

@@ -47,7 +47,7 @@ const legal: readonly [RequirementId, ...RequirementId[]] = [
 const values: Readonly<
   Record<string, readonly [words: string, picks: (value: unknown) => boolean]>
 > = {
-  text: ['a text of digits', (value) => value === '007'],
+  text: ['a string of digits', (value) => value === '007'],
   time: ['an offset west of UTC', (value) => String(value).endsWith('-11:00')],
 };
 
@@ -105,7 +105,7 @@ const asking: readonly Defect[] = (
   ['post-next-deployment', 'post-next-deployment-v2'] as const
 ).map((operation) => ({
   id: `${operation}-refuses-pairs-of-digits`,
-  title: `The operation ${operation} refuses a text of digits.`,
+  title: `The operation ${operation} refuses a string of digits.`,
   violates: legal,
   operations: [operation],
   mutation: refused(({ body }) => body.includes('"007"')),

@@ -217,7 +217,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-download-is-json',
-    title: 'The configuration is downloaded as JSON in place of an artifact file.',
+    title: 'The configuration is downloaded as JSON instead of an artifact file.',
     violates: ['download.is-an-artifact'],
     operations: download,
     mutation: answerBecomes((answer) =>
@@ -260,7 +260,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-link-ends-tomorrow',
-    title: 'An expiry time that is no date-time is answered 200.',
+    title: 'An expiry time that is not a date-time is answered 200.',
     violates: ['download.expiry-is-a-date-time'],
     operations: download,
     mutation: statusBecomes(400, 200, lacks(false, false)),

@@ -148,7 +148,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-keeps-emptied-keys',
-    title: 'A key that is set to the empty text keeps its value.',
+    title: 'A key that is set to the empty string keeps its value.',
     violates: ['configuration.empty-removes'],
     operations: put,
     mutation: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
@@ -178,7 +178,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-takes-other-values',
-    title: 'Values that are no texts are answered 204.',
+    title: 'Values that are not strings are answered 204.',
     violates: ['configuration.values-are-texts'],
     operations: put,
     mutation: statusBecomes(400, 204, hasOtherValue),
@@ -192,7 +192,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-is-set-in-part',
-    title: 'Of a request that is refused the values that are texts are set.',
+    title: 'Of a request that is refused the values that are strings are set.',
     violates: ['configuration.refused-changes-nothing'],
     operations: put,
     mutation: answerBecomes(async (answer, request, ask) => {
@@ -206,14 +206,14 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-takes-any-json',
-    title: 'A body that is no JSON object is answered 204.',
+    title: 'A body that is not a JSON object is answered 204.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     mutation: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
-    title: 'A body that is no JSON is answered 500.',
+    title: 'A body that is not JSON is answered 500.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     mutation: answerBecomes((answer, request) =>
@@ -238,7 +238,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
-    title: 'Removing a key that is not there is answered 404.',
+    title: 'Removing a key that is missing is answered 404.',
     violates: ['configuration.remove-unknown'],
     operations: put,
     mutation: () => ({

@@ -38,7 +38,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'error-is-empty',
-    title: 'The `error` of a refusal is an empty text.',
+    title: 'The `error` of a refusal is an empty string.',
     violates: ['errors.says-why', 'auth.refusal-says-why'],
     operations,
     mutation: errorMemberBecomes('error', () => ''),
@@ -102,7 +102,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'first-contact-is-answered-in-words',
-    title: 'The refusal of a first contact is a sentence in place of an Error body.',
+    title: 'The refusal of a first contact is a sentence instead of an Error body.',
     violates: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
     operations,
     mutation: answerBecomes((answer) =>

@@ -218,7 +218,7 @@ const successKinds: readonly Kind[] = [
   },
   {
     kind: 'foreign-label',
-    says: 'labels what is no JSON as JSON',
+    says: 'labels what is not JSON as JSON',
     violates: (id) =>
       id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
     mutation: () => labelled('application/json'),
@@ -226,7 +226,7 @@ const successKinds: readonly Kind[] = [
   },
   {
     kind: 'sunset-is-no-date',
-    says: 'announces its end for a day that is no date',
+    says: 'announces its end for a day that is not a date',
     violates: () => ['versioning.deprecation-headers'],
     mutation: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
   },
@@ -286,7 +286,7 @@ const fieldKinds: readonly FieldKind[] = [
   },
   {
     kind: 'date-is-none',
-    says: 'is no date-time',
+    says: 'is not a date-time',
     fits: ({ type }) => type === 'time',
     change: (path) => (body) => changedAt(body, path, () => '31.01.2026 12:00'),
   },
@@ -354,7 +354,7 @@ function linkDefects(id: OperationId): readonly Defect[] {
 const oddDefects: readonly Defect[] = [
   defectOf('get-configuration', {
     kind: 'field-of-wrong-type',
-    says: 'answers with values that are no texts',
+    says: 'answers with values that are not strings',
     violates: ['configuration.read-texts'],
     mutation: jsonBecomes((body) =>
       isObject(body) ? Object.fromEntries(Object.keys(body).map((name) => [name, 7])) : body,

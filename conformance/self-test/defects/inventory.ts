@@ -99,7 +99,7 @@ function takenAll(answer: ProxiedAnswer): ProxiedAnswer {
 const kinds: readonly Defect[] = [
   {
     id: 'number-is-kept-as-text',
-    title: 'A number is kept as a text.',
+    title: 'A number is kept as a string.',
     violates: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
     mutation: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
@@ -113,7 +113,7 @@ const kinds: readonly Defect[] = [
   },
   {
     id: 'text-of-digits-is-a-number',
-    title: 'A text of digits is kept as a number.',
+    title: 'A string of digits is kept as a number.',
     violates: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
     mutation: valueBecomes((value) =>
@@ -293,7 +293,7 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'description-of-any-kind-is-taken',
-    title: 'An attribute whose description is no text is answered 200.',
+    title: 'An attribute whose description is not a string is answered 200.',
     violates: ['inventory.description'],
     operations: both,
     mutation: statusBecomes(
@@ -315,7 +315,7 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'mixed-arrays-are-taken',
-    title: 'An array of numbers and texts is answered 200.',
+    title: 'An array of numbers and strings is answered 200.',
     violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
     mutation: statusBecomes(400, 200, holds(isMixed)),
@@ -340,7 +340,7 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'attributes-of-any-form-are-taken',
-    title: 'A body that is no JSON array of attributes is answered 200.',
+    title: 'A body that is not a JSON array of attributes is answered 200.',
     violates: ['inventory.malformed-is-400'],
     operations: both,
     mutation: statusBecomes(400, 200, (request) => {

@@ -96,7 +96,7 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'alert-takes-any-timestamp',
-    title: 'An alert whose timestamp is any text is answered 204.',
+    title: 'An alert whose timestamp is any string is answered 204.',
     violates: 'alerts.timestamp',
     picks: ({ timestamp }) =>
       typeof timestamp === 'string' && !/^\d{4}(-\d\d){2}T(\d\d:){2}\d\d/.test(timestamp),
@@ -127,13 +127,13 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'details-of-any-kind-are-taken',
-    title: 'Details that are no object are answered 204.',
+    title: 'Details that are not an object are answered 204.',
     violates: 'alerts.details',
     picks: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),
   },
   {
     id: 'description-in-details-is-unchecked',
-    title: 'A description in details that is no text is answered 204.',
+    title: 'A description in details that is not a string is answered 204.',
     violates: 'alerts.details-description',
     picks: (alert) => {
       const { description } = membersOf(detailsOf(alert));
@@ -142,13 +142,13 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'lines-before-are-unchecked',
-    title: 'Lines before that are no list of lines are answered 204.',
+    title: 'Lines before that are not an array of lines are answered 204.',
     violates: 'alerts.lines-before',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
   },
   {
     id: 'line-matching-is-unchecked',
-    title: 'A matching line that is no line is answered 204.',
+    title: 'A matching line that is not a line is answered 204.',
     violates: 'alerts.line-matching',
     picks: (alert) => {
       const { line_matching: line } = membersOf(detailsOf(alert));
@@ -157,7 +157,7 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'lines-after-are-unchecked',
-    title: 'Lines after that are no list of lines are answered 204.',
+    title: 'Lines after that are not an array of lines are answered 204.',
     violates: 'alerts.lines-after',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
   },

@@ -130,7 +130,7 @@ const sending: readonly Defect[] = [
   },
   {
     id: 'alerts-of-any-form-are-taken',
-    title: 'A body that is no JSON array of alerts is answered 204.',
+    title: 'A body that is not a JSON array of alerts is answered 204.',
     violates: ['alerts.malformed-is-400'],
     operations: alerts,
     mutation: statusBecomes(400, 204, isNoListOfObjects),
@@ -202,7 +202,7 @@ const configuring: readonly Defect[] = [
   },
   {
     id: 'monitor-configuration-of-any-form-is-taken',
-    title: 'A body that is no JSON array of monitor configurations is answered 204.',
+    title: 'A body that is not a JSON array of monitor configurations is answered 204.',
     violates: ['monitor.malformed-is-400'],
     operations: configurations,
     mutation: statusBecomes(400, 204, isNoListOfObjects),

@@ -78,7 +78,7 @@ const artifacts: readonly Defect[] = [
   },
   {
     id: 'depends-are-shown-as-a-text',
-    title: 'A dependency on one value is shown as a text.',
+    title: 'A dependency on one value is shown as a string.',
     violates: ['artifacts.depends'],
     operations: showing,
     mutation: bodyBecomes(
@@ -91,7 +91,7 @@ const artifacts: readonly Defect[] = [
   },
   {
     id: 'depends-are-shown-by-letters',
-    title: 'A dependency that the file has as a text is shown as a list of its letters.',
+    title: 'A dependency that the file has as a string is shown as a list of its letters.',
     violates: ['artifacts.depends'],
     operations: showing,
     mutation: bodyBecomes(
@@ -130,14 +130,14 @@ const compared: readonly Defect[] = [
   ),
   {
     id: 'depends-are-met-by-a-part',
-    title: 'A dependency that the file has as a text is met by any part of it.',
+    title: 'A dependency that the file has as a string is met by any part of it.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
   },
   {
     id: 'depends-of-a-text-are-never-met',
-    title: 'A dependency that the file has as a text is met by no device.',
+    title: 'A dependency that the file has as a string is met by no device.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: flavourBecomes((flavour) => (flavour === 'vanilla' ? 'another' : flavour)),

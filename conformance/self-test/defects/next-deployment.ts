@@ -61,21 +61,21 @@ type Offers = Map<string, ProxiedAnswer>;
 export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'get-hides-a-pending-deployment',
-    title: 'GET of version 1 says that there is nothing although a deployment waits.',
+    title: 'GET v1 says that there is nothing although a deployment waits.',
     violates: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(200, 204),
   },
   {
     id: 'post-hides-a-pending-deployment',
-    title: 'POST of version 1 says that there is nothing although a deployment waits.',
+    title: 'POST v1 says that there is nothing although a deployment waits.',
     violates: ['next.post-pending-is-200'],
     operations: ['post-next-deployment'],
     mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'v2-hides-a-pending-deployment',
-    title: 'POST of version 2 says that there is nothing although a deployment waits.',
+    title: 'POST v2 says that there is nothing although a deployment waits.',
     violates: ['next.v2-pending-is-200'],
     operations: ['post-next-deployment-v2'],
     mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
@@ -101,7 +101,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'changed-request-is-204',
-    title: 'A device that describes itself otherwise in mid-deployment is answered 204.',
+    title: 'A device that describes itself differently in mid-deployment is answered 204.',
     violates: ['next.conflict-is-409'],
     operations: everyForm,
     mutation: statusBecomes(409, 204),
@@ -135,14 +135,14 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'depends-are-not-looked-at',
-    title: 'POST of version 1 offers an artifact whatever the device provides.',
+    title: 'POST v1 offers an artifact whatever the device provides.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: requestBecomes(withChecksum),
   },
   {
     id: 'depends-are-not-looked-at-in-v2',
-    title: 'POST of version 2 offers an artifact whatever the device provides.',
+    title: 'POST v2 offers an artifact whatever the device provides.',
     violates: ['next.v2-depends'],
     operations: ['post-next-deployment-v2'],
     mutation: requestBecomes(withChecksum),

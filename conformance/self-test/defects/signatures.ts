@@ -28,7 +28,7 @@ function isKeyType(keyType: string) {
 const header: readonly Defect[] = [
   {
     id: 'missing-signature-is-401',
-    title: 'A request without the signature header is answered 401 in place of 400.',
+    title: 'A request without the signature header is answered 401 instead of 400.',
     violates: ['auth.signature-header-is-required'],
     operations,
     mutation: statusBecomes(400, 401, (request) => signatureText(request) === undefined),

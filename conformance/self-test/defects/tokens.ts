@@ -31,7 +31,7 @@ function claimsOf(token: string): string {
 export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',
-    title: 'A device operation without a token is answered 403 in place of 401.',
+    title: 'A device operation without a token is answered 403 instead of 401.',
     violates: [
       'tokens.missing-is-401',
       'artifacts.unauthenticated-is-401',

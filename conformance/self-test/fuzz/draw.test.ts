@@ -74,7 +74,7 @@ describe('an alteration', () => {
     const body = { id: 'd-1', artifact: { artifact_name: 'release-1', source: {} } };
     const made = altered(
       'get-next-deployment',
-      'with an empty text as /artifact/artifact_name',
+      'with an empty string as /artifact/artifact_name',
       answerOf(body),
     );
     expect(JSON.parse(made.body)).toEqual({
@@ -97,16 +97,16 @@ describe('an alteration', () => {
     ['get-artifact', 'without /name', 'must'],
     ['get-artifact', 'without /description', 'nothing'],
     ['get-artifact', 'with the entries turned round in /device_types_compatible', 'nothing'],
-    ['get-artifact', '404 in place of 400', 'nothing'],
+    ['get-artifact', '404 instead of 400', 'nothing'],
     ['get-artifact-link', 'with a moment long after as /expire', 'nothing'],
     ['get-artifact-link', 'with a moment long ago as /expire', 'must'],
     ['list-audit-logs', '200 with the entries turned round', 'must'],
     ['list-artifacts', '200 with the entries turned round', 'nothing'],
     ['put-configuration', '400 with other words in /error', 'nothing'],
     ['put-configuration', '400 without /error', 'should'],
-    ['put-configuration', '422 in place of 400', 'must'],
-    ['put-deployment-status', '204 in place of 409', 'must'],
-    ['post-next-deployment', '400 in place of 409', 'should'],
+    ['put-configuration', '422 instead of 400', 'must'],
+    ['put-deployment-status', '204 instead of 409', 'must'],
+    ['post-next-deployment', '400 instead of 409', 'should'],
   ])('of %s, "%s", breaks %s', (id, says, bond) => {
     const wanted = alterationsOf(id).filter((each) => each.says === says);
     const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));

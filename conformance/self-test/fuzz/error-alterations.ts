@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     body: answer.body.subarray(0, -1),
   })),
   must('error-body-empty', 'without a body', isError, (answer) => withText(answer, '')),
-  must('error-body-is-none', 'with a text as its JSON', isError, (answer) =>
+  must('error-body-is-none', 'with a JSON string as its body', isError, (answer) =>
     withJson(answer, 'no'),
   ),
   must('error-body-is-none', 'with its body in a list', isError, (answer) =>

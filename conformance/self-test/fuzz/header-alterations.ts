@@ -116,7 +116,7 @@ const pageHeaders: readonly Alteration[] = [
         : relation === 'next'
           ? 'audit.link-next'
           : 'audit.link-prev',
-      `with another relation in place of ${relation} in Link`,
+      `with another relation instead of ${relation} in Link`,
     ),
   ),
   header(
