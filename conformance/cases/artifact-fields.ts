@@ -164,7 +164,7 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'device-types-are-those-of-the-file',
-    title: 'The compatible device types are there: a list of the texts in the file.',
+    title: 'The compatible device types are present: an array of the strings in the file.',
     requirement: 'artifacts.device-types',
     holds: ({ where, members }, { deviceTypes }) => {
       const reported = sortedTexts(members.device_types_compatible);
@@ -180,14 +180,14 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'provides-are-those-of-the-file',
-    title: 'The provides, if present, are a map of strings to strings, as the file has them.',
+    title: 'The provides, if present, map strings to strings, as in the file.',
     requirement: 'artifacts.provides',
     holds: ({ where, members }, { provides }) =>
       expectEqualIfThere(`provides ${where}`, members.artifact_provides, provides),
   },
   {
     id: 'depends-are-those-of-the-file',
-    title: 'The depends, if present, are a map of strings to arrays of strings, as the file has them.',
+    title: 'The depends, if present, map strings to arrays of strings, as in the file.',
     requirement: 'artifacts.depends',
     holds: ({ where, members }, { depends }) => {
       const reported = eachSorted(members.artifact_depends);
@@ -196,7 +196,7 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'clears-are-those-of-the-file',
-    title: 'The provides to clear, if present, are the list of patterns in the file.',
+    title: 'The provides to clear, if present, are the array of patterns in the file.',
     requirement: 'artifacts.clears',
     holds: ({ where, members }, { clears }) => {
       const reported = sortedTexts(members.clears_artifact_provides);
@@ -212,7 +212,7 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'modified-is-a-past-moment',
-    title: 'The time of the last change is there: a date-time that is not still to come.',
+    title: 'The time of the last change is present: a date-time that is not in the future.',
     requirement: 'artifacts.modified',
     holds: ({ where, members: { modified }, answeredMs }) => {
       const isMoment = typeof modified === 'string' && isTimestamp(modified);
@@ -236,14 +236,14 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'format-is-that-of-the-file',
-    title: 'The format in info, if present, is that of the file: mender.',
+    title: 'The format in info, if present, is the format of the file: mender.',
     requirement: 'artifacts.info-format',
     holds: ({ where, members }) =>
       expectEqualIfThere(`format ${where}`, membersOf(members.info).format, 'mender'),
   },
   {
     id: 'version-is-that-of-the-format',
-    title: 'The version in info, if present, is the integer that the file has as its format version.',
+    title: 'The version in info, if present, is the format version of the file, an integer.',
     requirement: 'artifacts.info-version',
     holds: ({ where, members }) =>
       expectEqualIfThere(`version ${where}`, membersOf(members.info).version, 3),
@@ -284,7 +284,7 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'files-are-those-of-the-artifact',
-    title: 'If files are told of the updates, they are as many as the artifact has.',
+    title: 'If updates list their files, they list as many as the artifact has.',
     requirement: 'artifacts.from-the-file',
     holds: (telling, { files }) => {
       const reported = updatesOf(telling).map((update) => update.files);
@@ -300,7 +300,7 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'file-checksums-are-those-of-the-artifact',
-    title: 'The checksum of an update file, if present, is the digest that the artifact has of it.',
+    title: 'The checksum of an update file, if present, is its digest in the artifact.',
     requirement: 'artifacts.file-checksum',
     holds: (telling, { files }) => expectOfFiles(telling, 'checksum', files),
   },
@@ -333,7 +333,7 @@ const deprecatedFields: readonly FieldRow[] = [
   },
   {
     id: 'metadata-is-an-object',
-    title: 'The metadata of an update, which replaces meta_data, is an object if there is any.',
+    title: 'The metadata of an update, which replaces meta_data, is an object, if present.',
     requirement: 'artifacts.metadata-is-an-object',
     holds: (telling) => {
       for (const { metadata } of updatesOf(telling)) {
@@ -351,8 +351,8 @@ const described = {
 
 const full = defineScenario({
   ...described,
-  name: 'What the file holds',
-  start: 'what is told of an uploaded artifact that is signed and has two files',
+  name: 'Fields of an artifact',
+  start: 'the details of an uploaded artifact that is signed and has two files',
   arrange: (context) => describedArtifact(context, 'signed'),
   cases: [...ownFields, ...nestedFields].map(fieldCase),
 });
@@ -360,7 +360,7 @@ const full = defineScenario({
 const unsigned = defineScenario({
   ...described,
   name: 'An artifact without a signature',
-  start: 'what is told of an uploaded artifact that is not signed',
+  start: 'the details of an uploaded artifact that is not signed',
   arrange: (context) => describedArtifact(context, 'plain'),
   cases: [
     fieldCase({
@@ -375,20 +375,20 @@ const unsigned = defineScenario({
 const withData = defineScenario({
   ...described,
   name: 'Update data',
-  start: 'what is told of an uploaded artifact with update data',
+  start: 'the details of an uploaded artifact with update data',
   arrange: (context) => describedArtifact(context, 'dependent'),
   cases: [
     ...deprecatedFields.map(fieldCase),
     {
       id: 'meta-data-or-metadata',
-      title: 'Update data may stand in the deprecated meta_data, in metadata, or in both.',
+      title: 'Update data may be in the deprecated meta_data, in metadata, or in both.',
       requirements: ['artifacts.meta-data'],
       observe: async ({ tellings }) => {
         const updates = tellings.flatMap(updatesOf);
         const names = ['meta_data', 'metadata'].filter((name) =>
           updates.some((one) => name in one),
         );
-        return observed(names.length === 0 ? 'neither is there' : names.join(' and '));
+        return observed(names.length === 0 ? 'neither is present' : names.join(' and '));
       },
     },
   ],
@@ -397,12 +397,12 @@ const withData = defineScenario({
 const empty = defineScenario({
   ...described,
   name: 'An empty artifact',
-  start: 'what is told of an uploaded artifact without payload',
+  start: 'the details of an uploaded artifact without payload',
   arrange: (context) => describedArtifact(context, 'empty'),
   cases: [
     fieldCase({
       id: 'empty-type-is-null',
-      title: 'The type of an empty artifact, if reported, is null.',
+      title: 'The type of an empty artifact, if present, is null.',
       requirement: 'artifacts.empty-type-is-null',
       holds: (telling) => {
         for (const { type_info: info } of updatesOf(telling)) {

@@ -73,7 +73,7 @@ const deploymentFields: readonly Field[] = [
   {
     requirement: 'audit.actor-email',
     path: 'actor.email',
-    words: 'an e-mail address',
+    words: 'an email address',
     fits: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
     isOptional: true,
   },
@@ -84,7 +84,7 @@ const deploymentFields: readonly Field[] = [
     fits: isText,
     isOptional: true,
   },
-  { requirement: 'audit.time', path: 'time', words: 'the date-time of the act', fits: isRecent },
+  { requirement: 'audit.time', path: 'time', words: 'the date-time of the action', fits: isRecent },
   {
     requirement: 'audit.action',
     path: 'action',
@@ -141,7 +141,7 @@ const userFields: readonly Field[] = [
   {
     requirement: 'audit.object-user-email',
     path: 'object.user.email',
-    words: 'an e-mail address',
+    words: 'an email address',
     fits: (value) => typeof value === 'string' && value.includes('@'),
   },
 ];
@@ -172,10 +172,10 @@ const tenantFields: readonly Field[] = [
 /** Checks the field in every entry; another case checks its parent. */
 function fieldCase({ requirement, path, words, fits, isOptional }: Field): JudgingCase<Recorded> {
   const parent = path.split('.').slice(0, -1).join('.');
-  const title = isOptional ? `\`${path}\` is absent or ${words}` : `\`${path}\` is there: ${words}`;
+  const title = isOptional ? `\`${path}\` is absent or ${words}` : `\`${path}\` is present: ${words}`;
   return {
     id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
-    title: `In an entry ${title}.`,
+    title: `In an entry, ${title}.`,
     requirements: [requirement],
     run: async (recorded, context) => {
       for (const entry of recorded.found) {
@@ -207,7 +207,7 @@ function expectFilledByType(found: readonly Entry[], type: string): void {
 function byTypeCase(type: 'deployment' | 'device'): JudgingCase<Recorded> {
   return {
     id: `entry-on-a-${type}-fills-${type}`,
-    title: `In an entry on a ${type} the member \`${type}\` of \`object\` is filled, and no other.`,
+    title: `In an entry on a ${type}, the member \`${type}\` of \`object\` is filled and no other.`,
     requirements: ['audit.object-fields-by-type'],
     run: async ({ found }) => expectFilledByType(found, type),
   };
@@ -297,7 +297,7 @@ const onDevice = defineScenario({
     byTypeCase('device'),
     {
       id: 'acts-without-a-word-of-their-own',
-      title: 'Which actions a trusted and accepted device is recorded with.',
+      title: 'Which actions are recorded for a device that is pre-authorized and accepted.',
       requirements: ['audit.other-actions'],
       observe: async ({ found }) => {
         const acts = found.map((entry) => textAt(entry, 'action') ?? 'nothing');
@@ -309,7 +309,7 @@ const onDevice = defineScenario({
 
 const deploymentActs = defineScenario({
   area: 'audit-log',
-  name: 'Acts on a deployment',
+  name: 'Actions on a deployment',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
   needs: ['operator'],
@@ -321,7 +321,7 @@ const deploymentActs = defineScenario({
       requirements: ['audit.entry-fields'],
       run: async (deploymentId, context) => {
         const elements = listIn(await list(context, { object_id: deploymentId }));
-        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is none');
+        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is not one');
         const other = elements.find((element) => !isEntry(element));
         expectThat(other === undefined, 'an object', shown(other));
       },
@@ -329,19 +329,19 @@ const deploymentActs = defineScenario({
     actionCase({
       action: 'create',
       requirements: ['audit.deployment-created'],
-      title: 'Creating a deployment is an entry `create` on it.',
+      title: 'Creating a deployment adds an entry `create` on it.',
     }),
     actionCase({
       action: 'abort',
       requirements: ['audit.deployment-aborted'],
-      title: 'Aborting a deployment is an entry `abort` on it.',
+      title: 'Aborting a deployment adds an entry `abort` on it.',
     }),
   ],
 });
 
 const deviceActs = defineScenario({
   area: 'audit-log',
-  name: 'Acts on a device',
+  name: 'Actions on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
   risk: 'write',
   needs: ['operator'],
@@ -350,12 +350,12 @@ const deviceActs = defineScenario({
     actionCase({
       action: 'reject',
       requirements: ['audit.device-rejected', 'audit.recorded-actions'],
-      title: 'Rejecting a device is an entry `reject` on it.',
+      title: 'Rejecting a device adds an entry `reject` on it.',
     }),
     actionCase({
       action: 'decommission',
       requirements: ['audit.device-decommissioned', 'audit.recorded-actions'],
-      title: 'Decommissioning a device is an entry `decommission` on it.',
+      title: 'Decommissioning a device adds an entry `decommission` on it.',
     }),
   ],
 });
@@ -374,7 +374,7 @@ async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
 const onUser = defineScenario({
   area: 'audit-log',
   name: 'Entries on a user',
-  start: 'a user who has made another user',
+  start: 'a user who has created another user',
   risk: 'write',
   needs: ['operator', 'role-control'],
   arrange: (context) => ofAccess(context, 'user'),
@@ -384,7 +384,7 @@ const onUser = defineScenario({
 const onTenant = defineScenario({
   area: 'audit-log',
   name: 'Entries on a tenant',
-  start: 'a user who has changed what belongs to the whole tenant, such as a role',
+  start: 'a user who has changed something that belongs to the whole tenant, such as a role',
   risk: 'write',
   needs: ['operator', 'role-control'],
   arrange: (context) => ofAccess(context, 'tenant'),

@@ -147,7 +147,7 @@ function exportCase(
 const values = defineScenario<Awkward>({
   area: 'audit-export',
   name: 'Values that need quotes',
-  start: 'entries on deployments and on a device whose values hold quotes, commas and line ends',
+  start: 'entries on deployments and on a device, with quotes, commas and line ends in their values',
   risk: 'write',
   needs: ['operator'],
   arrange: awkward,
@@ -155,7 +155,7 @@ const values = defineScenario<Awkward>({
     exportCase(
       {
         id: 'export-can-be-parsed',
-        title: 'The export follows the grammar of CSV: quotes stand around whole fields, in pairs.',
+        title: 'The export is well-formed CSV: quotes enclose whole fields, in pairs.',
         requirements: ['audit.export-fields-are-quoted'],
       },
       (document) => {
@@ -234,7 +234,7 @@ function lacking(some: readonly string[], others: readonly string[]): readonly s
 const large = defineScenario<Query>({
   area: 'audit-export',
   name: 'A large export',
-  start: `a user who has caused at least ${MANY} entries`,
+  start: `a user with at least ${MANY} entries in the log`,
   risk: 'write',
   needs: ['operator'],
   arrange: manyEntries,
@@ -248,14 +248,14 @@ const large = defineScenario<Query>({
         const answer = await exported(context, { ...query, limit: EXPORTED_MAX });
         needStatus('an export', answer, 200);
         const later = await totalOf(context, query);
-        if (later !== total) throw new StartStateMissed('a log that rests', `it grew by ${later}`);
+        if (later !== total) throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
         const records = readCsv(answer.text).length - 1;
         expectEqual('records', records, Math.min(total, EXPORTED_MAX));
       },
     },
     {
       id: 'large-export-is-that-of-the-list',
-      title: `The first ${PAGED} entries of an export are those of the list, each as often.`,
+      title: `The first ${PAGED} entries of an export are those of the list, each as many times.`,
       requirements: ['audit.export-same-entries', 'audit.export-limit'],
       run: async (query, context) => {
         const sorted = { ...query, sort: 'asc' };

@@ -17,21 +17,21 @@ function block(label: string, content: string): string {
 /** Every field of the contract, and the body. */
 export const authRequestInputs: InputTable = {
   'missing-id-data-is-400': {
-    title: 'A signed request whose field id_data is missing is answered 400.',
+    title: 'A signed request without id_data is answered 400.',
     requirement: 'auth.id-data-is-required',
     field: 'id_data',
     refused: ['missing'],
   },
   'id-data-of-another-kind-is-400': {
     title:
-      'A signed request whose field id_data is null, a number, a boolean, an array or an object is answered 400.',
+      'A signed request whose id_data is null, a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.id-data-is-text',
     field: 'id_data',
     refused: otherThanText,
   },
   'id-data-that-is-no-json-is-400': {
     title:
-      'A signed request whose field id_data is empty, or a string that is not JSON is answered 400.',
+      'A signed request whose id_data is empty or not JSON is answered 400.',
     requirement: 'auth.id-data-is-json-text',
     field: 'id_data',
     refused: {
@@ -43,14 +43,14 @@ export const authRequestInputs: InputTable = {
     },
   },
   'missing-pubkey-is-400': {
-    title: 'A signed request whose field pubkey is missing is answered 400.',
+    title: 'A signed request without pubkey is answered 400.',
     requirement: 'auth.pubkey-is-required',
     field: 'pubkey',
     refused: ['missing'],
   },
   'pubkey-of-another-kind-is-400': {
     title:
-      'A signed request whose field pubkey is null, a number, a boolean, an array or an object is answered 400.',
+      'A signed request whose pubkey is null, a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.pubkey-is-text',
     field: 'pubkey',
     refused: otherThanText,
@@ -71,27 +71,27 @@ export const authRequestInputs: InputTable = {
     },
   },
   'tenant-token-is-not-malformed': {
-    title: 'A signed request whose field tenant_token is a non-empty string is not malformed.',
+    title: 'A signed request whose tenant_token is a non-empty string is not malformed.',
     requirement: 'auth.tenant-token-may-be-there',
     field: 'tenant_token',
     accepted: { 'a word': 'token', 'a long string': 'token.'.repeat(100) },
   },
   'tenant-token-of-another-kind-is-400': {
     title:
-      'A signed request whose field tenant_token is a number, a boolean, an array or an object is answered 400.',
+      'A signed request whose tenant_token is a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.tenant-token-is-text',
     field: 'tenant_token',
     refused: ['number', 'boolean', 'list', 'object'],
   },
   'external-id-is-not-malformed': {
-    title: 'A signed request whose field external_id is a string, empty or filled is not malformed.',
+    title: 'A signed request whose external_id is a string, empty or not, is not malformed.',
     requirement: 'auth.external-id-may-be-there',
     field: 'external_id',
     accepted: { 'an empty string': '', 'a word': 'device-7', 'a long string': 'device'.repeat(40) },
   },
   'external-id-of-another-kind-is-400': {
     title:
-      'A signed request whose field external_id is a number, a boolean, an array or an object is answered 400.',
+      'A signed request whose external_id is a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.external-id-is-text',
     field: 'external_id',
     refused: ['number', 'boolean', 'list', 'object'],

@@ -23,16 +23,16 @@ const LONG = 100;
 /** Texts that any field of a text may hold. */
 const texts: Readonly<Record<string, string>> = {
   'letters of other scripts': 'æ 日本 🗝',
-  'quotes and signs': `"two" 'one' \\ & <b> % $ {}`,
-  'a string like a number': '007',
-  'a string like a word of JSON': 'null',
+  'quotes and symbols': `"two" 'one' \\ & <b> % $ {}`,
+  'a string that looks like a number': '007',
+  'a string that looks like a JSON keyword': 'null',
   'a long string': 'long string '.repeat(LONG / 10).trim(),
   'blanks within': 'a  b',
 };
 
 const times: Readonly<Record<string, string>> = {
   'a fraction': '2026-01-31T12:00:00.5Z',
-  'nine digits of a second': '2026-01-31T12:00:00.123456789Z',
+  'nine fractional digits': '2026-01-31T12:00:00.123456789Z',
   'an offset to the east': '2026-01-31T17:30:00+05:30',
   'an offset to the west': '2026-01-31T01:00:00-11:00',
   'the 29th of February': '2024-02-29T23:59:59Z',
@@ -192,7 +192,7 @@ function extendedOf({ resource: name }: Body): readonly Input[] {
         .filter((path) => path.length > 0);
       const places = new Map([[], ...objects.map(({ path }) => path), ...entries].map(keyed));
       return [...places.values()].map((place) => ({
-        what: `a member beside those of ${place.join('.') || 'the body'}`,
+        what: `an unknown member in ${place.join('.') || 'the body'}`,
         value: undefined,
         type: 'object',
         resource: Object(withMember(table.sample, [...place, 'x_newer'], { of: ['one'] })),
@@ -233,7 +233,7 @@ async function expectKept(context: TestContext, sender: Sender, body: Body): Pro
       (text) => text.includes(asJson),
     );
     if (found.includes(asJson)) continue;
-    if (found === '') throw new NotObservable(`users read nothing of ${body.operation}, ${what}`);
+    if (found === '') throw new NotObservable(`users see nothing of ${body.operation}, ${what}`);
     const where = `${body.operation}, ${what}: `;
     throw new ExpectationFailure(`${where}${shown(value)}`, where + shown(found));
   }
@@ -243,7 +243,7 @@ function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
   return [
     {
       id: `${body.operation}-takes-every-legal-value`,
-      title: `Every field of ${body.resource} takes what the contract allows for it.`,
+      title: `Every field of ${body.resource} accepts what the contract allows for it.`,
       requirements: ['service.legal-values'],
       run: async (sender) => {
         for (const input of inputsOf(body)) await expectTaken(sender, body, input);
@@ -251,13 +251,13 @@ function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
     },
     {
       id: `${body.operation}-keeps-every-text`,
-      title: `Users read every text of ${body.resource} as it was sent by ${body.operation}.`,
+      title: `Users see every string of ${body.resource} exactly as ${body.operation} sent it.`,
       requirements: ['service.legal-values-are-kept'],
       run: (sender, context) => expectKept(context, sender, body),
     },
     {
       id: `${body.operation}-takes-unknown-members`,
-      title: `Members beside those of ${body.resource}, as newer devices send, do not matter.`,
+      title: `Unknown members of ${body.resource}, as newer devices send them, have no effect.`,
       requirements: ['service.unknown-members'],
       run: async (sender) => {
         for (const input of extendedOf(body)) await expectTaken(sender, body, input);
@@ -307,7 +307,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
       cases: [
         {
           id: `${operation}-takes-every-legal-value`,
-          title: `The pairs of ${operation} take every text, as values and as names of free pairs.`,
+          title: `The pairs of ${operation} accept every string, as values and as names of free pairs.`,
           requirements: ['service.legal-values'],
           run: async (device) => {
             for (const [words, text] of Object.entries(texts)) {

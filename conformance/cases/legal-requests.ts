@@ -186,7 +186,7 @@ export function failureOf(
 
 /** A request that does not succeed in its usual form is for other cases to judge. */
 export function notObservable(id: OperationId, { actual }: Mismatch): NotObservable {
-  return new NotObservable(`${id} does not succeed in the usual form either: ${actual}`);
+  return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
 }
 
 /** The good requests to the operations that the target has. */

@@ -32,8 +32,8 @@ const notALineList = {
   'one line': line,
   'a string': 'failure',
   'a number': 42,
-  'a list of a string': ['failure'],
-  'a list of null': [null],
+  'an array of a string': ['failure'],
+  'an array of null': [null],
 };
 
 const lineLists = { 'no line': [], lines: [line, line] };
@@ -199,14 +199,14 @@ const fields: Readonly<Record<string, FieldRow>> = {
 function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
   const { words, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {
-    title: `An alert is answered 400 for ${words} when it is missing or not as it has to be.`,
+    title: `An alert is answered 400 if ${words} is missing or invalid.`,
     requirement,
     field,
     refused,
     covers: ['post-alerts 400'],
   };
   if (!accepted) return [[`${id}-is-checked`, isChecked]];
-  const title = `An alert is answered 204 for ${words} in each of the forms that are allowed.`;
+  const title = `An alert is answered 204 for each allowed form of ${words}.`;
   return [
     [`${id}-is-checked`, isChecked],
     [`${id}-is-accepted`, { title, requirement, field, accepted }],
