@@ -73,7 +73,7 @@ const deploymentFields: readonly Field[] = [
   {
     requirement: 'audit.actor-email',
     path: 'actor.email',
-    words: 'an email address',
+    words: 'an e-mail address',
     fits: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
     isOptional: true,
   },
@@ -141,7 +141,7 @@ const userFields: readonly Field[] = [
   {
     requirement: 'audit.object-user-email',
     path: 'object.user.email',
-    words: 'an email address',
+    words: 'an e-mail address',
     fits: (value) => typeof value === 'string' && value.includes('@'),
   },
 ];

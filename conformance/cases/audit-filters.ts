@@ -62,7 +62,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     misses: () => [{ actor_type: 'device' }],
   },
   'actor-email': {
-    title: 'With actor_email, only entries by the user with that email address',
+    title: 'With actor_email, only entries by the user with that e-mail address',
     ofList: 'audit.actor-email-filter',
     ofExport: 'audit.export-actor-email',
     // The e-mail is optional in an entry; without it only the non-matching queries can be checked.

@@ -127,7 +127,7 @@ describe('the list of cases', () => {
       '  deployment-status/other-status-is-400 (must, write, needs operator)',
     );
     expect(lines).toContain(
-      '      A status that a device may not report, aborted and pending too, is answered 400.',
+      '      A status that a device may not report, such as aborted or pending, is answered 400.',
     );
     expect(lines.at(-1)).toBe(`${listCases().length} cases`);
   });

@@ -65,7 +65,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
   if (type !== 'text') return [refusal];
   const loss: Defect = {
     id: `${operation}-loses-blanks-in-${slug}`,
-    title: `The operation ${operation} keeps one of several blanks in \`${path}\`.`,
+    title: `The operation ${operation} keeps only one of several spaces in \`${path}\`.`,
     violates: ['service.legal-values-are-kept'],
     operations: [operation],
     mutation: requestBecomes((request) =>

@@ -88,7 +88,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-lacks-a-pair',
-    title: 'Of two pairs in the store only the second one is read.',
+    title: 'Of two pairs in the store, only the second one is read.',
     violates: ['configuration.read-all'],
     operations: get,
     mutation: bodyBecomes((pairs) => {
@@ -128,7 +128,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-write-is-dropped',
-    title: 'Pairs that a device sets are forgotten.',
+    title: 'Pairs that a device sets are not stored.',
     violates: [
       'configuration.written-is-read',
       'configuration.any-name',
@@ -141,7 +141,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-keeps-the-first-value',
-    title: 'A key that is set again keeps the value that it has.',
+    title: 'A key that is set again keeps its old value.',
     violates: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
     operations: put,
     mutation: keepsFirst,
@@ -171,7 +171,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-values-are-one-line',
-    title: 'Of a value only the first line is kept.',
+    title: 'Only the first line of a value is kept.',
     violates: ['configuration.any-text'],
     operations: put,
     mutation: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
@@ -192,7 +192,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-is-set-in-part',
-    title: 'Of a request that is refused the values that are strings are set.',
+    title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing'],
     operations: put,
     mutation: answerBecomes(async (answer, request, ask) => {
@@ -238,7 +238,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
-    title: 'Removing a key that is missing is answered 404.',
+    title: 'Removing a key that does not exist is answered 404.',
     violates: ['configuration.remove-unknown'],
     operations: put,
     mutation: () => ({

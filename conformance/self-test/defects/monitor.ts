@@ -18,13 +18,13 @@ interface RefusedForm {
 const refusedForms: readonly RefusedForm[] = [
   {
     id: 'alert-of-level-ok-is-refused',
-    title: 'An alert of the level OK is answered 400.',
+    title: 'An alert of level OK is answered 400.',
     violates: ['alerts.level-ok'],
     picks: ({ level }) => level === 'OK',
   },
   {
     id: 'alert-of-level-critical-is-refused',
-    title: 'An alert of the level CRITICAL is answered 400.',
+    title: 'An alert of level CRITICAL is answered 400.',
     violates: ['alerts.level-critical', 'alerts.are-accepted'],
     picks: ({ level }) => level === 'CRITICAL',
   },
@@ -137,21 +137,21 @@ const sending: readonly Defect[] = [
   },
   {
     id: 'alerts-need-no-body',
-    title: 'A request for alerts without a body is answered 204.',
+    title: 'An alert request without a body is answered 204.',
     violates: ['alerts.body-is-required'],
     operations: alerts,
     mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
   {
     id: 'alerts-are-dropped',
-    title: 'Alerts are answered 204 and forgotten.',
+    title: 'Alerts are answered 204 but not stored.',
     violates: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
     operations: alerts,
     mutation: emptied(isPlain),
   },
   {
     id: 'alerts-of-one-moment-are-one',
-    title: 'Of several alerts with one timestamp only the first is kept.',
+    title: 'Of several alerts with one timestamp, only the first is kept.',
     violates: ['alerts.are-shown'],
     operations: alerts,
     mutation: requestBecomes((request) => {
@@ -188,14 +188,14 @@ const configuring: readonly Defect[] = [
   },
   {
     id: 'monitor-configuration-is-dropped',
-    title: 'A monitor configuration is answered 204 and forgotten.',
+    title: 'A monitor configuration is answered 204 but not stored.',
     violates: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
     operations: configurations,
     mutation: emptied(isConfiguration),
   },
   {
     id: 'monitor-configuration-stays-the-first',
-    title: 'The first monitor configuration stays, whatever is sent later.',
+    title: 'The first monitor configuration is kept, whatever is sent later.',
     violates: ['monitor.is-current', 'service.equal-forms'],
     operations: configurations,
     mutation: keepsFirst,
@@ -209,7 +209,7 @@ const configuring: readonly Defect[] = [
   },
   {
     id: 'monitor-configuration-needs-no-body',
-    title: 'A request for monitor configurations without a body is answered 204.',
+    title: 'A monitor configuration request without a body is answered 204.',
     violates: ['monitor.body-is-required'],
     operations: configurations,
     mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
