@@ -40,7 +40,7 @@ export function readLedger(path: string): ReadLedger {
 }
 
 function readLines(text: string): ReadLedger {
-  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large to be a ledger');
+  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large for a ledger');
   const resources = new Map<string, Remainder>();
   const urlOfRun = new Map<string, string>();
   let announced = 0;

@@ -166,7 +166,7 @@ function kindRule(value: unknown): RequirementId {
 /** A user reads the attributes of a device. */
 export function isDescribed(index: number): Step {
   return {
-    words: `a user looks at the attributes of device ${'AB'.charAt(index)}`,
+    words: `a user reads the attributes of device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).identity === 'accepted',
     take: async (life, reality) => {
       const { attributes } = life.device(index);

@@ -36,7 +36,7 @@ export function requirementOn(operation: OperationId, steps: readonly string[]):
   );
   const [nearest] = holding.toSorted((one, other) => other.steps.length - one.steps.length);
   const found = nearest ?? partsOf(operation)[0];
-  if (!found) throw new Error(`no requirement speaks of the answers of ${operation}`);
+  if (!found) throw new Error(`no requirement covers the answers of ${operation}`);
   return found.requirement;
 }
 

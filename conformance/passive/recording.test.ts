@@ -177,7 +177,7 @@ describe('a recording shows a violation', () => {
     const text = recordingText(found);
     expect(text).toContain('VIOLATED: 1 of ');
     expect(text).toContain('first: entry 4, 2026-01-31T12:00:');
-    expect(text).toContain('expected deployment d-1 to be offered no longer, since its end was');
+    expect(text).toContain('expected deployment d-1 to not be offered any more, since its end was');
     expect(JSON.stringify(found)).not.toContain(token);
     expect(JSON.stringify(found)).not.toContain('c2lnbmVk');
   });
@@ -296,7 +296,7 @@ describe('entries that cannot be judged', () => {
     const others = Array.from({ length: 7 }, () => entry('', { url: 'https://cdn.example/a' }));
     const found = await judge('many.har', har(...others, entry(paths.attributes)));
     expect(recordingText(found)).toContain(
-      '7 are of other servers: entry 1, entry 2, entry 3, entry 4, entry 5 and 2 more',
+      '7 of other servers: entry 1, entry 2, entry 3, entry 4, entry 5 and 2 more',
     );
   });
 
@@ -308,7 +308,7 @@ describe('entries that cannot be judged', () => {
   ])('decide no requirement in %s', async (_, content) => {
     const found = await judge('nothing', content);
     expect(found.outcome).toBe('nothing');
-    expect(recordingText(found)).toMatch(/^NOTHING TESTED: no entry decides a requirement/);
+    expect(recordingText(found)).toMatch(/^NOTHING TESTED: no entry can be judged by a requirement/);
   });
 });
 
@@ -342,7 +342,7 @@ describe('a recording file', () => {
   it.each<[string, string, string | RegExp]>([
     ['cut.har', har(entry(paths.attributes)).slice(0, -9), 'cut.har: is cut off or not JSON'],
     ['page.har', '<html>', 'page.har: is cut off or not JSON'],
-    ['no-log.har', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
+    ['no-log.har', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no array log.entries.'],
     ['a.har', har(without('request')), 'a.har, entry 1: request must be an object, missing.'],
     ['b.har', har(without('response')), 'b.har, entry 1: response must be an object, missing.'],
     ['c.har', har(without('startedDateTime')), 'entry 1: startedDateTime must be a time such as'],

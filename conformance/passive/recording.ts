@@ -20,15 +20,15 @@ const NAMED_MAX = 5;
 
 /** Why an entry was not judged, each as the end of a sentence. */
 export const reasons = {
-  'other-server': 'are of other servers',
-  'no-operation': 'call no operation of this API',
-  management: 'are of the management API, which is not judged by recordings',
-  'no-rule': 'are of operations that no rule looks at (artifacts, configuration files, websockets)',
-  'no-answer': 'have no answer',
-  'planned-fault': 'show a fault that was planned in a test server',
-  'no-body': 'decide nothing without the body of the answer, which is missing, cut or masked',
-  undecided: 'decide nothing by themselves',
-  'no-exchange': 'are not exchanges: frames, or what was no HTTP',
+  'other-server': 'of other servers',
+  'no-operation': 'not calls of this API',
+  management: 'of the management API, which is not judged from recordings',
+  'no-rule': 'of operations that no rule checks (artifacts, configuration files, websockets)',
+  'no-answer': 'without an answer',
+  'planned-fault': 'with a fault that was planned in a test server',
+  'no-body': 'undecided without the body of the answer, which is missing, cut off or masked',
+  undecided: 'undecided on their own',
+  'no-exchange': 'not exchanges: frames, or messages that are not HTTP',
 } as const;
 
 /** Entries that were not judged. */

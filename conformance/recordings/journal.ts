@@ -72,7 +72,7 @@ function exchangeIn(
   const recordingError = (what: string) => new RecordingError(file, place, what);
   if (!isRecord(value)) {
     throw recordingError(
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     );
   }
   const { at, method, status, requestBody, responseBody, kind = 'exchange' } = value;
@@ -91,7 +91,7 @@ function exchangeIn(
   }
   const url = targetOf(value);
   if (url === undefined) {
-    throw recordingError('needs "url" as an absolute URL, or "path" beginning with a slash.');
+    throw recordingError('needs "url" as an absolute URL, or "path" starting with a slash.');
   }
   const endedMs = timestampMs(at);
   const { id } = isRecord(value.device) ? value.device : {};

@@ -111,8 +111,8 @@ describe('a HAR file', () => {
     ['nothing', '', 'is cut off or not JSON: '],
     ['no JSON', '<html>', 'is cut off or not JSON: '],
     ['half an archive', har(entry).slice(0, -20), 'is cut off or not JSON: '],
-    ['a list', '[]', 'is not a HAR 1.2 archive: it has no list log.entries.'],
-    ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
+    ['a list', '[]', 'is not a HAR 1.2 archive: it has no array log.entries.'],
+    ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no array log.entries.'],
     ['entries that are not an array', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
   ])('with %s is refused in one sentence', async (_, content, sentence) => {
     const problem = await problemOf(fileOf('bad.har', content));
@@ -195,17 +195,17 @@ describe('a journal', () => {
     [
       'no JSON',
       'GET /api 200',
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     ],
     [
       'a list',
       '[]',
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     ],
     [
       'a line that breaks off',
       JSON.stringify(line).slice(0, 30),
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     ],
     [
       'no time',
@@ -231,17 +231,17 @@ describe('a journal', () => {
     [
       'no place',
       journal({ ...line, url: undefined }),
-      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+      'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
     [
       'a wrong url',
       journal({ ...line, url: '/api' }),
-      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+      'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
     [
       'a wrong path',
       journal({ ...line, url: undefined, path: 'api' }),
-      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+      'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
   ])('with %s is refused by the number of the line', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));

@@ -64,7 +64,7 @@ function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
   const { status, headers } = answer;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
-    const way = 'use the address that it redirects to';
+    const way = 'use the address in the redirect';
     return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
   }
   const isDown = gatewayErrors.includes(status);

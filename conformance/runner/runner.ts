@@ -48,7 +48,7 @@ export function gate(each: RunnableCase, gates: Gates): Finding | undefined {
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
   if (gates.readOnly && each.risk !== 'read') {
-    return skip('read-only', `--read-only leaves out ${each.risk} cases`);
+    return skip('read-only', `--read-only excludes ${each.risk} cases`);
   }
   if (each.risk === 'disruptive' && !gates.disruptive) {
     return skip('disruptive', 'the case may affect other users; --disruptive includes it');
@@ -181,7 +181,7 @@ function missedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
   if (each.level !== 'may') {
     return { verdict: 'fail', expected, actual, ...(missed === undefined ? {} : { missed }) };
   }
-  return { verdict: 'observed', observation: `${actual}, where ${expected} is usual` };
+  return { verdict: 'observed', observation: `${actual}, where ${expected} is expected` };
 }
 
 /** A case that did not get as far as a judgement. */

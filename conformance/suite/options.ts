@@ -33,7 +33,7 @@ export const suiteOptions = {
   probe: {
     flag: '--no-probe',
     group: 'What the target can do',
-    help: 'do not send requests to find out what it offers',
+    help: 'do not probe what the target offers',
     cli: { kind: 'switch' },
     default: { value: true, isQuiet: true },
   },

@@ -142,13 +142,13 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'lines-before-are-unchecked',
-    title: 'lines_before that is not an array of lines is answered 204.',
+    title: '`lines_before` that is not an array of lines is answered 204.',
     violates: 'alerts.lines-before',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
   },
   {
     id: 'line-matching-is-unchecked',
-    title: 'line_matching that is not a line is answered 204.',
+    title: '`line_matching` that is not a line is answered 204.',
     violates: 'alerts.line-matching',
     picks: (alert) => {
       const { line_matching: line } = membersOf(detailsOf(alert));
@@ -157,7 +157,7 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'lines-after-are-unchecked',
-    title: 'lines_after that is not an array of lines is answered 204.',
+    title: '`lines_after` that is not an array of lines is answered 204.',
     violates: 'alerts.lines-after',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
   },

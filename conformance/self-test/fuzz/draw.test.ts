@@ -96,12 +96,12 @@ describe('an alteration', () => {
   it.each<[OperationId, string, Alteration['bond']]>([
     ['get-artifact', 'without /name', 'must'],
     ['get-artifact', 'without /description', 'nothing'],
-    ['get-artifact', 'with the entries turned round in /device_types_compatible', 'nothing'],
+    ['get-artifact', 'with the entries in reverse order in /device_types_compatible', 'nothing'],
     ['get-artifact', '404 instead of 400', 'nothing'],
     ['get-artifact-link', 'with a moment long after as /expire', 'nothing'],
     ['get-artifact-link', 'with a moment long ago as /expire', 'must'],
-    ['list-audit-logs', '200 with the entries turned round', 'must'],
-    ['list-artifacts', '200 with the entries turned round', 'nothing'],
+    ['list-audit-logs', '200 with the entries in reverse order', 'must'],
+    ['list-artifacts', '200 with the entries in reverse order', 'nothing'],
     ['put-configuration', '400 with other words in /error', 'nothing'],
     ['put-configuration', '400 without /error', 'should'],
     ['put-configuration', '422 instead of 400', 'must'],
@@ -114,7 +114,7 @@ describe('an alteration', () => {
   });
 
   it("of a caller's request id touches only requests with one", () => {
-    const says = "400 with another request id than the caller's";
+    const says = "400 with a request id other than the caller's";
     const answer = answerOf({ error: 'no', request_id: 'mine' }, 400);
     const request = requestFor('put-configuration');
     const named = { ...request, headers: { 'x-svc-requestid': 'mine' } };

@@ -101,7 +101,7 @@ const pageHeaders: readonly Alteration[] = [
     'x-total-count',
     (old) => String(Number(old) + 1),
     total,
-    'with one more in X-Total-Count',
+    'with X-Total-Count too high by one',
   ),
   header('header-altered', 'must', 'x-total-count', () => '0', total, 'with 0 in X-Total-Count'),
   header('header-missing', 'must', 'link', () => undefined, 'audit.links'),
@@ -125,7 +125,7 @@ const pageHeaders: readonly Alteration[] = [
     'link',
     withFalsePage,
     'audit.link-prev',
-    'with both next and prev in Link, always',
+    'always with both next and prev in Link',
   ),
 ];
 
