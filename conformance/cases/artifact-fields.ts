@@ -323,7 +323,8 @@ const nestedFields: readonly FieldRow[] = [
 const deprecatedFields: readonly FieldRow[] = [
   {
     id: 'meta-data-is-an-object',
-    title: 'The deprecated meta_data of an update, if present, is an object or an array of objects.',
+    title:
+      'The deprecated meta_data of an update, if present, is an object or an array of objects.',
     requirement: 'artifacts.meta-data-is-an-object',
     holds: (telling) => {
       for (const { meta_data: data } of updatesOf(telling)) {

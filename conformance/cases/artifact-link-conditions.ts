@@ -91,7 +91,8 @@ const conditions = defineScenario({
     },
     {
       id: 'later-unmodified-since-is-the-file',
-      title: 'If-Unmodified-Since later than the last change is answered with the file, or the range.',
+      title:
+        'If-Unmodified-Since later than the last change is answered with the file, or the range.',
       requirements: ['link.unmodified-since'],
       run: async ({ file, follow, later }) => {
         expectWhole(file, await follow({ 'if-unmodified-since': later }));

@@ -65,7 +65,8 @@ const listed = defineScenario({
   cases: [
     {
       id: 'release-is-listed',
-      title: 'A list of the artifacts of a release for a device type is answered 200 with an array.',
+      title:
+        'A list of the artifacts of a release for a device type is answered 200 with an array.',
       requirements: ['artifacts.list'],
       covers: ['list-artifacts 200'],
       run: async ({ device, artifact }) => {
@@ -112,7 +113,8 @@ const listed = defineScenario({
     },
     {
       id: 'other-device-type-is-not-listed',
-      title: 'An artifact of the release that is not compatible with the device type is not listed.',
+      title:
+        'An artifact of the release that is not compatible with the device type is not listed.',
       requirements: ['artifacts.list-selects'],
       run: async ({ device, artifact }) => {
         for (const type of ['another-board', ...Object.values(nearTypes)]) {

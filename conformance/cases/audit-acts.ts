@@ -75,7 +75,8 @@ async function entryOf(context: TestContext, act: Act): Promise<Entry> {
 export const auditActCases = defineScenario<Done>({
   area: 'audit-log',
   name: 'Actions of a user',
-  start: 'a user who has created and aborted a deployment and rejected and decommissioned its device',
+  start:
+    'a user who has created and aborted a deployment and rejected and decommissioned its device',
   risk: 'write',
   needs: ['operator'],
   arrange: everyAct,
@@ -121,7 +122,8 @@ export const auditActCases = defineScenario<Done>({
     },
     {
       id: 'entries-tell-the-time-of-the-act',
-      title: 'The time of each entry is the time of the action, by the clock that the target shows.',
+      title:
+        'The time of each entry is the time of the action, by the clock that the target shows.',
       requirements: ['audit.time-of-the-act'],
       run: async ({ acts, beganMs, endedMs }, context) => {
         for (const act of acts) {

@@ -172,7 +172,9 @@ const tenantFields: readonly Field[] = [
 /** Checks the field in every entry; another case checks its parent. */
 function fieldCase({ requirement, path, words, fits, isOptional }: Field): JudgingCase<Recorded> {
   const parent = path.split('.').slice(0, -1).join('.');
-  const title = isOptional ? `\`${path}\` is absent or ${words}` : `\`${path}\` is present: ${words}`;
+  const title = isOptional
+    ? `\`${path}\` is absent or ${words}`
+    : `\`${path}\` is present: ${words}`;
   return {
     id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
     title: `In an entry, ${title}.`,

@@ -147,7 +147,8 @@ function exportCase(
 const values = defineScenario<Awkward>({
   area: 'audit-export',
   name: 'Values that need quotes',
-  start: 'entries on deployments and on a device, with quotes, commas and line ends in their values',
+  start:
+    'entries on deployments and on a device, with quotes, commas and line ends in their values',
   risk: 'write',
   needs: ['operator'],
   arrange: awkward,
@@ -248,7 +249,8 @@ const large = defineScenario<Query>({
         const answer = await exported(context, { ...query, limit: EXPORTED_MAX });
         needStatus('an export', answer, 200);
         const later = await totalOf(context, query);
-        if (later !== total) throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
+        if (later !== total)
+          throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
         const records = readCsv(answer.text).length - 1;
         expectEqual('records', records, Math.min(total, EXPORTED_MAX));
       },

@@ -131,7 +131,8 @@ const document = defineScenario({
   cases: [
     {
       id: 'export-is-csv',
-      title: 'The export is answered 200 with CSV: the field names, then records of as many fields.',
+      title:
+        'The export is answered 200 with CSV: the field names, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {

@@ -30,8 +30,7 @@ export const authRequestInputs: InputTable = {
     refused: otherThanText,
   },
   'id-data-that-is-no-json-is-400': {
-    title:
-      'A signed request whose id_data is empty or not JSON is answered 400.',
+    title: 'A signed request whose id_data is empty or not JSON is answered 400.',
     requirement: 'auth.id-data-is-json-text',
     field: 'id_data',
     refused: {

@@ -62,7 +62,8 @@ const contacts = defineScenario({
     },
     {
       id: 'fifty-first-contacts-make-one-set',
-      title: 'Fifty concurrent first contacts of one identity and key create one pending authentication set.',
+      title:
+        'Fifty concurrent first contacts of one identity and key create one pending authentication set.',
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());

@@ -35,14 +35,16 @@ const firstContact = defineScenario({
   cases: [
     {
       id: 'first-contact-is-401',
-      title: 'The first request of a device that is neither known nor pre-authorized is answered 401.',
+      title:
+        'The first request of a device that is neither known nor pre-authorized is answered 401.',
       requirements: ['auth.first-contact-is-401'],
       covers: ['post-auth-request 401'],
       run: async (device) => expectStatus(await device.authenticate(), 401),
     },
     {
       id: 'first-contact-is-recorded',
-      title: 'After its first contact, a user finds the device with the identity data that it sent.',
+      title:
+        'After its first contact, a user finds the device with the identity data that it sent.',
       requirements: ['auth.first-contact-is-recorded'],
       needs: ['operator'],
       run: async (device, context) => {
@@ -186,7 +188,8 @@ const preauthorized = defineScenario({
     },
     {
       id: 'preauthorized-with-another-key-is-refused',
-      title: 'A pre-authorized identity with another key is refused, even if that key signs the request.',
+      title:
+        'A pre-authorized identity with another key is refused, even if that key signs the request.',
       requirements: ['auth.preauthorized-must-sign'],
       run: async (device, context) => {
         const signedBy = await context.newKey();

@@ -31,7 +31,8 @@ const sharedArtifacts = 'artifacts belong to the tenant; all of its devices may 
 const noDevices = 'users have no devices of their own; the audit log belongs to the tenant';
 const noTenantId = 'no id is sent: the token alone identifies the tenant';
 const signed = 'the signature of the body grants access; an Authorization header is ignored';
-const linked = 'the signed query of the link grants access; the contract lists no Authorization header';
+const linked =
+  'the signed query of the link grants access; the contract lists no Authorization header';
 
 /** Answers to an invalid token where a device token is required. */
 const needsDevice = {

@@ -36,7 +36,7 @@ function offers({ status, text }: Answer, id: string): boolean {
 
 const foreign = defineScenario<DeploymentOfAnother>({
   area: 'authorization',
-  name: "The deployment of another device",
+  name: 'The deployment of another device',
   start: 'a device with an active deployment, and another device',
   risk: 'write',
   needs: ['operator'],
@@ -174,7 +174,7 @@ function writeCase(write: Write): JudgingCase<TwoDevices> {
 
 const own = defineScenario<TwoDevices>({
   area: 'authorization',
-  name: "Data of another device",
+  name: 'Data of another device',
   start: 'two accepted devices with tokens',
   risk: 'write',
   needs: ['operator'],
@@ -183,7 +183,8 @@ const own = defineScenario<TwoDevices>({
     ...writes.map(writeCase),
     {
       id: 'get-configuration-is-of-no-other-device',
-      title: 'A device reads its own configuration, not the one that a user set for another device.',
+      title:
+        'A device reads its own configuration, not the one that a user set for another device.',
       requirements: [rule, 'configuration.own-store'],
       covers: ['get-configuration 200'],
       run: async ({ device, other }, context) => {

@@ -167,7 +167,8 @@ const link = defineScenario({
     },
     {
       id: 'malformed-expiry-is-refused',
-      title: 'An expiry time that is not a date-time is answered 400, or 403 since it was not signed.',
+      title:
+        'An expiry time that is not a date-time is answered 400, or 403 since it was not signed.',
       requirements: ['download.expiry-is-a-date-time'],
       run: async ({ uri, get }, { names }) => {
         for (const time of Object.values(malformedTimes)) {

@@ -113,7 +113,8 @@ const illegal: readonly Illegal[] = [
   {
     id: 'fragments-out-of-order-end-it',
     requirement: 'connect.order-of-fragments',
-    title: 'A continuation frame without a message, or a message within another, ends the connection.',
+    title:
+      'A continuation frame without a message, or a message within another, ends the connection.',
     frames: {
       'a continuation frame without a message': [{ opcode: continuation, payload }],
       'a message within another': [

@@ -257,7 +257,8 @@ const active = defineScenario({
     },
     {
       id: 'messages-keep-their-order',
-      title: 'Users read the messages in the order in which they were sent, whatever their timestamps.',
+      title:
+        'Users read the messages in the order in which they were sent, whatever their timestamps.',
       requirements: ['log.keeps-its-order'],
       run: async (arranged, context) => {
         const sent = ['first line', 'second line', 'third line', 'last line'];

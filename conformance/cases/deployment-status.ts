@@ -219,7 +219,8 @@ const notYetAsked = defineScenario({
     },
     {
       id: 'report-before-asking-after-an-abort',
-      title: 'How a report on a deployment that was aborted before the device asked for it is answered.',
+      title:
+        'How a report on a deployment that was aborted before the device asked for it is answered.',
       requirements: ['status.not-offered'],
       observe: async (arranged, context) => {
         await context.admin.abort(arranged.deploymentId);

@@ -79,7 +79,8 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'request-id-of-the-server',
-    title: 'If the caller sends no request id, the server generates a different one for each request.',
+    title:
+      'If the caller sends no request id, the server generates a different one for each request.',
     requirements: ['errors.request-id-of-the-server'],
     run: async (context) => {
       const one = requestIdOf(await refusalWithId(context));

@@ -33,10 +33,7 @@ async function ownLink(context: TestContext): Promise<OwnLink> {
 const changesToArtifact: Readonly<
   Record<string, readonly [string, (link: OwnLink, context: TestContext) => Promise<unknown>]>
 > = {
-  'a-newer-link': [
-    'gets another link',
-    async ({ id }, context) => linkedFileAgain(context, id),
-  ],
+  'a-newer-link': ['gets another link', async ({ id }, context) => linkedFileAgain(context, id)],
   'an-edit': [
     'is edited',
     ({ id }, context) => context.admin.describeArtifact(id, `edited ${context.newName()}`),
@@ -96,10 +93,7 @@ const changesToConfiguration: Readonly<
     'the device has asked again',
     ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
   ],
-  'a-newer-token': [
-    'the device has got another token',
-    ({ device }) => device.authenticate(),
-  ],
+  'a-newer-token': ['the device has got another token', ({ device }) => device.authenticate()],
   'a-report': [
     'the device has reported downloading',
     ({ device, id }) =>

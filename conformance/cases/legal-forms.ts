@@ -193,7 +193,8 @@ export const legalFormCases = defineScenario({
     ...forms.map(formCase),
     {
       id: 'three-times',
-      title: 'A request that succeeds once succeeds a second and a third time, with the same effect.',
+      title:
+        'A request that succeeds once succeeds a second and a third time, with the same effect.',
       requirements: ['service.equal-forms'],
       run: async (arranged, context) => {
         const rows = requestsTo(arranged, context);

@@ -181,7 +181,8 @@ const alerts = defineScenario({
     },
     {
       id: 'alerts-of-one-moment-are-shown',
-      title: 'Users read each of several alerts with the same timestamp, sent together or one by one.',
+      title:
+        'Users read each of several alerts with the same timestamp, sent together or one by one.',
       requirements: ['alerts.are-shown'],
       run: async (device, context) => {
         const [first, second, third] = ['sshd', 'ntpd', 'cron'].map((name) => ({

@@ -33,7 +33,8 @@ const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger
  * a server error, since a failing server has not decided to offer nothing.
  */
 export function expectNoOffer(answer: Answer): void {
-  if (answer.status >= 500) throw new NotObservable(`the request was answered ${shownAnswer(answer)}`);
+  if (answer.status >= 500)
+    throw new NotObservable(`the request was answered ${shownAnswer(answer)}`);
   expectThat(!offersAny(answer), 'no deployment', shownAnswer(answer));
 }
 

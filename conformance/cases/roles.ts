@@ -69,7 +69,8 @@ const roles = defineScenario({
   cases: [
     {
       id: 'forbidden-by-role-is-403',
-      title: 'The list and export of the audit log answer 403 to a user whose role does not permit them.',
+      title:
+        'The list and export of the audit log answer 403 to a user whose role does not permit them.',
       requirements: ['errors.role-forbidden-is-403'],
       covers: ['list-audit-logs 403', 'export-audit-logs 403'],
       run: async (token, context) =>

@@ -143,8 +143,7 @@ const apart = defineScenario({
     },
     {
       id: 'deployment-of-another-tenant-is-not-offered',
-      title:
-        'A device is offered no deployment of another tenant, by GET v1, POST v1 or POST v2.',
+      title: 'A device is offered no deployment of another tenant, by GET v1, POST v1 or POST v2.',
       requirements: ['tenants.are-apart'],
       run: async ({ owner, foreignDevice }, context) => {
         const asked = context.offered({

@@ -139,7 +139,8 @@ function justAfter({ headers }: Parameters<TestContext['serverNowMs']>[0]): numb
 async function artifactLink(context: TestContext) {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
-  if (answer.status !== 200) throw new StartStateMissed('a link', `it was answered ${answer.status}`);
+  if (answer.status !== 200)
+    throw new StartStateMissed('a link', `it was answered ${answer.status}`);
   const { uri, expire } = expectShape(answer, artifactLinkShape);
   const follow = () => context.session.send({ method: 'GET', url: uri });
   return { seconds: secondsUntil(context, answer, expire), after: justAfter(answer), follow };
@@ -204,7 +205,8 @@ const configurationLinks = defineScenario({
     },
     {
       id: 'expired-configuration-link-is-403',
-      title: 'Right after its expiry time, the link is answered 403, though its signature is valid.',
+      title:
+        'Right after its expiry time, the link is answered 403, though its signature is valid.',
       requirements: ['download.expired-is-403'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);

@@ -184,7 +184,8 @@ const mapped = defineScenario({
     },
     {
       id: 'is-there-in-mid-update',
-      title: 'The map is available in every state of the update, so that a paused device can fetch it.',
+      title:
+        'The map is available in every state of the update, so that a paused device can fetch it.',
       requirements: ['map.of-active-deployment'],
       run: async (arranged) => {
         for (const status of ['downloading', 'pause_before_installing', 'installing']) {

@@ -207,7 +207,8 @@ const lives: readonly RandomLife[] = [
   },
   {
     id: 'random-life-agrees-with-the-contract',
-    title: 'Whatever two devices and a user do, legal or not, each answer is allowed by the contract.',
+    title:
+      'Whatever two devices and a user do, legal or not, each answer is allowed by the contract.',
     requirements: [
       ...identityRequirements,
       ...deploymentRequirements,

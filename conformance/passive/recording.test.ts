@@ -308,7 +308,9 @@ describe('entries that cannot be judged', () => {
   ])('decide no requirement in %s', async (_, content) => {
     const found = await judge('nothing', content);
     expect(found.outcome).toBe('nothing');
-    expect(recordingText(found)).toMatch(/^NOTHING TESTED: no entry can be judged by a requirement/);
+    expect(recordingText(found)).toMatch(
+      /^NOTHING TESTED: no entry can be judged by a requirement/,
+    );
   });
 });
 

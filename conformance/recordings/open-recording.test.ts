@@ -218,11 +218,7 @@ describe('a journal', () => {
       '"at" must be a time such as 2026-01-31T12:00:00Z, not "2026-02-30T00:00:00Z".',
     ],
     ['no method', journal({ ...line, method: '' }), '"method" must be a string, not "".'],
-    [
-      'no status',
-      journal({ ...line, status: undefined }),
-      '"status" must be an integer, missing.',
-    ],
+    ['no status', journal({ ...line, status: undefined }), '"status" must be an integer, missing.'],
     [
       'half a status',
       journal({ ...line, status: 200.5 }),

@@ -111,7 +111,9 @@ function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): rea
   return judgedEverywhere.flatMap(({ requirement, operations, unjudged }) => {
     const broken = operations.filter((each) => each.broken > 0);
     const parts = [
-      ...broken.map((each) => `${each.operation} violated it ${each.broken} of ${each.judged} times`),
+      ...broken.map(
+        (each) => `${each.operation} violated it ${each.broken} of ${each.judged} times`,
+      ),
       ...(isWhole && isMustId(requirement) && unjudged.length > 0
         ? [`no exchange of ${unjudged.join(', ')} was judged`]
         : []),

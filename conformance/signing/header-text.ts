@@ -7,7 +7,8 @@ export const wrongTexts: Readonly<Record<string, (signature: Buffer) => string>>
     Buffer.from(signature.toString('base64')).toString('base64'),
   'the URL-safe alphabet': (signature) =>
     signature.toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
-  'characters outside the alphabet': (signature) => `${signature.toString('base64').slice(0, -4)}!*~$`,
+  'characters outside the alphabet': (signature) =>
+    `${signature.toString('base64').slice(0, -4)}!*~$`,
   'the last byte missing': (signature) => signature.subarray(0, -1).toString('base64'),
 };
 

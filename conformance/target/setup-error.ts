@@ -98,9 +98,7 @@ export class HookLoginError extends SetupError {
   readonly code = 'hook-login-failed';
 
   constructor(because: string) {
-    super(
-      `${because}; fix the hook, or omit the step to skip the cases that need a user's token`,
-    );
+    super(`${because}; fix the hook, or omit the step to skip the cases that need a user's token`);
     this.name = 'HookLoginError';
   }
 }

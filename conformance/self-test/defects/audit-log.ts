@@ -101,10 +101,11 @@ export const auditLogDefects: readonly Defect[] = [
     operations,
     mutation: statusBecomes(200, 202),
   },
-  orderDefect('audit-log-is-oldest-first', 'Without `sort`, the list has the oldest entries first.', [
-    'audit.newest-first',
-    parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
-  ]),
+  orderDefect(
+    'audit-log-is-oldest-first',
+    'Without `sort`, the list has the oldest entries first.',
+    ['audit.newest-first', parameterBecomes('sort', 'asc', (request) => !has('sort')(request))],
+  ),
   orderDefect('audit-log-ignores-asc', 'With sort=asc, the list has the newest entries first.', [
     'audit.sort-asc',
     parameterBecomes('sort', 'desc', has('sort', 'asc')),

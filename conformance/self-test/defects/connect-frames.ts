@@ -83,14 +83,18 @@ const letPass: readonly Defect[] = [
     'connect.text-is-utf-8',
     frames('device', (frame) => (frame.opcode === text && !isUtf8(frame) ? [] : frame)),
   ]),
-  row('bad-close-frames-are-taken', 'A close frame with a forbidden code is treated as a normal one.', [
-    'connect.bad-close-frames',
-    frames('device', (frame) =>
-      frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)
-        ? { ...frame, payload: normalClose }
-        : frame,
-    ),
-  ]),
+  row(
+    'bad-close-frames-are-taken',
+    'A close frame with a forbidden code is treated as a normal one.',
+    [
+      'connect.bad-close-frames',
+      frames('device', (frame) =>
+        frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)
+          ? { ...frame, payload: normalClose }
+          : frame,
+      ),
+    ],
+  ),
 ];
 
 export const connectFrameDefects: readonly Defect[] = [

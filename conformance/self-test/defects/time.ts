@@ -90,7 +90,7 @@ export const timeDefects: readonly Defect[] = [
   },
   {
     id: 'expired-user-token-opens-the-audit-log',
-    title: "An expired user token still gives access to the audit log.",
+    title: 'An expired user token still gives access to the audit log.',
     violates: ['tokens.expired-is-refused', 'tokens.end-on-time'],
     operations: ['list-audit-logs', 'export-audit-logs'],
     mutation: expiryBecomes(200),

@@ -213,7 +213,12 @@ interface JsonRow<Body = unknown> extends Row {
 }
 
 const jsonRows: readonly JsonRow[] = [
-  { kind: 'body-wrapped', says: 'with its body in an array', bond: 'must', change: (body) => [body] },
+  {
+    kind: 'body-wrapped',
+    says: 'with its body in an array',
+    bond: 'must',
+    change: (body) => [body],
+  },
   {
     kind: 'body-wrapped',
     says: 'with its body in an object',
