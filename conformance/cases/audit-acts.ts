@@ -52,7 +52,7 @@ async function everyAct(context: TestContext): Promise<Done> {
   };
 }
 
-/** Entries of one act, once there is one; servers may write them a moment later. */
+/** Entries of one action, once there is one; servers may write them with a short delay. */
 function entriesOf(context: TestContext, { action, objectId }: Act): Promise<readonly Entry[]> {
   return context.settled(
     async () => {

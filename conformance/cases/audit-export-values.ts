@@ -216,7 +216,7 @@ async function pagedEntries(context: TestContext, query: Query): Promise<readonl
   return found.slice(0, PAGED);
 }
 
-/** What tells an entry apart, and its moment. */
+/** The values that identify an entry, and its time. */
 function markOf(valueAt: (path: string) => string) {
   const moment = valueAt('time');
   return { moment, text: [moment, valueAt('action'), valueAt('object.id')].join(' ') };
@@ -270,7 +270,7 @@ const large = defineScenario<Query>({
           markOf((path) => comparable(path, record[names.indexOf(path)])),
         );
         const inList = listed.map((entry) => markOf((path) => comparable(path, at(entry, path))));
-        // Which of several entries of one moment comes last of all is left open.
+        // The order of entries with the same time is left open.
         const last = inList.at(-1)?.moment;
         const [some, others] = [inExport, inList].map((marks) =>
           marks.filter(({ moment }) => moment !== last).map(({ text }) => text),

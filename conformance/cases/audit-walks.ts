@@ -44,7 +44,7 @@ function linkOf(context: TestContext, page: Answer, relation: Relation): URL | u
 }
 
 /**
- * Follows a link by its query: to which host it leads depends on what stands before the target.
+ * Follows a link by its query only: its host depends on the proxies in front of the target.
  */
 function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
   const names = [...new Set(searchParams.keys())];
@@ -69,12 +69,12 @@ async function pagesFrom(
   throw new ExpectationFailure(`an end of the links \`${relation}\``, seen);
 }
 
-/** What tells entries apart, in their order. */
+/** The values that identify the entries, in their order. */
 function marks(found: readonly Entry[]): readonly string[] {
   return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
 }
 
-/** One moment may be told in several zones. */
+/** The same time can be written in several zones. */
 function momentAt(entry: Entry): string {
   const time = String(textAt(entry, 'time'));
   const ms = Date.parse(time);
@@ -178,7 +178,7 @@ function walkCase(
 }
 
 interface Walk {
-  /** What tells the entries apart, read at once. */
+  /** The values that identify the entries, read at once. */
   readonly whole: readonly string[];
   /** The pages on the way to the end. */
   readonly there: readonly Answer[];

@@ -55,7 +55,7 @@ interface Body {
   readonly resource: string;
   readonly covered: (path: string) => boolean;
   readonly send: (device: Sender, resource: unknown) => Promise<Answer>;
-  /** A good resource that can be told from those before it, by a number. */
+  /** A valid resource that a number distinguishes from earlier ones. */
   readonly stamped?: (resource: Members, number: number) => Members;
   /** Reads the resource back, as text that holds its values; empty while users see none. */
   readonly read: (device: Sender, context: TestContext, resource: Members) => Promise<string>;
@@ -142,7 +142,7 @@ const bodies: readonly Body[] = [
   attributes('put-attributes'),
 ];
 
-/** The value with the member at a path given; `[]` stands for the first entry of a list. */
+/** The value with the member at a path replaced; `[]` is the first entry of a list. */
 function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
   if (step === undefined) return member;
   if (step === '[]') return [withMember(Array.isArray(value) ? value[0] : undefined, rest, member)];
@@ -221,7 +221,7 @@ async function expectTaken(sender: Sender, body: Body, input: Input): Promise<vo
   throw new ExpectationFailure(`${where}a success`, where + shownAnswer(refusal));
 }
 
-/** Sends each text and asserts that users read it, where they read what it stands in. */
+/** Sends each text and expects that users see it, if they see its resource. */
 async function expectKept(context: TestContext, sender: Sender, body: Body): Promise<void> {
   const inputs = inputsOf(body).filter(({ type }) => type === 'text');
   for (const [number, { what, value, resource }] of inputs.entries()) {

@@ -76,7 +76,7 @@ const attributes = defineScenario<SuiteDevice>({
       requirements: ['inventory.patch-keeps'],
       run: async (device, context) => {
         await isEmptyTaken(device, 'patch-attributes');
-        // A later attribute tells that what came before it has had its effect.
+        // A later attribute shows that the earlier requests have taken effect.
         await writeAttributes(device, 'patch-attributes', { name: 'later', value: 1 });
         const { probe, other } = await seen(context, device, (all) => 'later' in all);
         const values = { probe: probe?.value, other: other?.value };

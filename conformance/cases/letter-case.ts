@@ -75,7 +75,7 @@ const trusted = defineScenario<SuiteDevice>({
       title: 'An identity in another letter case is that of another device.',
       requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
       run: async (device, context) => {
-        // The serial differs too, by which the clean-up tells the two devices apart.
+        // The serial differs too, because the cleanup identifies the two devices by it.
         const turned = { serial: swapped(String(device.identity.serial)), board: swapped(serial) };
         const other = await context.newDevice('ecdsa', turned);
         const identity = { ...device.identity, ...turned };

@@ -37,7 +37,7 @@ function line(message: string): object {
   return { timestamp: '2026-01-31T12:00:00Z', level: 'info', message };
 }
 
-/** Uploads the lines as a log; holds when users read each of them, as often as it was sent. */
+/** Uploads the lines as a log and expects that users read each line as often as it was sent. */
 async function expectLogKept(
   { device, id, deploymentId }: OfferedDeployment,
   context: TestContext,
@@ -53,7 +53,7 @@ async function expectLogKept(
   expectEach(lines, log ?? '');
 }
 
-/** Holds when the log has each of the lines as often as it was sent, in whatever order. */
+/** Expects that the log has each line as often as it was sent, in any order. */
 function expectEach(lines: readonly string[], log: string): void {
   if (areInOrder(lines, log)) return;
   const found = log.split('\n');

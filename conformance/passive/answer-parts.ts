@@ -55,7 +55,7 @@ export function memberAt(value: unknown, steps: readonly string[]): unknown {
   }, value);
 }
 
-/** The moment that a date-time names, in milliseconds since the Unix epoch; undefined of others. */
+/** The time of a date-time in milliseconds since the Unix epoch; undefined for any other value. */
 export function momentOf(value: unknown): number | undefined {
   return typeof value === 'string' && isTimestamp(value) ? timestampMs(value) : undefined;
 }

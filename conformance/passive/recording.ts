@@ -50,7 +50,7 @@ interface RecordedRequirement {
 }
 
 interface RecordedBreach extends WatchEvidence {
-  /** Where the entry that decided it stands in the file. */
+  /** The place in the file of the entry that decided it. */
   readonly entry: string;
   /** When the request was sent, in ISO 8601 and UTC. */
   readonly at: string;
@@ -68,7 +68,7 @@ export interface RecordingJudgement {
   readonly entries: number;
   /** Number of entries that decided at least one requirement. */
   readonly judged: number;
-  /** Devices that could be told apart. */
+  /** Number of devices that could be identified. */
   readonly devices: number;
   /** Number of judged entries whose device is not known, so that no earlier entry was held against them. */
   readonly alone: number;

@@ -32,7 +32,7 @@ export interface Attempt extends Finding {
   readonly durationMs: number;
 }
 
-/** The waiver that stands for a failure: known, owned, and for a time only. */
+/** The waiver of a failure that is known, has an owner and expires. */
 interface AppliedWaiver {
   readonly reason: string;
   readonly owner: string;
@@ -84,7 +84,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly attempts?: readonly Attempt[];
   /** Fail: the invariants that its exchanges broke, whatever the case itself looked at. */
   readonly breaches?: readonly ReportedBreach[];
-  /** There when the case failed and a waiver stands for that. */
+  /** Present if the case failed and a waiver covers it. */
   readonly waiver?: AppliedWaiver;
   /** There when the case failed by a SHOULD, and only a MUST fails the run. */
   readonly tolerated?: true;
@@ -150,7 +150,7 @@ export interface OpenPointReading {
 /** A waiver of the run and what became of it. */
 export interface WaiverRow extends AppliedWaiver {
   readonly caseId: string;
-  /** `used` stands for a failure; `idle` means that the case was not decided by this run. */
+  /** `used` covers a failure; `idle` means that this run did not decide the case. */
   readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
 }
 

@@ -13,7 +13,7 @@ import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { listed, withBreaches } from './breaches.ts';
 
-/** What decides whether a case can be run at all. */
+/** What decides whether a case can run. */
 export interface Gates {
   readonly capabilities: ReadonlySet<Capability>;
   readonly disruptive: boolean;
@@ -165,7 +165,7 @@ async function perform(each: RunnableCase, context: TestContext): Promise<Findin
       return { verdict: 'observed', observation: observation.seen };
     } catch (error) {
       if (error instanceof ExpectationFailure) return missedBy(each, error);
-      // Where a case only tells what it saw, nothing to see is what it tells.
+      // A case that only observes reports that there was nothing to see.
       if (error instanceof NotObservable && each.level === 'may') {
         return { verdict: 'observed', observation: error.message };
       }

@@ -174,7 +174,7 @@ function quietPageOf(exchange: JudgedExchange) {
   return isQuiet(exchange) ? pageOf(exchange) : undefined;
 }
 
-/** A page as it was asked for and answered; undefined where its size is left to the server. */
+/** A page, requested and answered; undefined if the request leaves its size to the server. */
 function pageOf(exchange: JudgedExchange) {
   const [page = '1', size] = [exchange.parameter('page'), exchange.parameter('per_page')];
   const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));

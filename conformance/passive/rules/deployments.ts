@@ -156,7 +156,7 @@ const askingRules: readonly PassiveRule[] = [
     },
     violation: ({ json, serverNowMs }) => {
       const expire = memberAt(json, ['artifact', 'source', 'expire']);
-      // Whether it is a date-time at all is another requirement.
+      // Another requirement checks that it is a date-time.
       const endMs = momentOf(expire);
       if (endMs === undefined || endMs > serverNowMs) return undefined;
       return {

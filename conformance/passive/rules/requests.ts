@@ -81,7 +81,7 @@ function otherMap(
   return listViolation(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
 }
 
-/** The end of a link, where both it and the moment of the answer are known. */
+/** The expiry of a link, if both it and the time of the answer are known. */
 function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
   const expire = memberAt(exchange.json, steps);
   const { date = '' } = exchange.answer.headers;

@@ -169,7 +169,7 @@ function nowAndThen(): Mutation {
   };
 }
 
-/** What stands for each success in its place; 100 classes off for none, since clients break first. */
+/** The 2xx status that replaces each success; clients give up early on other classes. */
 const wrongSuccess: Readonly<Record<number, number>> = { 101: 200, 200: 206, 204: 202 };
 
 const successKinds: readonly Kind[] = [

@@ -9,7 +9,7 @@ export function offeredLink(answer: ProxiedAnswer): URL | undefined {
   return uri.includes('/download/configuration/') ? new URL(uri) : undefined;
 }
 
-/** Links end when `ends` names what they lead to; they are told apart by `leadsTo`. */
+/** A link expires when `ends` names its target, which `leadsTo` identifies. */
 function linksEnd(
   ends: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
   leadsTo: (request: ProxiedRequest) => string | undefined,

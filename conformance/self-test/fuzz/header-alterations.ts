@@ -59,7 +59,7 @@ function labels(row: Operation): readonly Alteration[] {
   const wrong = isJson ? 'text/html' : 'application/json';
   const rows = [
     header('content-type-altered', bond, 'content-type', () => wrong, about, `200 as ${wrong}`),
-    // What is no JSON need not be labelled at all.
+    // A body that is not JSON needs no label.
     header(
       'content-type-missing',
       isJson || isExport ? bond : 'nothing',

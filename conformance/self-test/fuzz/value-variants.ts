@@ -16,7 +16,7 @@ const FAR_DAYS = 400;
 /** Another value of the same type; it gives back a value that it cannot be made of. */
 export interface Variant {
   readonly kind: string;
-  /** What stands in its place, to be followed by the place. */
+  /** What replaces it, in words that the place follows. */
   readonly says: string;
   readonly bond: Bond;
   readonly of: (value: unknown) => unknown;
