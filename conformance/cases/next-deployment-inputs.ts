@@ -146,7 +146,7 @@ const pairInputsV2: InputTable = Object.fromEntries(
       id.replace('post', 'v2'),
       {
         ...row,
-        title: row.title.replace('version 1', 'version 2'),
+        title: row.title.replace('v1', 'v2'),
         field: `device_provides.${row.field}`,
         requirement: requirementsOfV2.get(row.requirement) ?? row.requirement,
       },
