@@ -210,7 +210,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     const har = harOf('other.har', ['GET', 'https://other.example/useradm/roles']);
     const { code, stdout } = await calendar(har, fileOf('empty.ndjson', ''));
     expect(code).toBe(4);
-    expect(stdout).toBe('nothing was checked: the traffic has no call of this API.\n');
+    expect(stdout).toBe('nothing was checked: the traffic has no calls of this API.\n');
   });
 
   it('writes its findings to a file, and one line for people', async () => {

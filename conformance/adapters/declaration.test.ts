@@ -46,7 +46,7 @@ describe('a file of capabilities', () => {
 
   it.each([
     ['nothing', '', 'Object'],
-    ['a text', 'with: monitor', 'with: must be a list'],
+    ['a string', 'with: monitor', 'with: must be a list'],
     ['an unknown name', 'with: [flight]', 'with.0: must be capabilities'],
     ['another member', 'maybe: [monitor]', 'maybe'],
     ['no YAML', 'with: [', 'Flow sequence'],

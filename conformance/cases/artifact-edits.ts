@@ -30,7 +30,7 @@ async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> 
   const answer = await device.call('get-artifact', { path: { id } });
   const artifact = answer.status === 200 ? expectJson(answer) : undefined;
   if (isMap(artifact)) return artifact;
-  throw new StartStateMissed('an artifact', `${answer.status} was answered`);
+  throw new StartStateMissed('an artifact', `it was answered ${answer.status}`);
 }
 
 async function listedArtifact(device: SuiteDevice, { id, name }: Shown): Promise<Members> {
@@ -76,7 +76,7 @@ const edited = defineScenario<Shown>({
   cases: [
     {
       id: 'edit-is-shown',
-      title: 'Once a user has edited the description devices are shown that one, in a list too.',
+      title: 'After a user edits the description, devices see the new one, also in a list.',
       requirements: ['artifacts.edit-is-shown'],
       run: async (arranged, context) => {
         const { description } = await edit(context, arranged);
@@ -86,7 +86,7 @@ const edited = defineScenario<Shown>({
     },
     {
       id: 'edit-moves-modified',
-      title: 'An edit moves `modified` to a later moment, in a list too.',
+      title: 'An edit moves `modified` to a later time, also in a list.',
       requirements: ['artifacts.modified'],
       run: async (arranged, context) => {
         const after = await edit(context, arranged);
@@ -99,7 +99,7 @@ const edited = defineScenario<Shown>({
     },
     {
       id: 'reading-does-not-move-modified',
-      title: 'What devices do with an artifact does not move `modified`, for it is no edit.',
+      title: 'Device requests for an artifact do not change `modified`, since they are not edits.',
       requirements: ['artifacts.modified'],
       run: async (arranged, context) => {
         const { device, id, before } = arranged;
@@ -127,15 +127,15 @@ async function withPlainDepends(context: TestContext): Promise<Shown> {
 
 const plain = defineScenario<Shown>({
   area: 'artifacts',
-  name: 'A dependency that the file has as a text',
-  start: 'a deployed artifact whose file has a text where others have a list of one',
+  name: 'A dependency that the file gives as a string',
+  start: 'a deployed artifact whose file gives a dependency as a string instead of an array of one',
   risk: 'write',
   needs: ['operator'],
   arrange: withPlainDepends,
   cases: [
     {
       id: 'depends-of-a-text-are-a-list',
-      title: 'A dependency is shown as a list of texts, though the file has it as a text.',
+      title: 'A dependency is shown as an array of strings, even if the file gives it as a string.',
       requirements: ['artifacts.depends'],
       needs: ['artifact-listing'],
       run: async (arranged) => {
@@ -148,7 +148,7 @@ const plain = defineScenario<Shown>({
     },
     {
       id: 'depends-of-a-text-are-met',
-      title: 'A device that provides the text is offered the artifact.',
+      title: 'A device that provides that string is offered the artifact.',
       requirements: ['next.depends', 'next.post-pending-is-200'],
       run: async ({ device }) => {
         const body = { ...factoryProvides, flavour: needed };
@@ -157,7 +157,7 @@ const plain = defineScenario<Shown>({
     },
     {
       id: 'depends-of-a-text-are-met-as-a-whole',
-      title: 'A device that provides a part of the text, or a longer one, is offered nothing.',
+      title: 'A device that provides a part of that string, or a longer one, is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) => {
         for (const other of [needed.slice(0, -1), needed.slice(0, 1), `${needed}s`]) {

@@ -91,20 +91,20 @@ function expectKind(
   if (value !== undefined) expectThat(is(value), `${what} that is ${kind}`, shown(value));
 }
 
-const text = ['a text', (value: unknown) => typeof value === 'string'] as const;
+const text = ['a string', (value: unknown) => typeof value === 'string'] as const;
 const map = ['an object', isMap] as const;
 const dateTime = [
   'a date-time',
   (value: unknown) => typeof value === 'string' && isTimestamp(value),
 ] as const;
 const mapOrMaps = [
-  'an object or a list of objects',
+  'an object or an array of objects',
   (value: unknown) =>
     value === null || isMap(value) || (Array.isArray(value) && value.every(isMap)),
 ] as const;
 const mapOrNull = ['an object', (value: unknown) => value === null || isMap(value)] as const;
 const maps = [
-  'a list of objects',
+  'an array of objects',
   (value: unknown) => Array.isArray(value) && value.every(isMap),
 ] as const;
 
@@ -145,26 +145,26 @@ function eachSorted(lists: unknown): unknown {
 const ownFields: readonly FieldRow[] = [
   {
     id: 'id-is-a-uuid',
-    title: 'The id of an artifact is there and has the shape of a UUID.',
+    title: 'The id of an artifact is present and has the shape of a UUID.',
     requirement: 'artifacts.id',
     holds: ({ where, members: { id } }) =>
       expectThat(uuidPattern.test(valueText(id)), `a UUID as id ${where}`, shown(id ?? 'none')),
   },
   {
     id: 'name-is-that-of-the-file',
-    title: 'The name of an artifact is there and is the one in its file.',
+    title: 'The name of an artifact is present and is the one in its file.',
     requirement: 'artifacts.name',
     holds: ({ where, members }, { name }) => expectEqual(`name ${where}`, members.name, name),
   },
   {
     id: 'description-is-a-text',
-    title: 'The description of an artifact, if any, is a text.',
+    title: 'The description of an artifact, if present, is a string.',
     requirement: 'artifacts.description',
     holds: ({ where, members }) => expectKind(`description ${where}`, members.description, text),
   },
   {
     id: 'device-types-are-those-of-the-file',
-    title: 'The compatible device types are there: a list of the texts in the file.',
+    title: 'The compatible device types are present: an array of the strings in the file.',
     requirement: 'artifacts.device-types',
     holds: ({ where, members }, { deviceTypes }) => {
       const reported = sortedTexts(members.device_types_compatible);
@@ -173,21 +173,21 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'signed-is-told',
-    title: 'The field signed, if any, is a boolean: true for a file that is signed.',
+    title: 'The field signed, if present, is a boolean: true for a file that is signed.',
     requirement: 'artifacts.signed',
     holds: ({ where, members }, { signed }) =>
       expectEqualIfThere(`signed ${where}`, members.signed, signed),
   },
   {
     id: 'provides-are-those-of-the-file',
-    title: 'The provides, if any, are a map of text to text, as the file has them.',
+    title: 'The provides, if present, map strings to strings, as in the file.',
     requirement: 'artifacts.provides',
     holds: ({ where, members }, { provides }) =>
       expectEqualIfThere(`provides ${where}`, members.artifact_provides, provides),
   },
   {
     id: 'depends-are-those-of-the-file',
-    title: 'The depends, if any, are a map of text to a list of texts, as the file has them.',
+    title: 'The depends, if present, map strings to arrays of strings, as in the file.',
     requirement: 'artifacts.depends',
     holds: ({ where, members }, { depends }) => {
       const reported = eachSorted(members.artifact_depends);
@@ -196,7 +196,7 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'clears-are-those-of-the-file',
-    title: 'The provides to clear, if any, are the list of patterns in the file.',
+    title: 'The provides to clear, if present, are the array of patterns in the file.',
     requirement: 'artifacts.clears',
     holds: ({ where, members }, { clears }) => {
       const reported = sortedTexts(members.clears_artifact_provides);
@@ -205,14 +205,14 @@ const ownFields: readonly FieldRow[] = [
   },
   {
     id: 'size-is-that-of-the-file',
-    title: 'The size of an artifact, if any, is the number of bytes of its file.',
+    title: 'The size of an artifact, if present, is the number of bytes of its file.',
     requirement: 'artifacts.size',
     holds: ({ where, members }, { sizeBytes }) =>
       expectEqualIfThere(`size ${where}`, members.size, sizeBytes),
   },
   {
     id: 'modified-is-a-past-moment',
-    title: 'The time of the last change is there: a date-time that is not still to come.',
+    title: 'The time of the last change is present: a date-time that is not in the future.',
     requirement: 'artifacts.modified',
     holds: ({ where, members: { modified }, answeredMs }) => {
       const isMoment = typeof modified === 'string' && isTimestamp(modified);
@@ -230,33 +230,33 @@ const ownFields: readonly FieldRow[] = [
 const nestedFields: readonly FieldRow[] = [
   {
     id: 'info-is-an-object',
-    title: 'The info of an artifact, if any, is an object.',
+    title: 'The info of an artifact, if present, is an object.',
     requirement: 'artifacts.info',
     holds: ({ where, members }) => expectKind(`info ${where}`, members.info, map),
   },
   {
     id: 'format-is-that-of-the-file',
-    title: 'The format in info, if any, is that of the file: mender.',
+    title: 'The format in info, if present, is the format of the file: mender.',
     requirement: 'artifacts.info-format',
     holds: ({ where, members }) =>
       expectEqualIfThere(`format ${where}`, membersOf(members.info).format, 'mender'),
   },
   {
     id: 'version-is-that-of-the-format',
-    title: 'The version in info, if any, is the integer that the file has as its format version.',
+    title: 'The version in info, if present, is the format version of the file, an integer.',
     requirement: 'artifacts.info-version',
     holds: ({ where, members }) =>
       expectEqualIfThere(`version ${where}`, membersOf(members.info).version, 3),
   },
   {
     id: 'updates-are-objects',
-    title: 'The updates of an artifact, if any, are a list of objects.',
+    title: 'The updates of an artifact, if present, are an array of objects.',
     requirement: 'artifacts.updates',
     holds: ({ where, members }) => expectKind(`updates ${where}`, members.updates, maps),
   },
   {
     id: 'type-info-is-an-object',
-    title: 'The type_info of an update, if any, is an object.',
+    title: 'The type_info of an update, if present, is an object.',
     requirement: 'artifacts.type-info',
     holds: (telling) => {
       for (const { type_info: info } of updatesOf(telling)) {
@@ -266,7 +266,7 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'update-type-is-that-of-the-file',
-    title: 'The type of an update, if any, is the one in the file.',
+    title: 'The type of an update, if present, is the one in the file.',
     requirement: 'artifacts.update-type',
     holds: (telling, { updateType }) => {
       for (const { type_info: info } of updatesOf(telling)) {
@@ -276,7 +276,7 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'files-are-objects',
-    title: 'The files of an update, if any, are a list of objects.',
+    title: 'The files of an update, if present, are an array of objects.',
     requirement: 'artifacts.files',
     holds: (telling) => {
       for (const { files } of updatesOf(telling)) expectKind(`files ${telling.where}`, files, maps);
@@ -284,7 +284,7 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'files-are-those-of-the-artifact',
-    title: 'If files are told of the updates, they are as many as the artifact has.',
+    title: 'If updates list their files, they list as many as the artifact has.',
     requirement: 'artifacts.from-the-file',
     holds: (telling, { files }) => {
       const reported = updatesOf(telling).map((update) => update.files);
@@ -294,25 +294,25 @@ const nestedFields: readonly FieldRow[] = [
   },
   {
     id: 'file-names-are-those-of-the-artifact',
-    title: 'The name of an update file, if any, is the one in the artifact.',
+    title: 'The name of an update file, if present, is the one in the artifact.',
     requirement: 'artifacts.file-name',
     holds: (telling, { files }) => expectOfFiles(telling, 'name', files),
   },
   {
     id: 'file-checksums-are-those-of-the-artifact',
-    title: 'The checksum of an update file, if any, is the digest that the artifact has of it.',
+    title: 'The checksum of an update file, if present, is its digest in the artifact.',
     requirement: 'artifacts.file-checksum',
     holds: (telling, { files }) => expectOfFiles(telling, 'checksum', files),
   },
   {
     id: 'file-sizes-are-those-of-the-artifact',
-    title: 'The size of an update file, if any, is its length in bytes.',
+    title: 'The size of an update file, if present, is its length in bytes.',
     requirement: 'artifacts.file-size',
     holds: (telling, { files }) => expectOfFiles(telling, 'size', files),
   },
   {
     id: 'file-dates-are-date-times',
-    title: 'The date of an update file, if any, is a date-time.',
+    title: 'The date of an update file, if present, is a date-time.',
     requirement: 'artifacts.file-date',
     holds: (telling) => {
       for (const { date } of filesOf(telling)) expectKind(`date ${telling.where}`, date, dateTime);
@@ -323,7 +323,8 @@ const nestedFields: readonly FieldRow[] = [
 const deprecatedFields: readonly FieldRow[] = [
   {
     id: 'meta-data-is-an-object',
-    title: 'The deprecated meta_data of an update, if any, is an object or a list of objects.',
+    title:
+      'The deprecated meta_data of an update, if present, is an object or an array of objects.',
     requirement: 'artifacts.meta-data-is-an-object',
     holds: (telling) => {
       for (const { meta_data: data } of updatesOf(telling)) {
@@ -333,7 +334,7 @@ const deprecatedFields: readonly FieldRow[] = [
   },
   {
     id: 'metadata-is-an-object',
-    title: 'The metadata of an update, which replaces meta_data, is an object if there is any.',
+    title: 'The metadata of an update, which replaces meta_data, is an object, if present.',
     requirement: 'artifacts.metadata-is-an-object',
     holds: (telling) => {
       for (const { metadata } of updatesOf(telling)) {
@@ -351,8 +352,8 @@ const described = {
 
 const full = defineScenario({
   ...described,
-  name: 'What the file holds',
-  start: 'what is told of an uploaded artifact that is signed and has two files',
+  name: 'Fields of an artifact',
+  start: 'the details of an uploaded artifact that is signed and has two files',
   arrange: (context) => describedArtifact(context, 'signed'),
   cases: [...ownFields, ...nestedFields].map(fieldCase),
 });
@@ -360,12 +361,12 @@ const full = defineScenario({
 const unsigned = defineScenario({
   ...described,
   name: 'An artifact without a signature',
-  start: 'what is told of an uploaded artifact that is not signed',
+  start: 'the details of an uploaded artifact that is not signed',
   arrange: (context) => describedArtifact(context, 'plain'),
   cases: [
     fieldCase({
       id: 'unsigned-is-told',
-      title: 'The field signed, if any, is false for a file that is not signed.',
+      title: 'The field signed, if present, is false for a file that is not signed.',
       requirement: 'artifacts.signed',
       holds: ({ where, members }) => expectEqualIfThere(`signed ${where}`, members.signed, false),
     }),
@@ -375,20 +376,20 @@ const unsigned = defineScenario({
 const withData = defineScenario({
   ...described,
   name: 'Update data',
-  start: 'what is told of an uploaded artifact with update data',
+  start: 'the details of an uploaded artifact with update data',
   arrange: (context) => describedArtifact(context, 'dependent'),
   cases: [
     ...deprecatedFields.map(fieldCase),
     {
       id: 'meta-data-or-metadata',
-      title: 'Update data may stand in the deprecated meta_data, in metadata, or in both.',
+      title: 'Update data may be in the deprecated meta_data, in metadata, or in both.',
       requirements: ['artifacts.meta-data'],
       observe: async ({ tellings }) => {
         const updates = tellings.flatMap(updatesOf);
         const names = ['meta_data', 'metadata'].filter((name) =>
           updates.some((one) => name in one),
         );
-        return observed(names.length === 0 ? 'neither is there' : names.join(' and '));
+        return observed(names.length === 0 ? 'neither is present' : names.join(' and '));
       },
     },
   ],
@@ -397,12 +398,12 @@ const withData = defineScenario({
 const empty = defineScenario({
   ...described,
   name: 'An empty artifact',
-  start: 'what is told of an uploaded artifact without payload',
+  start: 'the details of an uploaded artifact without payload',
   arrange: (context) => describedArtifact(context, 'empty'),
   cases: [
     fieldCase({
       id: 'empty-type-is-null',
-      title: 'The type of an empty artifact, if reported, is null.',
+      title: 'The type of an empty artifact, if present, is null.',
       requirement: 'artifacts.empty-type-is-null',
       holds: (telling) => {
         for (const { type_info: info } of updatesOf(telling)) {

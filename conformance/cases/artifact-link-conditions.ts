@@ -26,23 +26,23 @@ async function datedLink(context: TestContext) {
 const conditions = defineScenario({
   area: 'artifact-link',
   name: 'Conditions',
-  start: 'a link by which the file has been loaded, and the time of its last change',
+  start: 'a link from which the file was downloaded, and the time of its last change',
   risk: 'write',
   needs: ['operator'],
   arrange: datedLink,
   cases: [
     {
       id: 'last-modified-is-told',
-      title: 'The link says in Last-Modified, as a date of HTTP, when the file was changed.',
+      title: 'The link sends the time of the last change in Last-Modified, as an HTTP date.',
       requirements: ['link.tells-last-change'],
       run: async ({ said = 'none' }) => {
         const isDate = said === new Date(said).toUTCString();
-        expectThat(isDate, 'a date of HTTP as Last-Modified', said);
+        expectThat(isDate, 'an HTTP date as Last-Modified', said);
       },
     },
     {
       id: 'if-modified-since-is-304',
-      title: 'With If-Modified-Since of the last change the link answers 304 without the file.',
+      title: 'If-Modified-Since at the last change is answered 304 without the file.',
       requirements: ['link.if-modified-since'],
       run: async ({ follow, changed }) => {
         const answer = await follow({ 'if-modified-since': changed });
@@ -52,7 +52,7 @@ const conditions = defineScenario({
     },
     {
       id: 'later-modified-since-is-304',
-      title: 'With If-Modified-Since later than the last change, also with Range, it is 304.',
+      title: 'If-Modified-Since later than the last change is answered 304, also with Range.',
       requirements: ['link.later-modified-since'],
       run: async ({ follow, later }) => {
         expectStatus(await follow({ 'if-modified-since': later }), 304);
@@ -61,14 +61,14 @@ const conditions = defineScenario({
     },
     {
       id: 'modified-since-is-the-file',
-      title: 'With If-Modified-Since of a day before the file was made the link gives it.',
+      title: 'If-Modified-Since on a day before the file was made is answered with the file.',
       requirements: ['link.modified-since'],
       run: async ({ file, follow }) =>
         expectWhole(file, await follow({ 'if-modified-since': early })),
     },
     {
       id: 'malformed-modified-since-is-ignored',
-      title: 'With If-Modified-Since that is no date of HTTP the link gives the file.',
+      title: 'If-Modified-Since that is not an HTTP date is answered with the file.',
       requirements: ['link.malformed-modified-since'],
       run: async ({ file, follow }) => {
         for (const date of malformedDates) {
@@ -78,20 +78,21 @@ const conditions = defineScenario({
     },
     {
       id: 'if-unmodified-since-is-412',
-      title: 'With If-Unmodified-Since of a day before the file was made the link answers 412.',
+      title: 'If-Unmodified-Since on a day before the file was made is answered 412.',
       requirements: ['link.if-unmodified-since'],
       run: async ({ follow }) => expectStatus(await follow({ 'if-unmodified-since': early }), 412),
     },
     {
       id: 'unmodified-since-is-the-file',
-      title: 'With If-Unmodified-Since of the last change the link gives the file.',
+      title: 'If-Unmodified-Since at the last change is answered with the file.',
       requirements: ['link.unmodified-since'],
       run: async ({ file, follow, changed }) =>
         expectWhole(file, await follow({ 'if-unmodified-since': changed })),
     },
     {
       id: 'later-unmodified-since-is-the-file',
-      title: 'With If-Unmodified-Since later than the last change the link gives file and range.',
+      title:
+        'If-Unmodified-Since later than the last change is answered with the file, or the range.',
       requirements: ['link.unmodified-since'],
       run: async ({ file, follow, later }) => {
         expectWhole(file, await follow({ 'if-unmodified-since': later }));
@@ -100,7 +101,7 @@ const conditions = defineScenario({
     },
     {
       id: 'malformed-unmodified-since-is-ignored',
-      title: 'With If-Unmodified-Since that is no date of HTTP the link gives the file.',
+      title: 'If-Unmodified-Since that is not an HTTP date is answered with the file.',
       requirements: ['link.malformed-unmodified-since'],
       run: async ({ file, follow }) => {
         for (const date of malformedDates) {
@@ -110,14 +111,14 @@ const conditions = defineScenario({
     },
     {
       id: 'range-of-the-changed-file',
-      title: 'With If-Modified-Since of a day before the file was made and Range it is 206.',
+      title: 'If-Modified-Since on a day before the file was made, with Range, is answered 206.',
       requirements: ['link.conditional-range'],
       run: async ({ file, follow }) =>
         expectPart(file, await follow({ 'if-modified-since': early, range }), [1000, 2000]),
     },
     {
       id: 'resumption-of-the-unchanged-file',
-      title: 'A device resumes only the file that it began: 206 while unchanged, 412 after.',
+      title: 'A device resumes only an unchanged file: 206 while it is unchanged, 412 afterwards.',
       requirements: ['link.conditional-range'],
       run: async ({ file, follow, changed }) => {
         const unchanged = await follow({ range, 'if-unmodified-since': changed });
@@ -127,7 +128,7 @@ const conditions = defineScenario({
     },
     {
       id: 'if-range',
-      title: 'If-Range with the time of the last change, and with an earlier one.',
+      title: 'How If-Range with the time of the last change, and with an earlier one, is answered.',
       requirements: ['link.if-range'],
       observe: async ({ follow, changed }) => {
         const same = await follow({ range, 'if-range': changed });

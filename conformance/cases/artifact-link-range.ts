@@ -28,7 +28,7 @@ interface RangeRow {
 const satisfiable: readonly RangeRow[] = [
   {
     id: 'range-is-206',
-    title: 'With Range of a first and a last byte the link gives 206 and these bytes.',
+    title: 'A Range with a first and a last byte is answered 206 with these bytes.',
     requirement: 'link.range',
     ranges: {
       'bytes=1000-1999': [1000, 2000],
@@ -38,7 +38,7 @@ const satisfiable: readonly RangeRow[] = [
   },
   {
     id: 'first-bytes-are-206',
-    title: 'With Range from byte 0 on the link gives 206 and the first bytes.',
+    title: 'A Range that starts at byte 0 is answered 206 with the first bytes.',
     requirement: 'link.range-first-bytes',
     ranges: { 'bytes=0-0': [0, 1], 'bytes=0-511': [0, 512], 'bytes=0-17407': [0, SIZE] },
   },
@@ -50,19 +50,19 @@ const satisfiable: readonly RangeRow[] = [
   },
   {
     id: 'suffix-is-the-last-bytes',
-    title: 'With Range of a suffix the link gives so many of the last bytes.',
+    title: 'A suffix Range is answered with that many of the last bytes.',
     requirement: 'link.range-suffix',
     ranges: { 'bytes=-1': [17_407, SIZE], 'bytes=-512': [16_896, SIZE] },
   },
   {
     id: 'long-suffix-is-everything',
-    title: 'With Range of a suffix that is as long as the file, or longer, the link gives all.',
+    title: 'A suffix Range as long as the file, or longer, is answered with the whole file.',
     requirement: 'link.range-long-suffix',
     ranges: { 'bytes=-17408': [0, SIZE], 'bytes=-999999': [0, SIZE] },
   },
   {
     id: 'range-past-the-end-is-the-rest',
-    title: 'With Range whose last byte is past the end the link gives all the rest.',
+    title: 'A Range whose last byte is past the end is answered with the rest of the file.',
     requirement: 'link.range-past-the-end',
     ranges: { 'bytes=17000-17408': [17_000, SIZE], 'bytes=100-999999': [100, SIZE] },
   },
@@ -100,7 +100,7 @@ async function unsatisfied({ follow }: LinkedFile): Promise<Answer> {
 const ranges = defineScenario({
   area: 'artifact-link',
   name: 'Parts of the file',
-  start: 'a link by which the file has been loaded, 17408 bytes long',
+  start: 'a link from which the file was downloaded, 17408 bytes long',
   risk: 'write',
   needs: ['operator'],
   arrange: (context) => linkedSample(context, 'plain'),
@@ -108,7 +108,7 @@ const ranges = defineScenario({
     ...satisfiable.map(rangeCase),
     {
       id: 'part-says-which-it-is',
-      title: 'An answer 206 says in Content-Range which bytes of how many it has.',
+      title: 'The Content-Range of a 206 names its bytes and the length of the file.',
       requirements: ['link.content-range'],
       run: async ({ follow }) => {
         const part = await follow({ range: 'bytes=1000-1999' });
@@ -119,7 +119,7 @@ const ranges = defineScenario({
     },
     {
       id: 'unsatisfiable-range-is-no-part',
-      title: 'With Range that begins past the end the link answers 416, or the whole file.',
+      title: 'A Range that starts past the end is answered 416, or with the whole file.',
       requirements: ['link.range-unsatisfiable'],
       run: async (file) => {
         for (const range of unsatisfiable) {
@@ -129,7 +129,7 @@ const ranges = defineScenario({
     },
     {
       id: 'unsatisfiable-range-is-416',
-      title: 'With Range that begins past the end, or has no byte, the link answers 416.',
+      title: 'A Range that starts past the end, or has no byte, is answered 416.',
       requirements: ['link.range-unsatisfiable-is-416'],
       run: async ({ follow }) => {
         for (const range of unsatisfiable) expectStatus(await follow({ range }), 416);
@@ -137,7 +137,7 @@ const ranges = defineScenario({
     },
     {
       id: 'refused-range-tells-the-length',
-      title: 'An answer 416 says in Content-Range how long the file is.',
+      title: 'The Content-Range of a 416 gives the length of the file.',
       requirements: ['link.unsatisfied-length'],
       run: async (file) => {
         const { headers } = await unsatisfied(file);
@@ -146,7 +146,7 @@ const ranges = defineScenario({
     },
     {
       id: 'several-ranges-are-right',
-      title: 'With several ranges the link gives these parts, one over all, or the whole file.',
+      title: 'Several ranges are answered with these parts, one part over all, or the whole file.',
       requirements: ['link.several-ranges'],
       run: async (file) => {
         const answer = await file.follow({ range: 'bytes=0-99,1000-1099,-100' });
@@ -160,13 +160,13 @@ const ranges = defineScenario({
     },
     {
       id: 'unknown-unit-is-ignored',
-      title: 'Range in a unit other than bytes is ignored: 200 and the whole file.',
+      title: 'A Range in a unit other than bytes is ignored: 200 and the whole file.',
       requirements: ['link.unknown-range-unit'],
       run: async (file) => expectWhole(file, await file.follow({ range: 'lines=0-9' })),
     },
     {
       id: 'malformed-range-is-no-part',
-      title: 'Range that is malformed is ignored, or refused with 400 or 416.',
+      title: 'A malformed Range is ignored, or refused with 400 or 416.',
       requirements: ['link.malformed-range'],
       run: async (file) => {
         for (const range of malformedRanges) {

@@ -49,7 +49,7 @@ const streaming = defineScenario({
   cases: [
     {
       id: 'download-resumes-anywhere',
-      title: 'A download that was cut, at whatever byte, is made whole by the rest.',
+      title: 'A download that was cut off at any byte is completed by the rest.',
       requirements: ['link.range-open-end'],
       run: async (file) => {
         const { length } = file.bytes;
@@ -60,7 +60,7 @@ const streaming = defineScenario({
     },
     {
       id: 'parts-in-a-row-make-the-file',
-      title: 'Parts loaded one after the other make up the file: their digest is its digest.',
+      title: 'Parts that are downloaded one after the other make up the file, with its digest.',
       requirements: ['link.parts-make-the-file'],
       run: async ({ bytes, follow }) => {
         const parts: Buffer[] = [];
@@ -73,7 +73,7 @@ const streaming = defineScenario({
     },
     {
       id: 'parts-at-once-make-the-file',
-      title: 'Two parts that are loaded at the same time make up the file.',
+      title: 'Two parts that are downloaded at the same time make up the file.',
       requirements: ['link.parts-make-the-file'],
       run: async ({ bytes, follow }) => {
         const ranges = ['bytes=0-299999', `bytes=300000-${bytes.length - 1}`];

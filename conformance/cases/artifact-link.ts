@@ -22,7 +22,7 @@ import { malformedIds } from './artifacts.ts';
 
 const asking = defineScenario({
   area: 'artifact-link',
-  name: 'Asking for a link',
+  name: 'Requests for a link',
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
   needs: ['operator'],
@@ -30,7 +30,7 @@ const asking = defineScenario({
   cases: [
     {
       id: 'link-is-200',
-      title: 'A link to the file of an artifact is answered 200 as a JSON object.',
+      title: 'A request for a link to an artifact file is answered 200 with a JSON object.',
       requirements: ['link.fields'],
       covers: ['get-artifact-link 200'],
       run: async ({ device, artifact }) => {
@@ -41,7 +41,7 @@ const asking = defineScenario({
     },
     {
       id: 'unknown-artifact-is-404',
-      title: 'A link to an artifact that does not exist is answered 404.',
+      title: 'A request for a link to an artifact that does not exist is answered 404.',
       requirements: ['link.unknown-artifact-is-404'],
       covers: ['get-artifact-link 404'],
       run: async ({ device }, context) => {
@@ -51,7 +51,7 @@ const asking = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A link to an artifact id that is no UUID is answered 400 or 404.',
+      title: 'A request for a link with an artifact id that is not a UUID is answered 400 or 404.',
       requirements: ['link.malformed-id'],
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {
@@ -63,7 +63,7 @@ const asking = defineScenario({
     },
     {
       id: 'strangers-get-no-link',
-      title: 'Asking for a link is 401 without a token, and with one that is none.',
+      title: 'A request for a link without a token, or with a malformed one, is answered 401.',
       requirements: ['link.unauthenticated-is-401'],
       covers: ['get-artifact-link 401'],
       run: async ({ artifact: { id } }, context) => {
@@ -78,8 +78,8 @@ const asking = defineScenario({
 
 const reported = defineScenario({
   area: 'artifact-link',
-  name: 'What the link says',
-  start: 'what a device was told that asked for a link',
+  name: 'Fields of a link',
+  start: 'the answer to a device that requested a link',
   risk: 'write',
   needs: ['operator'],
   arrange: async (context) => {
@@ -89,16 +89,16 @@ const reported = defineScenario({
   cases: [
     {
       id: 'uri-is-a-url',
-      title: 'The uri of the link is there and is an absolute URL of HTTP.',
+      title: 'The uri of the link is present and is an absolute HTTP URL.',
       requirements: ['link.uri'],
       run: async ({ link: { uri } }) => {
-        expectThat(typeof uri === 'string', 'a text as uri', shown(uri ?? 'none'));
+        expectThat(typeof uri === 'string', 'a string as uri', shown(uri ?? 'none'));
         expectUrl('a uri', uri);
       },
     },
     {
       id: 'expire-is-a-date-time',
-      title: 'The expire of the link is there and is a date-time.',
+      title: 'The expire of the link is present and is a date-time.',
       requirements: ['link.expire'],
       run: async ({ link: { expire } }) => {
         const isMoment = typeof expire === 'string' && isTimestamp(expire);
@@ -107,12 +107,12 @@ const reported = defineScenario({
     },
     {
       id: 'expire-is-still-to-come',
-      title: 'The moment at which the link ends is later than the one at which it is given.',
+      title: 'The link expires later than it is issued.',
       requirements: ['link.expire-is-later'],
       run: async ({ link: { expire }, givenMs }) => {
         const endMs = Date.parse(valueText(expire));
         const isPast = endMs <= givenMs;
-        expectThat(!isPast, `a moment after ${new Date(givenMs).toISOString()}`, shown(expire));
+        expectThat(!isPast, `a time after ${new Date(givenMs).toISOString()}`, shown(expire));
       },
     },
     {
@@ -127,7 +127,7 @@ const reported = defineScenario({
 
 const following = defineScenario({
   area: 'artifact-link',
-  name: 'Following the link',
+  name: 'Following a link',
   start: 'a device that got a link to an artifact file',
   risk: 'write',
   needs: ['operator'],
@@ -139,7 +139,7 @@ const following = defineScenario({
   cases: [
     {
       id: 'link-gives-the-file',
-      title: 'GET on the link gives the artifact byte by byte, without a token.',
+      title: 'GET on the link returns the artifact byte for byte, without a token.',
       requirements: ['link.gives-the-file'],
       run: async ({ bytes, uri }, context) => {
         const file = await context.session.send({ method: 'GET', url: uri });
@@ -152,15 +152,15 @@ const following = defineScenario({
 
 const used = defineScenario({
   area: 'artifact-link',
-  name: 'A link that works',
-  start: 'a link by which the file has been loaded',
+  name: 'A link in use',
+  start: 'a link from which the file was downloaded',
   risk: 'write',
   needs: ['operator'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     {
       id: 'link-works-again',
-      title: 'The link gives the file a second time, as a device needs that has to begin anew.',
+      title: 'The link returns the file a second time, for a device that has to start over.',
       requirements: ['link.works-again'],
       run: async ({ follow, bytes }) => {
         const file = await follow();
@@ -182,23 +182,23 @@ const used = defineScenario({
     },
     {
       id: 'head',
-      title: 'HEAD on the link, which HTTP pairs with GET.',
+      title: 'How the link answers HEAD, which HTTP pairs with GET.',
       requirements: ['link.head'],
       observe: async ({ uri }, context) => {
         const { status, headers } = await context.session.send({ method: 'HEAD', url: uri });
-        return observed(`answered ${status}, length ${headers['content-length'] ?? 'not told'}`);
+        return observed(`answered ${status}, length ${headers['content-length'] ?? 'none'}`);
       },
     },
     {
       id: 'name-of-the-file',
-      title: 'Under which name the link gives the file.',
+      title: 'Which file name the link suggests.',
       requirements: ['link.file-name'],
       observe: async ({ whole }) =>
         observed(whole.headers['content-disposition'] ?? 'no Content-Disposition'),
     },
     {
       id: 'altered-link-is-refused',
-      title: 'With one character of its signature changed the link gives no file.',
+      title: 'With one character of its signature changed, the link returns no file.',
       requirements: ['link.is-signed'],
       run: async ({ uri }, context) => {
         const url = withAlteredSignature(uri);
@@ -207,7 +207,7 @@ const used = defineScenario({
     },
     {
       id: 'link-without-query-is-refused',
-      title: 'Without its query, in which the signature is, the link gives no file.',
+      title: 'Without its query, which holds the signature, the link returns no file.',
       requirements: ['link.is-signed'],
       run: async ({ uri }, context) => {
         const { origin, pathname } = new URL(uri);
@@ -220,8 +220,8 @@ const used = defineScenario({
 
 const gone = defineScenario({
   area: 'artifact-link',
-  name: 'A link whose artifact is gone',
-  start: 'a link by which the file has been loaded, of an artifact that a user has deleted since',
+  name: 'The link of a deleted artifact',
+  start: 'a link from which the file was downloaded, and whose artifact a user has since deleted',
   risk: 'write',
   needs: ['operator'],
   arrange: async (context) => {
@@ -233,7 +233,7 @@ const gone = defineScenario({
   cases: [
     {
       id: 'link-of-a-deleted-artifact',
-      title: 'What a link leads to when its artifact has been deleted.',
+      title: 'What a link returns after its artifact was deleted.',
       requirements: ['link.of-a-deleted-artifact'],
       observe: async ({ follow }) => observed(`answered ${(await follow()).status}`),
     },

@@ -42,7 +42,7 @@ function list(device: SuiteDevice, release: string, deviceType: string): Promise
 function listedIn(answer: Answer): readonly Members[] {
   if (answer.status === 404) return [];
   const entries = answer.status === 200 ? expectJson(answer) : undefined;
-  if (!Array.isArray(entries)) throw new NotObservable('the target does not answer a list');
+  if (!Array.isArray(entries)) throw new NotObservable('the answer is not a list');
   return entries.map(membersOf);
 }
 
@@ -65,7 +65,8 @@ const listed = defineScenario({
   cases: [
     {
       id: 'release-is-listed',
-      title: 'The artifacts of a release for a device type are answered 200 as an array.',
+      title:
+        'A list of the artifacts of a release for a device type is answered 200 with an array.',
       requirements: ['artifacts.list'],
       covers: ['list-artifacts 200'],
       run: async ({ device, artifact }) => {
@@ -76,7 +77,7 @@ const listed = defineScenario({
     },
     {
       id: 'artifact-of-the-release-is-listed',
-      title: 'An artifact of the release that suits the device type is in the list.',
+      title: 'An artifact of the release that is compatible with the device type is in the list.',
       requirements: ['artifacts.list-is-complete'],
       run: async ({ device, artifact }) => {
         const answer = await list(device, artifact.name, boardType);
@@ -100,7 +101,7 @@ const listed = defineScenario({
     },
     {
       id: 'listed-under-its-id',
-      title: 'An artifact is listed under the id by which it is known, each time.',
+      title: 'An artifact is listed under its id, every time.',
       requirements: ['artifacts.id'],
       run: async ({ device, artifact }) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
@@ -112,7 +113,8 @@ const listed = defineScenario({
     },
     {
       id: 'other-device-type-is-not-listed',
-      title: 'An artifact of the release that does not suit the device type is not listed.',
+      title:
+        'An artifact of the release that is not compatible with the device type is not listed.',
       requirements: ['artifacts.list-selects'],
       run: async ({ device, artifact }) => {
         for (const type of ['another-board', ...Object.values(nearTypes)]) {
@@ -122,7 +124,7 @@ const listed = defineScenario({
     },
     {
       id: 'other-release-is-not-listed',
-      title: 'An artifact that suits the device type but is of another release is not listed.',
+      title: 'A compatible artifact of another release is not listed.',
       requirements: ['artifacts.list-selects-release'],
       run: async ({ device, artifact, otherRelease }) => {
         const { name } = artifact;
@@ -133,14 +135,14 @@ const listed = defineScenario({
     },
     {
       id: 'list-without-parameters-is-400',
-      title: 'A list that is asked for without any parameter is answered 400.',
+      title: 'A list request without any parameter is answered 400.',
       requirements: ['artifacts.list-parameters'],
       covers: ['list-artifacts 400'],
       run: async ({ device }) => expectStatus(await device.call('list-artifacts'), 400),
     },
     {
       id: 'list-without-release-name-is-400',
-      title: 'A list without release_name is answered 400.',
+      title: 'A list request without release_name is answered 400.',
       requirements: ['artifacts.release-name-is-required'],
       run: async ({ device }) => {
         const query = { device_type: boardType };
@@ -149,7 +151,7 @@ const listed = defineScenario({
     },
     {
       id: 'list-without-device-type-is-400',
-      title: 'A list without device_type is answered 400.',
+      title: 'A list request without device_type is answered 400.',
       requirements: ['artifacts.device-type-is-required'],
       run: async ({ device, artifact }) => {
         const query = { release_name: artifact.name };
@@ -158,7 +160,7 @@ const listed = defineScenario({
     },
     {
       id: 'empty-parameters',
-      title: 'An empty release name or device type may be refused, or be one that fits nothing.',
+      title: 'An empty release name or device type may be refused, or match nothing.',
       requirements: ['artifacts.empty-parameter'],
       observe: async ({ device, artifact }) => {
         const release = await list(device, '', boardType);
@@ -168,7 +170,7 @@ const listed = defineScenario({
     },
     {
       id: 'unknown-release',
-      title: 'A release that nobody knows may be an empty list or 404.',
+      title: 'An unknown release may be answered with an empty list or 404.',
       requirements: ['artifacts.nothing-found'],
       covers: ['list-artifacts 404'],
       observe: async ({ device }, context) =>
@@ -176,7 +178,7 @@ const listed = defineScenario({
     },
     {
       id: 'strangers-see-no-artifacts',
-      title: 'The list and an artifact are 401 without a token, and with one that is none.',
+      title: 'The list and an artifact are answered 401 without a token and with a malformed one.',
       requirements: ['artifacts.unauthenticated-is-401'],
       covers: ['list-artifacts 401', 'get-artifact 401'],
       run: async ({ artifact }, context) => {
@@ -222,7 +224,7 @@ const one = defineScenario({
   cases: [
     {
       id: 'artifact-is-200',
-      title: 'An artifact by its id is answered 200 as a JSON object.',
+      title: 'A request for an artifact by its id is answered 200 with a JSON object.',
       requirements: ['artifacts.fields'],
       covers: ['get-artifact 200'],
       run: async ({ device, artifact }) => {
@@ -233,7 +235,7 @@ const one = defineScenario({
     },
     {
       id: 'unknown-artifact-is-404',
-      title: 'An artifact that does not exist is answered 404.',
+      title: 'A request for an artifact that does not exist is answered 404.',
       requirements: ['artifacts.unknown-is-404'],
       covers: ['get-artifact 404'],
       run: async ({ device }, context) => {
@@ -243,7 +245,7 @@ const one = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'An artifact id that is no UUID is answered 400 or 404.',
+      title: 'A request for an artifact id that is not a UUID is answered 400 or 404.',
       requirements: ['artifacts.malformed-id'],
       covers: ['get-artifact 400'],
       run: async ({ device }) => {

@@ -52,7 +52,7 @@ async function everyAct(context: TestContext): Promise<Done> {
   };
 }
 
-/** Entries of one act, once there is one; servers may write them a moment later. */
+/** Entries of one action, once there is one; servers may write them with a short delay. */
 function entriesOf(context: TestContext, { action, objectId }: Act): Promise<readonly Entry[]> {
   return context.settled(
     async () => {
@@ -74,15 +74,16 @@ async function entryOf(context: TestContext, act: Act): Promise<Entry> {
 /** Spec: AuditLog entry; Audit logs */
 export const auditActCases = defineScenario<Done>({
   area: 'audit-log',
-  name: 'What a user has done',
-  start: 'a user who has deployed to a device, aborted that, rejected and decommissioned it',
+  name: 'Actions of a user',
+  start:
+    'a user who has created and aborted a deployment and rejected and decommissioned its device',
   risk: 'write',
   needs: ['operator'],
   arrange: everyAct,
   cases: [
     {
       id: 'each-act-is-recorded-once',
-      title: 'Each act of the user is one entry: within seconds it is there, and not twice.',
+      title: 'Each action of the user is one entry, which appears within seconds and only once.',
       requirements: ['audit.one-entry-an-act'],
       run: async ({ acts }, context) => {
         for (const act of acts) await entryOf(context, act);
@@ -94,7 +95,7 @@ export const auditActCases = defineScenario<Done>({
     },
     {
       id: 'entries-name-the-object',
-      title: 'The entry of each act names what was acted on by its id and its type.',
+      title: 'The entry of each action names its object by id and type.',
       requirements: ['audit.object-id', 'audit.object-type'],
       run: async ({ acts }, context) => {
         for (const act of acts) {
@@ -107,7 +108,7 @@ export const auditActCases = defineScenario<Done>({
     },
     {
       id: 'acts-of-one-user-have-one-actor',
-      title: 'All that one user does has one actor: a user, with the same id in each entry.',
+      title: 'All actions of one user have one actor: a user, with the same id in each entry.',
       requirements: ['audit.actor-id', 'audit.actor-type'],
       run: async ({ acts }, context) => {
         const ids = new Set<string>();
@@ -121,7 +122,8 @@ export const auditActCases = defineScenario<Done>({
     },
     {
       id: 'entries-tell-the-time-of-the-act',
-      title: 'The time of each entry is that of the act, by the clock that the target shows.',
+      title:
+        'The time of each entry is the time of the action, by the clock that the target shows.',
       requirements: ['audit.time-of-the-act'],
       run: async ({ acts, beganMs, endedMs }, context) => {
         for (const act of acts) {
@@ -135,7 +137,7 @@ export const auditActCases = defineScenario<Done>({
     },
     {
       id: 'entries-stand-in-the-order-of-the-acts',
-      title: 'An act that came after another is no earlier by its time.',
+      title: 'An action that follows another has no earlier time.',
       requirements: ['audit.time-of-the-act'],
       run: async ({ acts }, context) => {
         let before = Number.NEGATIVE_INFINITY;
@@ -143,8 +145,8 @@ export const auditActCases = defineScenario<Done>({
           const time = textAt(await entryOf(context, act), 'time') ?? 'none';
           // To the second: some servers tell no fraction of it, or record beside the act.
           const second = Math.floor(Date.parse(time) / 1000);
-          const earlier = `\`${act.action}\` at ${time}, before the act that it followed`;
-          expectThat(second >= before - 1, 'times in the order of the acts', earlier);
+          const earlier = `\`${act.action}\` at ${time}, before the action that it followed`;
+          expectThat(second >= before - 1, 'times in the order of the actions', earlier);
           before = second;
         }
       },

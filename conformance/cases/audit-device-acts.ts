@@ -30,8 +30,8 @@ async function actsOf(context: TestContext, deviceId: string): Promise<readonly 
 
 export const auditDeviceActs = defineScenario({
   area: 'audit-log',
-  name: 'Acts of devices',
-  start: 'a device that came unknown and with two keys, and one that a user trusted before it came',
+  name: 'Actions of devices',
+  start: 'an unknown device that came with two keys, and a pre-authorized device',
   risk: 'write',
   needs: ['operator'],
   arrange: actors,

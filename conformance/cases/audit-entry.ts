@@ -63,7 +63,7 @@ function isRecent(value: unknown, { facts }: Recorded): boolean {
 
 const deploymentFields: readonly Field[] = [
   { requirement: 'audit.actor', path: 'actor', words: 'an object', fits: isEntry },
-  { requirement: 'audit.actor-id', path: 'actor.id', words: 'a text', fits: isFilledText },
+  { requirement: 'audit.actor-id', path: 'actor.id', words: 'a string', fits: isFilledText },
   {
     requirement: 'audit.actor-type',
     path: 'actor.type',
@@ -80,11 +80,11 @@ const deploymentFields: readonly Field[] = [
   {
     requirement: 'audit.actor-identity-data',
     path: 'actor.identity_data',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
-  { requirement: 'audit.time', path: 'time', words: 'the date-time of the act', fits: isRecent },
+  { requirement: 'audit.time', path: 'time', words: 'the date-time of the action', fits: isRecent },
   {
     requirement: 'audit.action',
     path: 'action',
@@ -92,7 +92,7 @@ const deploymentFields: readonly Field[] = [
     fits: oneOf(...actions),
   },
   { requirement: 'audit.object', path: 'object', words: 'an object', fits: isEntry },
-  { requirement: 'audit.object-id', path: 'object.id', words: 'a text', fits: isFilledText },
+  { requirement: 'audit.object-id', path: 'object.id', words: 'a string', fits: isFilledText },
   {
     requirement: 'audit.object-type',
     path: 'object.type',
@@ -114,7 +114,7 @@ const deploymentFields: readonly Field[] = [
   {
     requirement: 'audit.change',
     path: 'change',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
@@ -131,7 +131,7 @@ const deviceFields: readonly Field[] = [
   {
     requirement: 'audit.object-device-identity-data',
     path: 'object.device.identity_data',
-    words: 'a text with the identity of the device',
+    words: 'a string with the identity of the device',
     fits: (value, { facts }) =>
       typeof value === 'string' && value.includes(facts.serial ?? 'no serial'),
   },
@@ -150,20 +150,20 @@ const tenantFields: readonly Field[] = [
   {
     requirement: 'audit.object-tenant-id',
     path: 'object.tenant.id',
-    words: 'a text',
+    words: 'a string',
     fits: isFilledText,
   },
   {
     requirement: 'audit.object-tenant-name',
     path: 'object.tenant.name',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
   {
     requirement: 'audit.object-tenant-parent',
     path: 'object.tenant.parent',
-    words: 'a text',
+    words: 'a string',
     fits: isText,
     isOptional: true,
   },
@@ -172,10 +172,12 @@ const tenantFields: readonly Field[] = [
 /** Checks the field in every entry; another case checks its parent. */
 function fieldCase({ requirement, path, words, fits, isOptional }: Field): JudgingCase<Recorded> {
   const parent = path.split('.').slice(0, -1).join('.');
-  const title = isOptional ? `\`${path}\` is absent or ${words}` : `\`${path}\` is there: ${words}`;
+  const title = isOptional
+    ? `\`${path}\` is absent or ${words}`
+    : `\`${path}\` is present: ${words}`;
   return {
     id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
-    title: `In an entry ${title}.`,
+    title: `In an entry, ${title}.`,
     requirements: [requirement],
     run: async (recorded, context) => {
       for (const entry of recorded.found) {
@@ -207,7 +209,7 @@ function expectFilledByType(found: readonly Entry[], type: string): void {
 function byTypeCase(type: 'deployment' | 'device'): JudgingCase<Recorded> {
   return {
     id: `entry-on-a-${type}-fills-${type}`,
-    title: `In an entry on a ${type} the member \`${type}\` of \`object\` is filled, and no other.`,
+    title: `In an entry on a ${type}, the member \`${type}\` of \`object\` is filled and no other.`,
     requirements: ['audit.object-fields-by-type'],
     run: async ({ found }) => expectFilledByType(found, type),
   };
@@ -297,7 +299,7 @@ const onDevice = defineScenario({
     byTypeCase('device'),
     {
       id: 'acts-without-a-word-of-their-own',
-      title: 'Which actions a trusted and accepted device is recorded with.',
+      title: 'Which actions are recorded for a device that is pre-authorized and accepted.',
       requirements: ['audit.other-actions'],
       observe: async ({ found }) => {
         const acts = found.map((entry) => textAt(entry, 'action') ?? 'nothing');
@@ -309,7 +311,7 @@ const onDevice = defineScenario({
 
 const deploymentActs = defineScenario({
   area: 'audit-log',
-  name: 'Acts on a deployment',
+  name: 'Actions on a deployment',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
   needs: ['operator'],
@@ -321,7 +323,7 @@ const deploymentActs = defineScenario({
       requirements: ['audit.entry-fields'],
       run: async (deploymentId, context) => {
         const elements = listIn(await list(context, { object_id: deploymentId }));
-        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is none');
+        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is not one');
         const other = elements.find((element) => !isEntry(element));
         expectThat(other === undefined, 'an object', shown(other));
       },
@@ -329,19 +331,19 @@ const deploymentActs = defineScenario({
     actionCase({
       action: 'create',
       requirements: ['audit.deployment-created'],
-      title: 'Creating a deployment is an entry `create` on it.',
+      title: 'Creating a deployment adds an entry `create` on it.',
     }),
     actionCase({
       action: 'abort',
       requirements: ['audit.deployment-aborted'],
-      title: 'Aborting a deployment is an entry `abort` on it.',
+      title: 'Aborting a deployment adds an entry `abort` on it.',
     }),
   ],
 });
 
 const deviceActs = defineScenario({
   area: 'audit-log',
-  name: 'Acts on a device',
+  name: 'Actions on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
   risk: 'write',
   needs: ['operator'],
@@ -350,12 +352,12 @@ const deviceActs = defineScenario({
     actionCase({
       action: 'reject',
       requirements: ['audit.device-rejected', 'audit.recorded-actions'],
-      title: 'Rejecting a device is an entry `reject` on it.',
+      title: 'Rejecting a device adds an entry `reject` on it.',
     }),
     actionCase({
       action: 'decommission',
       requirements: ['audit.device-decommissioned', 'audit.recorded-actions'],
-      title: 'Decommissioning a device is an entry `decommission` on it.',
+      title: 'Decommissioning a device adds an entry `decommission` on it.',
     }),
   ],
 });
@@ -374,7 +376,7 @@ async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
 const onUser = defineScenario({
   area: 'audit-log',
   name: 'Entries on a user',
-  start: 'a user who has made another user',
+  start: 'a user who has created another user',
   risk: 'write',
   needs: ['operator', 'role-control'],
   arrange: (context) => ofAccess(context, 'user'),
@@ -384,7 +386,7 @@ const onUser = defineScenario({
 const onTenant = defineScenario({
   area: 'audit-log',
   name: 'Entries on a tenant',
-  start: 'a user who has changed what belongs to the whole tenant, such as a role',
+  start: 'a user who has changed something that belongs to the whole tenant, such as a role',
   risk: 'write',
   needs: ['operator', 'role-control'],
   arrange: (context) => ofAccess(context, 'tenant'),

@@ -147,7 +147,8 @@ function exportCase(
 const values = defineScenario<Awkward>({
   area: 'audit-export',
   name: 'Values that need quotes',
-  start: 'entries on deployments and on a device whose values hold quotes, commas and line ends',
+  start:
+    'entries on deployments and on a device, with quotes, commas and line ends in their values',
   risk: 'write',
   needs: ['operator'],
   arrange: awkward,
@@ -155,7 +156,7 @@ const values = defineScenario<Awkward>({
     exportCase(
       {
         id: 'export-can-be-parsed',
-        title: 'The export follows the grammar of CSV: quotes stand around whole fields, in pairs.',
+        title: 'The export is well-formed CSV: quotes enclose whole fields, in pairs.',
         requirements: ['audit.export-fields-are-quoted'],
       },
       (document) => {
@@ -215,7 +216,7 @@ async function pagedEntries(context: TestContext, query: Query): Promise<readonl
   return found.slice(0, PAGED);
 }
 
-/** What tells an entry apart, and its moment. */
+/** The values that identify an entry, and its time. */
 function markOf(valueAt: (path: string) => string) {
   const moment = valueAt('time');
   return { moment, text: [moment, valueAt('action'), valueAt('object.id')].join(' ') };
@@ -234,7 +235,7 @@ function lacking(some: readonly string[], others: readonly string[]): readonly s
 const large = defineScenario<Query>({
   area: 'audit-export',
   name: 'A large export',
-  start: `a user who has caused at least ${MANY} entries`,
+  start: `a user with at least ${MANY} entries in the log`,
   risk: 'write',
   needs: ['operator'],
   arrange: manyEntries,
@@ -248,14 +249,15 @@ const large = defineScenario<Query>({
         const answer = await exported(context, { ...query, limit: EXPORTED_MAX });
         needStatus('an export', answer, 200);
         const later = await totalOf(context, query);
-        if (later !== total) throw new StartStateMissed('a log that rests', `it grew by ${later}`);
+        if (later !== total)
+          throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
         const records = readCsv(answer.text).length - 1;
         expectEqual('records', records, Math.min(total, EXPORTED_MAX));
       },
     },
     {
       id: 'large-export-is-that-of-the-list',
-      title: `The first ${PAGED} entries of an export are those of the list, each as often.`,
+      title: `The first ${PAGED} entries of an export are those of the list, each as many times.`,
       requirements: ['audit.export-same-entries', 'audit.export-limit'],
       run: async (query, context) => {
         const sorted = { ...query, sort: 'asc' };
@@ -268,7 +270,7 @@ const large = defineScenario<Query>({
           markOf((path) => comparable(path, record[names.indexOf(path)])),
         );
         const inList = listed.map((entry) => markOf((path) => comparable(path, at(entry, path))));
-        // Which of several entries of one moment comes last of all is left open.
+        // The order of entries with the same time is left open.
         const last = inList.at(-1)?.moment;
         const [some, others] = [inExport, inList].map((marks) =>
           marks.filter(({ moment }) => moment !== last).map(({ text }) => text),

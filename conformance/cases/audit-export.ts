@@ -131,7 +131,8 @@ const document = defineScenario({
   cases: [
     {
       id: 'export-is-csv',
-      title: 'The export is answered 200 as CSV: names of fields, then records of as many fields.',
+      title:
+        'The export is answered 200 with CSV: the field names, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {
@@ -145,7 +146,7 @@ const document = defineScenario({
     },
     {
       id: 'export-is-labelled-csv',
-      title: 'The export is labelled text/csv.',
+      title: 'The export has the Content-Type text/csv.',
       requirements: ['audit.export-media-type'],
       run: async ({ deploymentId }, context) => {
         const answer = await exported(context, { object_id: deploymentId });
@@ -170,7 +171,7 @@ const document = defineScenario({
     },
     {
       id: 'export-is-streamed',
-      title: 'The export comes in chunks, without a length in advance.',
+      title: 'The export is sent in chunks, without a Content-Length.',
       requirements: ['audit.export-is-streamed'],
       run: async ({ deploymentId }, context) => {
         const answer = await exported(context, { object_id: deploymentId });
@@ -183,7 +184,7 @@ const document = defineScenario({
     },
     {
       id: 'export-limit-is-kept',
-      title: 'With limit=1 one entry is exported, and with limit=2 or more both.',
+      title: 'With limit=1 one of two entries is exported, with limit=2 or more both.',
       requirements: ['audit.export-limit'],
       run: async ({ deploymentId }, context) => {
         for (const [limit, records] of [
@@ -198,7 +199,7 @@ const document = defineScenario({
     },
     {
       id: 'export-separator-is-used',
-      title: 'With format_separator the names of nested fields are joined by it.',
+      title: 'format_separator joins the names of nested fields.',
       requirements: ['audit.export-separator'],
       run: async ({ deploymentId }, context) => {
         for (const separator of ['/', '.', '__', ' > ']) {
@@ -211,7 +212,7 @@ const document = defineScenario({
     },
     {
       id: 'ignored-field-is-omitted',
-      title: 'With ignore that field is missing, its values too, and the others are there.',
+      title: 'ignore omits a field and its values, and no other.',
       requirements: ['audit.export-ignore'],
       run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };
@@ -226,24 +227,24 @@ const document = defineScenario({
     orderCase('export-is-newest-first', {
       query: {},
       requirement: 'audit.export-newest-first',
-      title: 'Without `sort` the newest entry comes first in the export too.',
+      title: 'Without `sort`, the export lists the newest entries first.',
       order: ['abort', 'create'],
     }),
     orderCase('export-desc-is-newest-first', {
       query: { sort: 'desc' },
       requirement: 'audit.export-sort-desc',
-      title: 'With sort=desc the newest entry comes first in the export too.',
+      title: 'With sort=desc, the export lists the newest entries first.',
       order: ['abort', 'create'],
     }),
     orderCase('export-asc-is-oldest-first', {
       query: { sort: 'asc' },
       requirement: 'audit.export-sort-asc',
-      title: 'With sort=asc the oldest entry comes first in the export too.',
+      title: 'With sort=asc, the export lists the oldest entries first.',
       order: ['create', 'abort'],
     }),
     {
       id: 'export-values-are-quoted',
-      title: 'A value that holds quotes and commas, such as an identity, is one field of CSV.',
+      title: 'A value with quotes and commas, such as an identity, is one CSV field.',
       requirements: ['audit.export-fields-are-quoted'],
       run: async ({ device }, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
@@ -280,7 +281,7 @@ const document = defineScenario({
     },
     {
       id: 'ignored-field-by-its-name-in-the-header',
-      title: 'Whether ignore takes the names with dots, with the separator, or both.',
+      title: 'Whether ignore takes names with dots, with the separator, or both.',
       requirements: ['audit.export-form'],
       observe: async ({ deploymentId }, context) => {
         const kept = async (ignore: string): Promise<string> => {
@@ -296,8 +297,8 @@ const document = defineScenario({
 
 const formula = defineScenario({
   area: 'audit-export',
-  name: 'A value that a spreadsheet would compute',
-  start: 'a user who has deployed a release whose name begins with an equals sign',
+  name: 'A value that looks like a formula',
+  start: 'a user who has deployed a release whose name starts with an equals sign',
   risk: 'write',
   needs: ['operator'],
   arrange: async (context) => {
@@ -311,7 +312,7 @@ const formula = defineScenario({
   cases: [
     {
       id: 'formulas',
-      title: 'How the export writes a value that begins as a formula of a spreadsheet does.',
+      title: 'How the export writes a value that starts like a spreadsheet formula.',
       requirements: ['audit.export-form'],
       observe: async ({ deploymentId, name }, context) => {
         const found = await table(context, { object_id: deploymentId, format_separator: '.' });

@@ -27,7 +27,7 @@ const DAY_SECONDS = 86_400;
 /** Every filter except `object_id`, which the checks of the others rely on. */
 export const auditFilters: Readonly<Record<string, Filter>> = {
   'created-after': {
-    title: 'With created_after only entries of that second or later',
+    title: 'With created_after, only entries of that second or later',
     ofList: 'audit.time-bounds',
     ofExport: 'audit.export-created-after',
     fits: (_, both) => ({ created_after: secondsAround(both).before }),
@@ -37,7 +37,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     ],
   },
   'created-before': {
-    title: 'With created_before only entries of before that second, or at it,',
+    title: 'With created_before, only entries of that second or earlier',
     ofList: 'audit.created-before',
     ofExport: 'audit.export-created-before',
     fits: (_, both) => ({ created_before: secondsAround(both).after }),
@@ -48,21 +48,21 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     ],
   },
   'actor-id': {
-    title: 'With actor_id only the entries of that actor',
+    title: 'With actor_id, only entries by that actor',
     ofList: 'audit.actor-filters',
     ofExport: 'audit.export-actor-id',
     fits: (_, both) => reported(both, 'actor.id', 'actor_id'),
     misses: () => emptyQueries('actor_id'),
   },
   'actor-type': {
-    title: 'With actor_type only the entries of users, or of devices,',
+    title: 'With actor_type, only entries by users or by devices',
     ofList: 'audit.actor-type-filter',
     ofExport: 'audit.export-actor-type',
     fits: () => ({ actor_type: 'user' }),
     misses: () => [{ actor_type: 'device' }],
   },
   'actor-email': {
-    title: 'With actor_email only the entries of the user with that e-mail',
+    title: 'With actor_email, only entries by the user with that e-mail address',
     ofList: 'audit.actor-email-filter',
     ofExport: 'audit.export-actor-email',
     // The e-mail is optional in an entry; without it only the non-matching queries can be checked.
@@ -70,14 +70,14 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     misses: () => [...emptyQueries('actor_email'), { actor_email: 'nobody@example.com' }],
   },
   'object-type': {
-    title: 'With object_type only entries on objects of that type',
+    title: 'With object_type, only entries on objects of that type',
     ofList: 'audit.object-type-filter',
     ofExport: 'audit.export-object-type',
     fits: () => ({ object_type: 'deployment' }),
     misses: () => [{ object_type: 'artifact' }, { object_type: 'user' }, { object_type: 'device' }],
   },
   'object-deployment-name': {
-    title: 'With object_deployment_name only entries on deployments of that name',
+    title: 'With object_deployment_name, only entries on deployments with that name',
     ofList: 'audit.object-deployment-name-filter',
     ofExport: 'audit.export-object-deployment-name',
     fits: ({ deploymentName }) => ({ object_deployment_name: deploymentName }),

@@ -69,7 +69,7 @@ const user = defineScenario({
     },
     {
       id: 'object-types-are-known',
-      title: 'A filter by each of the five types of objects is answered 200.',
+      title: 'A filter by each of the five object types is answered 200.',
       requirements: ['audit.object-type-values'],
       run: async (context) => {
         for (const type of objectTypes) {
@@ -87,7 +87,7 @@ const user = defineScenario({
     },
     {
       id: 'page-sizes',
-      title: 'How many entries a page has by default, and whether 500 and 501 are too many.',
+      title: 'How many entries a page has by default, and whether 500 or 501 are too many.',
       requirements: ['audit.page-sizes'],
       observe: async (context) => {
         const byDefault = listIn(await list(context))?.length;
@@ -106,7 +106,7 @@ const user = defineScenario({
     },
     {
       id: 'bad-parameters',
-      title: 'What parameters of the wrong form are answered.',
+      title: 'How malformed parameters are answered.',
       requirements: ['audit.bad-parameters'],
       observe: async (context) => {
         const answers = Object.entries(unfitQueries).map(
@@ -184,24 +184,24 @@ const rows = defineScenario({
     orderCase('newest-comes-first', {
       query: {},
       requirement: 'audit.newest-first',
-      title: 'Without `sort` entries come newest first.',
+      title: 'Without `sort`, the list has the newest entries first.',
       order: ['abort', 'create'],
     }),
     orderCase('desc-is-newest-first', {
       query: { sort: 'desc' },
       requirement: 'audit.sort-desc',
-      title: 'With sort=desc entries come newest first.',
+      title: 'With sort=desc, the list has the newest entries first.',
       order: ['abort', 'create'],
     }),
     orderCase('asc-is-oldest-first', {
       query: { sort: 'asc' },
       requirement: 'audit.sort-asc',
-      title: 'With sort=asc entries come oldest first.',
+      title: 'With sort=asc, the list has the oldest entries first.',
       order: ['create', 'abort'],
     }),
     {
       id: 'per-page-bounds-a-page',
-      title: 'With per_page=1 a page has one entry, with per_page=2 two.',
+      title: 'With per_page=1 a page has one entry, with per_page=2 it has two.',
       requirements: ['audit.per-page'],
       run: async (arranged, context) => {
         for (const size of [1, 2]) {
@@ -212,7 +212,7 @@ const rows = defineScenario({
     },
     {
       id: 'pages-divide-the-list',
-      title: 'With one entry per page the second page holds the other entry.',
+      title: 'With one entry per page, the second page holds the other entry.',
       requirements: ['audit.pages'],
       run: async (arranged, context) => {
         const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
@@ -224,7 +224,7 @@ const rows = defineScenario({
     },
     {
       id: 'list-starts-at-its-first-page',
-      title: 'Without `page` the first page is answered.',
+      title: 'Without `page`, the first page is returned.',
       requirements: ['audit.first-page'],
       run: async (arranged, context) => {
         const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
@@ -235,7 +235,7 @@ const rows = defineScenario({
     },
     {
       id: 'total-is-counted',
-      title: 'X-Total-Count tells how many entries matched, also on a page that holds fewer.',
+      title: 'X-Total-Count gives the number of matching entries, also on a page that holds fewer.',
       requirements: ['audit.total'],
       run: async ({ deploymentId, both }, context) => {
         const answer = await list(context, { object_id: deploymentId, per_page: 1 });
@@ -245,7 +245,7 @@ const rows = defineScenario({
     },
     {
       id: 'link-names-the-first-page',
-      title: 'Link names the first page, on page one and on page two.',
+      title: 'Link names the first page on page one and on page two.',
       requirements: ['audit.links'],
       run: async (arranged, context) => {
         for (const number of [1, 2]) {
@@ -256,7 +256,7 @@ const rows = defineScenario({
     },
     {
       id: 'link-names-the-next-page',
-      title: 'Link names the next page on page one of two, and none on page two.',
+      title: 'Link names the next page on page one of two, and no next page on page two.',
       requirements: ['audit.link-next'],
       run: async (arranged, context) => {
         const one = Object.keys(await relations(context, arranged, 1));
@@ -267,7 +267,7 @@ const rows = defineScenario({
     },
     {
       id: 'link-names-the-previous-page',
-      title: 'Link names the previous page on page two, and none on page one.',
+      title: 'Link names the previous page on page two, and no previous page on page one.',
       requirements: ['audit.link-prev'],
       run: async (arranged, context) => {
         const one = Object.keys(await relations(context, arranged, 1));
@@ -292,7 +292,7 @@ const rows = defineScenario({
     },
     {
       id: 'filters-combine',
-      title: 'An entry that fits one filter and misses another is not listed.',
+      title: 'An entry that matches one filter but not another is not listed.',
       requirements: ['audit.filters-combine'],
       run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, actor_id: nobody };
@@ -311,7 +311,7 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
       const query = { object_id: arranged.deploymentId };
       const fits = filter.fits(arranged, arranged.both);
       const found = await entries(context, { ...query, ...fits });
-      expectEqual('entries that fit', found.length, arranged.both.length);
+      expectEqual('entries that match', found.length, arranged.both.length);
       for (const missing of filter.misses(arranged.both)) {
         const others = await entries(context, { ...query, ...missing });
         expectEqual(`entries with ${shown(missing)}`, others.length, 0);
@@ -323,7 +323,7 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
 function filteredPageCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
   return {
     id: `${name}-filters-before-pages`,
-    title: `${filter.title} fill the pages and are counted in the total.`,
+    title: `${filter.title} fill the pages and make up the total.`,
     requirements: [filter.ofList, 'audit.total'],
     run: async (arranged, context) => {
       const fits = filter.fits(arranged, arranged.both);
@@ -367,7 +367,7 @@ const byObject = defineScenario({
   cases: [
     {
       id: 'object-id-filters',
-      title: 'With object_id only the entries on that object are listed.',
+      title: 'With object_id, only the entries on that object are listed.',
       requirements: ['audit.object-filters'],
       run: async (deployments, context) => {
         const recent = await entries(context, { per_page: 100 });

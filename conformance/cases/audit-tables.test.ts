@@ -27,7 +27,7 @@ describe('the tables of the audit log', () => {
 });
 
 describe('the reading of entries', () => {
-  it('finds no member below what is no object', () => {
+  it('finds no member below what is not an object', () => {
     expect(at({ actor: 'someone' }, 'actor.id')).toBeUndefined();
     expect(at({ actor: { id: 7 } }, 'actor.id')).toBe(7);
   });

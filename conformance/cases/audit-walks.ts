@@ -44,7 +44,7 @@ function linkOf(context: TestContext, page: Answer, relation: Relation): URL | u
 }
 
 /**
- * Follows a link by its query: to which host it leads depends on what stands before the target.
+ * Follows a link by its query only: its host depends on the proxies in front of the target.
  */
 function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
   const names = [...new Set(searchParams.keys())];
@@ -65,16 +65,16 @@ async function pagesFrom(
     expectStatus(last, 200);
     pages.push(last);
   }
-  const seen = `${pages.length} pages and more`;
+  const seen = `${pages.length} pages or more`;
   throw new ExpectationFailure(`an end of the links \`${relation}\``, seen);
 }
 
-/** What tells entries apart, in their order. */
+/** The values that identify the entries, in their order. */
 function marks(found: readonly Entry[]): readonly string[] {
   return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
 }
 
-/** One moment may be told in several zones. */
+/** The same time can be written in several zones. */
 function momentAt(entry: Entry): string {
   const time = String(textAt(entry, 'time'));
   const ms = Date.parse(time);
@@ -170,7 +170,7 @@ function walkCase(
         const after = marksOf([await list(context, { ...query, per_page: 100 })]);
         // What an entry that came late moved is no fault of the links.
         if (whole.join() !== after.join())
-          throw new StartStateMissed('a list that rests', 'it grew');
+          throw new StartStateMissed('a list that does not grow', 'it grew');
         await judge({ whole, there }, context);
       }
     },
@@ -178,7 +178,7 @@ function walkCase(
 }
 
 interface Walk {
-  /** What tells the entries apart, read at once. */
+  /** The values that identify the entries, read at once. */
   readonly whole: readonly string[];
   /** The pages on the way to the end. */
   readonly there: readonly Answer[];
@@ -195,7 +195,7 @@ const walks = defineScenario<string>({
     walkCase(
       {
         id: 'links-lead-to-the-end',
-        title: 'The links `next` lead through the whole list, each entry once and in its order.',
+        title: 'The links `next` lead through the whole list, each entry once and in order.',
         requirements: ['audit.links-lead', 'audit.link-next', 'audit.pages', 'audit.per-page'],
       },
       async ({ whole, there }) => expectEqual('entries', marksOf(there), whole),
@@ -215,7 +215,7 @@ const walks = defineScenario<string>({
     walkCase(
       {
         id: 'first-leads-to-the-first-page',
-        title: 'On every page the link `first` leads to the page at which the list begins.',
+        title: 'On every page, the link `first` leads to the first page of the list.',
         requirements: ['audit.links-lead', 'audit.links', 'audit.pages', 'audit.per-page'],
       },
       async ({ there }, context) => {
@@ -232,7 +232,7 @@ const walks = defineScenario<string>({
     ),
     {
       id: 'every-page-tells-the-total',
-      title: 'X-Total-Count tells the same number on every page, that of the whole list.',
+      title: 'X-Total-Count gives the number of entries in the whole list on every page.',
       requirements: ['audit.total'],
       run: async (objectId, context) => {
         const whole = await entries(context, { object_id: objectId, per_page: 100 });

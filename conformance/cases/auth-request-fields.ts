@@ -17,25 +17,24 @@ function block(label: string, content: string): string {
 /** Every field of the contract, and the body. */
 export const authRequestInputs: InputTable = {
   'missing-id-data-is-400': {
-    title: 'A signed request whose field id_data is not there is answered 400.',
+    title: 'A signed request without id_data is answered 400.',
     requirement: 'auth.id-data-is-required',
     field: 'id_data',
     refused: ['missing'],
   },
   'id-data-of-another-kind-is-400': {
     title:
-      'A signed request whose field id_data is null, a number, a truth value, an array or an object is answered 400.',
+      'A signed request whose id_data is null, a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.id-data-is-text',
     field: 'id_data',
     refused: otherThanText,
   },
   'id-data-that-is-no-json-is-400': {
-    title:
-      'A signed request whose field id_data is empty, or a text that is no JSON is answered 400.',
+    title: 'A signed request whose id_data is empty or not JSON is answered 400.',
     requirement: 'auth.id-data-is-json-text',
     field: 'id_data',
     refused: {
-      'an empty text': '',
+      'an empty string': '',
       'a word': 'serial',
       'JSON that is cut off': '{"serial":"7"',
       'a member in single quotes': "{'serial':'7'}",
@@ -43,68 +42,68 @@ export const authRequestInputs: InputTable = {
     },
   },
   'missing-pubkey-is-400': {
-    title: 'A signed request whose field pubkey is not there is answered 400.',
+    title: 'A signed request without pubkey is answered 400.',
     requirement: 'auth.pubkey-is-required',
     field: 'pubkey',
     refused: ['missing'],
   },
   'pubkey-of-another-kind-is-400': {
     title:
-      'A signed request whose field pubkey is null, a number, a truth value, an array or an object is answered 400.',
+      'A signed request whose pubkey is null, a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.pubkey-is-text',
     field: 'pubkey',
     refused: otherThanText,
   },
   'pubkey-that-is-no-pem-is-400': {
     title:
-      'A signed request whose field pubkey is empty, or a text that is no public key in PEM is answered 400.',
+      'A signed request whose field pubkey is empty, or a string that is not a PEM public key is answered 400.',
     requirement: 'auth.pubkey-is-pem',
     field: 'pubkey',
     refused: {
-      'an empty text': '',
+      'an empty string': '',
       'a key of SSH': 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAA',
       'an empty block': block('PUBLIC KEY', ''),
       'a block without its end': block('PUBLIC KEY', 'MFkw').split('-----END')[0],
       'a block that holds no key': block('PUBLIC KEY', 'aGVsbG8='),
-      'a block that is no Base64': block('PUBLIC KEY', '!!!!'),
+      'a block that is not Base64': block('PUBLIC KEY', '!!!!'),
       'a certificate': block('CERTIFICATE', certificate),
     },
   },
   'tenant-token-is-not-malformed': {
-    title: 'A signed request whose field tenant_token is a filled text is not malformed.',
+    title: 'A signed request whose tenant_token is a non-empty string is not malformed.',
     requirement: 'auth.tenant-token-may-be-there',
     field: 'tenant_token',
-    accepted: { 'a word': 'token', 'a long text': 'token.'.repeat(100) },
+    accepted: { 'a word': 'token', 'a long string': 'token.'.repeat(100) },
   },
   'tenant-token-of-another-kind-is-400': {
     title:
-      'A signed request whose field tenant_token is a number, a truth value, an array or an object is answered 400.',
+      'A signed request whose tenant_token is a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.tenant-token-is-text',
     field: 'tenant_token',
     refused: ['number', 'boolean', 'list', 'object'],
   },
   'external-id-is-not-malformed': {
-    title: 'A signed request whose field external_id is a text, empty or filled is not malformed.',
+    title: 'A signed request whose external_id is a string, empty or not, is not malformed.',
     requirement: 'auth.external-id-may-be-there',
     field: 'external_id',
-    accepted: { 'an empty text': '', 'a word': 'device-7', 'a long text': 'device'.repeat(40) },
+    accepted: { 'an empty string': '', 'a word': 'device-7', 'a long string': 'device'.repeat(40) },
   },
   'external-id-of-another-kind-is-400': {
     title:
-      'A signed request whose field external_id is a number, a truth value, an array or an object is answered 400.',
+      'A signed request whose external_id is a number, a boolean, an array or an object is answered 400.',
     requirement: 'auth.external-id-is-text',
     field: 'external_id',
     refused: ['number', 'boolean', 'list', 'object'],
   },
   'malformed-body-is-400': {
-    title: 'A signed body that is no JSON object is answered 400.',
+    title: 'A signed body that is not a JSON object is answered 400.',
     requirement: 'auth.malformed-is-400',
     field: '',
     refused: {
       'JSON that is cut off': '{"id_data":',
       'no JSON': 'id_data=serial',
       'an array': '[]',
-      'a text': '"id_data"',
+      'a string': '"id_data"',
       'a number': '7',
       null: 'null',
     },

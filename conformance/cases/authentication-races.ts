@@ -48,7 +48,7 @@ async function isAlone(device: SuiteDevice, context: TestContext): Promise<boole
 
 const contacts = defineScenario({
   area: 'authentication-races',
-  name: 'First contacts at once',
+  name: 'Concurrent first contacts',
   start: 'a device that the target has never seen',
   risk: 'write',
   needs: ['operator'],
@@ -56,13 +56,14 @@ const contacts = defineScenario({
   cases: [
     {
       id: 'fifty-first-contacts-are-401',
-      title: 'Fifty first contacts of one identity at once are each answered 401.',
+      title: 'Fifty concurrent first contacts of one identity are each answered 401.',
       requirements: ['auth.first-contact-is-401', 'auth.undecided-is-401'],
       run: async (device) => expectAll(await atOnce(CONTACTS, () => device.authenticate()), 401),
     },
     {
       id: 'fifty-first-contacts-make-one-set',
-      title: 'Fifty first contacts of one identity and key at once make one pending set.',
+      title:
+        'Fifty concurrent first contacts of one identity and key create one pending authentication set.',
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
@@ -74,7 +75,7 @@ const contacts = defineScenario({
     },
     {
       id: 'fifty-first-contacts-make-one-device',
-      title: 'Fifty first contacts of one identity at once make one device, and not a second.',
+      title: 'Fifty concurrent first contacts of one identity create one device.',
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
@@ -86,7 +87,7 @@ const contacts = defineScenario({
 
 const decisions = defineScenario({
   area: 'authentication-races',
-  name: 'A decision and requests at once',
+  name: 'A decision during requests',
   start: 'a device that waits for a decision',
   risk: 'write',
   needs: ['operator'],
@@ -94,7 +95,7 @@ const decisions = defineScenario({
   cases: [
     {
       id: 'accept-meets-requests',
-      title: 'Requests that meet their acceptance are 401 or 200; the next ones are granted.',
+      title: 'Requests during the acceptance are answered 401 or 200, and later ones get a token.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
       run: async (device, context) => {
         const [asked] = await Promise.all([
@@ -108,7 +109,7 @@ const decisions = defineScenario({
     },
     {
       id: 'accept-meets-decommission',
-      title: 'Acceptance and decommission at once leave a device that is accepted, or none.',
+      title: 'A concurrent acceptance and decommission leave an accepted device or no device.',
       requirements: ['auth.decommissioned-is-unknown'],
       run: async (device, context) => {
         const { admin } = context;
@@ -132,7 +133,7 @@ const decisions = defineScenario({
 
 const ends = defineScenario({
   area: 'authentication-races',
-  name: 'A decommission and requests at once',
+  name: 'A decommission during requests',
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
@@ -140,7 +141,7 @@ const ends = defineScenario({
   cases: [
     {
       id: 'decommission-meets-requests',
-      title: 'No token that is granted while the device is decommissioned opens anything later.',
+      title: 'A token that is granted during a decommission gives no access afterwards.',
       requirements: ['tokens.end-with-device'],
       run: async (device, context) => {
         const [asked] = await Promise.all([

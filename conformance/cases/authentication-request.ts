@@ -37,9 +37,9 @@ const shortRsaKey = [
 
 /** The same key in other encodings. */
 const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
-  'line ends of Windows': (pem) => pem.replaceAll('\n', '\r\n'),
-  'no line end at the end': (pem) => pem.trimEnd(),
-  'lines of 76 signs': (pem) => {
+  'Windows line ends': (pem) => pem.replaceAll('\n', '\r\n'),
+  'no final line end': (pem) => pem.trimEnd(),
+  'lines of 76 characters': (pem) => {
     const [first = '', ...lines] = pem.trimEnd().split('\n');
     const wrapped =
       lines
@@ -61,7 +61,7 @@ async function sendInput(device: SuiteDevice, { field, value, raw }: Input): Pro
 const boundaries = defineScenario({
   area: 'authentication',
   name: 'The fields of a request',
-  start: 'a device that is new, and signs whatever it sends',
+  start: 'a new device that signs what it sends',
   risk: 'write',
   arrange: unknownDevice,
   cases: [
@@ -73,13 +73,13 @@ const boundaries = defineScenario({
     }),
     {
       id: 'optional-fields-may-be-absent',
-      title: 'A request with id_data and pubkey alone is complete: it is not answered 400.',
+      title: 'A request with only id_data and pubkey is complete: it is not answered 400.',
       requirements: ['auth.optional-fields'],
       run: async (device) => expectUnderstood(await device.authenticate()),
     },
     {
       id: 'null-tenant-token',
-      title: 'What a request is answered whose tenant_token is empty, or it or external_id null.',
+      title: 'How a request with an empty tenant_token, or with null fields, is answered.',
       requirements: ['auth.tenant-token-null'],
       observe: async (device) => {
         const one = await device.authenticate({ members: { tenant_token: null } });
@@ -98,14 +98,14 @@ const boundaries = defineScenario({
     },
     {
       id: 'short-rsa-key',
-      title: 'What a request with an RSA key of 1024 bits is answered.',
+      title: 'How a request with an RSA key of 1024 bits is answered.',
       requirements: ['auth.rsa-sizes'],
       observe: async (device) =>
         observedAnswer(await device.authenticate({ members: { pubkey: shortRsaKey } })),
     },
     {
       id: 'key-as-pkcs1',
-      title: 'What a request is answered whose RSA key is a PEM block RSA PUBLIC KEY.',
+      title: 'How a request with an RSA key in a PEM block RSA PUBLIC KEY is answered.',
       requirements: ['auth.other-key-forms'],
       observe: async (device, context) => {
         const signedBy = await context.newKey('rsa');
@@ -128,19 +128,19 @@ const vendorMembers: Readonly<Record<string, unknown>> = {
 const identities = defineScenario({
   area: 'authentication',
   name: 'Identities',
-  start: 'a device that is new, with an identity of many kinds of members',
+  start: 'a new device whose identity has members of many types',
   risk: 'write',
   arrange: (context) => context.newDevice('ecdsa', vendorMembers),
   cases: [
     {
       id: 'identity-is-free',
-      title: 'Lists, objects, numbers and any letters in id_data do not make a request malformed.',
+      title: 'Arrays, objects, numbers and any letters in id_data do not make a request malformed.',
       requirements: ['auth.identity-is-free'],
       run: async (device) => expectUnderstood(await device.authenticate()),
     },
     {
       id: 'long-identity',
-      title: 'How long an identity may be: 4096 bytes, one more, and sixty thousand.',
+      title: 'How long an identity may be: 4096 bytes, 4097 and 60,000.',
       requirements: ['auth.long-identities'],
       observe: async (device) => {
         const seen: string[] = [];
@@ -156,7 +156,7 @@ const identities = defineScenario({
     },
     {
       id: 'identity-that-is-no-object',
-      title: 'What a request is answered whose id_data is JSON text, but of no object.',
+      title: 'How a request whose id_data is JSON text, but not of an object, is answered.',
       requirements: ['auth.unfit-identities'],
       observe: async (device) => {
         const seen: string[] = [];
@@ -169,7 +169,7 @@ const identities = defineScenario({
     },
     {
       id: 'deep-identity',
-      title: 'What a request is answered whose id_data is nested forty levels deep.',
+      title: 'How a request whose id_data is nested forty levels deep is answered.',
       requirements: ['auth.unfit-identities'],
       observe: async (device) => {
         const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
@@ -179,7 +179,7 @@ const identities = defineScenario({
     },
     {
       id: 'identity-with-a-huge-number',
-      title: 'What a request is answered whose id_data has a number beyond the range of a double.',
+      title: 'How a request whose id_data has a number beyond the range of a double is answered.',
       requirements: ['auth.unfit-identities'],
       observe: async (device) => {
         const id_data = `{"serial":"${device.identity.serial}","number":1e999}`;
@@ -191,7 +191,7 @@ const identities = defineScenario({
 
 const same = defineScenario({
   area: 'authentication',
-  name: 'One device, written otherwise',
+  name: 'One device, written differently',
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
@@ -203,7 +203,7 @@ const same = defineScenario({
       requirements: ['auth.unknown-fields'],
       run: (device) => {
         const fields = {
-          'a text': 'standard',
+          'a string': 'standard',
           'a list': [1, 2],
           'an object': { a: {} },
           null: null,
@@ -213,7 +213,7 @@ const same = defineScenario({
     },
     {
       id: 'member-order-does-not-matter',
-      title: 'The same identity with its members in another order, and spaced, is the same device.',
+      title: 'The same identity with other white space and member order is the same device.',
       requirements: ['auth.identity-is-the-content'],
       run: (device) => {
         const turned = Object.fromEntries(Object.entries(device.identity).reverse());
@@ -227,7 +227,7 @@ const same = defineScenario({
     },
     {
       id: 'pem-form-does-not-matter',
-      title: 'The same key with other line ends or lines of another length is the same key.',
+      title: 'The same key with other line ends or line lengths is the same key.',
       requirements: ['auth.same-key'],
       run: (device) =>
         expectEach(200, keyTexts, (write) =>

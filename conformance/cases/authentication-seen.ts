@@ -38,7 +38,7 @@ const known = defineScenario({
   cases: [
     {
       id: 'external-id-is-seen',
-      title: 'Whether users see the external_id of a device, and who may change it.',
+      title: 'Whether users see the external_id of a device, and who can change it.',
       requirements: ['auth.external-id-seen'],
       observe: async (device, context) => {
         await device.authenticate({ members: { external_id: 'first' } });
@@ -53,7 +53,7 @@ const known = defineScenario({
         const fresh = await context.newDevice();
         const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
         return observed(
-          `first contact: ${status}; reported: ${reported}; by a key that waits: ${byPendingKey}; changed: ${changed}; while it is rejected: ${rejected}`,
+          `first contact: ${status}; reported: ${reported}; by a pending key: ${byPendingKey}; changed: ${changed}; while it is rejected: ${rejected}`,
         );
       },
     },
@@ -70,7 +70,7 @@ const manyKeys = defineScenario({
   cases: [
     {
       id: 'many-keys',
-      title: `How many keys of one identity a server keeps, when it comes with ${MANY_KEYS}.`,
+      title: `How many keys of one identity a server keeps, of ${MANY_KEYS} that it is sent.`,
       requirements: ['auth.most-keys'],
       observe: async (device, context) => {
         const seen = new Set<number>();

@@ -20,15 +20,15 @@ const BODIES_MAX = 50;
 
 /** Authentication requests with the same meaning but different bytes. */
 const bodyTexts: Readonly<Record<string, (text: string) => string>> = {
-  'a line end behind it': (text) => `${text}\n`,
-  'a line end of Windows behind it': (text) => `${text}\r\n`,
+  'a line end after it': (text) => `${text}\n`,
+  'a Windows line end after it': (text) => `${text}\r\n`,
   'white space around it': (text) => ` \t${text}  `,
   'white space within it': (text) => JSON.stringify(JSON.parse(text), null, 2),
   'its fields in another order': (text) => {
     const fields: object = JSON.parse(text);
     return JSON.stringify(Object.fromEntries(Object.entries(fields).reverse()));
   },
-  'a letter as its escape': (text) => text.replace('BEGIN', '\\u0042EGIN'),
+  'a letter as an escape': (text) => text.replace('BEGIN', '\\u0042EGIN'),
 };
 
 /** Bodies with the same meaning as the signed one but different bytes. */
@@ -51,13 +51,13 @@ function tellingRequest(device: SuiteDevice): { text: string; signature: Buffer 
     const signature = device.key.sign(Buffer.from(text));
     if (distinguishesTexts(signature)) return { text, signature };
   }
-  throw new Error('no signature tells the alphabets of Base64 apart');
+  throw new Error('no signature differs between the alphabets of Base64');
 }
 
 const header = defineScenario({
   area: 'authentication',
   name: 'The signature header',
-  start: 'a device that is new, and sends a good request',
+  start: 'a new device that sends a valid request',
   risk: 'write',
   arrange: unknownDevice,
   cases: [
@@ -70,7 +70,7 @@ const header = defineScenario({
     },
     {
       id: 'empty-signature',
-      title: 'An empty signature header may be taken for a missing one or for a wrong one.',
+      title: 'An empty signature header may count as missing or as wrong.',
       requirements: ['auth.empty-signature-header'],
       observe: async (device) => {
         const empty = await device.authenticate({ signature: '' });
@@ -84,7 +84,7 @@ const header = defineScenario({
 const known = defineScenario({
   area: 'authentication',
   name: 'What is signed',
-  start: 'an accepted device that asks again',
+  start: 'an accepted device that authenticates again',
   risk: 'write',
   needs: ['operator'],
   arrange: (context) => acceptedDevice(context),
@@ -100,7 +100,7 @@ const known = defineScenario({
     },
     {
       id: 'signature-over-another-body-is-refused',
-      title: 'A signature over other bytes than those that are sent grants nothing.',
+      title: 'A signature over bytes other than those sent is rejected.',
       requirements: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
       run: (device) =>
         expectEach(refusals, otherBodies, (write) =>
@@ -109,7 +109,7 @@ const known = defineScenario({
     },
     {
       id: 'signature-by-another-key-is-refused',
-      title: 'A signature by another key than the one in the request grants nothing.',
+      title: 'A signature by a key other than the one in the request is rejected.',
       requirements: ['auth.signature-must-verify'],
       run: (device, context) =>
         expectEach(
@@ -120,7 +120,7 @@ const known = defineScenario({
     },
     {
       id: 'no-signature-at-all-is-refused',
-      title: 'A header with zeros, one byte, or four thousand letters is no signature.',
+      title: 'A header with zeros, one byte or four thousand letters is rejected as a signature.',
       requirements: ['auth.signature-must-verify'],
       run: (device) => {
         const zeros = Buffer.from('3006020100020100', 'hex').toString('base64');
@@ -136,7 +136,7 @@ const known = defineScenario({
     },
     {
       id: 'wrong-signature-is-401',
-      title: 'A signature of the right form that does not verify is answered 401.',
+      title: 'A well-formed signature that does not verify is answered 401.',
       requirements: ['auth.bad-signature-is-401'],
       run: async (device, context) =>
         expectStatus(await device.authenticate({ signedBy: await context.newKey() }), 401),
@@ -146,7 +146,7 @@ const known = defineScenario({
 
 const foreign = defineScenario({
   area: 'authentication',
-  name: 'Letters beyond ASCII',
+  name: 'Non-ASCII letters',
   start: 'a pre-authorized device with an identity in several scripts',
   risk: 'write',
   needs: ['operator'],
@@ -154,7 +154,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'letters-are-signed-as-utf-8',
-      title: 'Letters beyond ASCII are signed as the UTF-8 that is sent, as their escapes are.',
+      title: 'Non-ASCII letters are signed as the UTF-8 that is sent, or as their escapes.',
       requirements: ['auth.body-is-what-is-signed'],
       run: async (device) => {
         const escaped = device.authRequest().replace(/[^\0-\x7f]/g, escapeOf);
@@ -174,18 +174,18 @@ function escapeOf(unit: string): string {
 const algorithmTitles: Readonly<Record<KeyType, readonly [string, string, string]>> = {
   rsa: [
     'An RSA key signs the SHA-256 of the body by PKCS #1 version 1.5; two libraries agree.',
-    'An RSA signature over SHA-1, SHA-384, SHA-512 or a digest of the digest grants nothing.',
-    'An RSA signature with PSS padding, or over the bare digest, grants nothing.',
+    'An RSA signature over SHA-1, SHA-384, SHA-512 or a digest of the digest is rejected.',
+    'An RSA signature with PSS padding, or over the bare digest, is rejected.',
   ],
   ecdsa: [
     'A P-256 key signs the SHA-256 of the body; R and S go in an ASN.1 sequence.',
-    'A P-256 signature over SHA-1, SHA-384, SHA-512 or a digest of the digest grants nothing.',
-    'A P-256 signature as 64 bare bytes, or with S before R, grants nothing.',
+    'A P-256 signature over SHA-1, SHA-384, SHA-512 or a digest of the digest is rejected.',
+    'A P-256 signature as 64 bare bytes, or with S before R, is rejected.',
   ],
   ed25519: [
-    'An Ed25519 key signs the body itself, without a digest before; two libraries agree.',
-    'An Ed25519 signature over a digest of the body grants nothing.',
-    'An Ed25519 signature with the body behind it grants nothing.',
+    'An Ed25519 key signs the body itself, not a digest; two libraries agree.',
+    'An Ed25519 signature over a digest of the body is rejected.',
+    'An Ed25519 signature followed by the body is rejected.',
   ],
 };
 
@@ -228,7 +228,7 @@ function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
     },
     {
       id: `${keyType}-signature-that-is-no-base64-is-refused`,
-      title: `The signature of ${keyNames[keyType]} in hexadecimal, cut, or in another Base64 grants nothing.`,
+      title: `The signature of ${keyNames[keyType]} in hexadecimal, cut off or in another Base64 is rejected.`,
       requirements: [`auth.${keyType}-base64`],
       run: (device) => {
         const { text, signature } = tellingRequest(device);

@@ -35,14 +35,16 @@ const firstContact = defineScenario({
   cases: [
     {
       id: 'first-contact-is-401',
-      title: 'A device that is neither known nor pre-authorized is answered 401 the first time.',
+      title:
+        'The first request of a device that is neither known nor pre-authorized is answered 401.',
       requirements: ['auth.first-contact-is-401'],
       covers: ['post-auth-request 401'],
       run: async (device) => expectStatus(await device.authenticate(), 401),
     },
     {
       id: 'first-contact-is-recorded',
-      title: 'After its first contact a user finds the device with the identity data it sent.',
+      title:
+        'After its first contact, a user finds the device with the identity data that it sent.',
       requirements: ['auth.first-contact-is-recorded'],
       needs: ['operator'],
       run: async (device, context) => {
@@ -67,13 +69,13 @@ const firstContact = defineScenario({
     },
     {
       id: 'refusal-says-why',
-      title: 'The Error body of a first contact says why the device is not let in.',
+      title: 'The Error body of a first contact says why the device is refused.',
       requirements: ['auth.refusal-says-why'],
       run: async (device) => {
         const answer = refused(await device.authenticate());
         const { error } = expectShape(answer, errorBody);
         const isStated = error !== undefined && error !== '';
-        expectThat(isStated, 'a text in `error`', shownAnswer(answer));
+        expectThat(isStated, 'a string in `error`', shownAnswer(answer));
       },
     },
   ],
@@ -89,7 +91,7 @@ const decision = defineScenario({
   cases: [
     {
       id: 'undecided-is-401',
-      title: 'A device that asks again before anyone has decided is answered 401 again.',
+      title: 'A device that asks again before a decision is answered 401 again.',
       requirements: ['auth.undecided-is-401'],
       run: async (device) => expectStatus(await device.authenticate(), 401),
     },
@@ -118,7 +120,7 @@ const decision = defineScenario({
     },
     {
       id: 'decommissioned-is-unknown',
-      title: 'Once a user has decommissioned the device, it is answered 401 as if it were new.',
+      title: 'Once a user has decommissioned the device, it is answered 401 like a new one.',
       requirements: ['auth.decommissioned-is-unknown'],
       run: async (device, context) => {
         await context.admin.decommission(device.id);
@@ -147,13 +149,13 @@ const preauthorized = defineScenario({
   cases: [
     {
       id: 'preauthorized-gets-token',
-      title: 'A pre-authorized device is answered 200 with a token the first time it asks.',
+      title: 'The first request of a pre-authorized device is answered 200 with a token.',
       requirements: ['auth.preauthorized-gets-token'],
       run: async (device) => expectStatus(await device.authenticate(), 200),
     },
     {
       id: 'token-is-plain-text',
-      title: 'The token is the whole body: no quotes, no white space, no line end.',
+      title: 'The token is the whole body, without quotes, white space or a line end.',
       requirements: ['auth.token-is-plain-text'],
       run: async (device) => {
         const answer = granted(await device.authenticate());
@@ -177,7 +179,7 @@ const preauthorized = defineScenario({
     },
     {
       id: 'preauthorized-must-sign',
-      title: 'A pre-authorized device whose signature is not valid is not let in.',
+      title: 'A pre-authorized device without a valid signature is refused.',
       requirements: ['auth.preauthorized-must-sign'],
       run: async (device, context) => {
         const signedBy = await context.newKey();
@@ -186,7 +188,8 @@ const preauthorized = defineScenario({
     },
     {
       id: 'preauthorized-with-another-key-is-refused',
-      title: 'A pre-authorized identity with another key, which signs the request, is not let in.',
+      title:
+        'A pre-authorized identity with another key is refused, even if that key signs the request.',
       requirements: ['auth.preauthorized-must-sign'],
       run: async (device, context) => {
         const signedBy = await context.newKey();
@@ -201,13 +204,13 @@ const preauthorized = defineScenario({
 const meaningless = {
   'an API key': 'API_KEY',
   'an empty token': 'Bearer ',
-  'a token that is none': 'Bearer nonsense',
+  'a malformed token': 'Bearer nonsense',
   'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
 };
 
 const known = defineScenario({
   area: 'authentication',
-  name: 'A device that is known',
+  name: 'A known device',
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['operator'],
@@ -215,7 +218,7 @@ const known = defineScenario({
   cases: [
     {
       id: 'token-lasts-a-week',
-      title: 'A device token expires one week after it was issued, by its own claims.',
+      title: 'By its own claims, a device token expires one week after it was issued.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device) => {
         const { exp, iat } = claimsOf(granted(await device.authenticate()));
@@ -224,7 +227,7 @@ const known = defineScenario({
     },
     {
       id: 'renewed-token-works',
-      title: 'An accepted device may ask for a token again, and the new one opens the device API.',
+      title: 'An accepted device may ask for a new token, which gives access to the device API.',
       requirements: ['tokens.renewal'],
       run: async (device, context) => {
         const answer = await device.authenticate();
@@ -236,7 +239,7 @@ const known = defineScenario({
     },
     {
       id: 'earlier-token-still-works',
-      title: 'The token that a device has opens the device API also after it got another one.',
+      title: 'An earlier token of a device still gives access after it got a new one.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         // Two tokens of one second may be the same text.
@@ -252,7 +255,7 @@ const known = defineScenario({
     },
     {
       id: 'authorization-header-is-ignored',
-      title: 'A meaningless Authorization header, as some clients send, does not matter.',
+      title: 'A meaningless Authorization header, as some clients send, is ignored.',
       requirements: ['auth.authorization-is-ignored'],
       run: (device) =>
         expectEach(200, meaningless, (authorization) =>
@@ -261,7 +264,7 @@ const known = defineScenario({
     },
     {
       id: 'token-without-signature-grants-nothing',
-      title: 'The token that a device holds does not stand in for the signature of a request.',
+      title: 'The token of a device does not replace the signature of a request.',
       requirements: ['auth.authorization-is-ignored'],
       run: async (device, context) => {
         const headers = { authorization: `Bearer ${device.token}` };

@@ -10,13 +10,13 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 export const callerKinds = {
   missing: 'no Authorization header',
   malformed: 'a header without a token, without a scheme, of another scheme, or with two tokens',
-  invalid: 'a token that nobody issued, or with another signature, other claims, no signature',
+  invalid: 'a token that was never issued, or with another signature, other claims or no signature',
   otherKind: "a user's token on the device API, a device's token on the management API",
   rejected: 'the token of a device that a user has rejected',
   decommissioned: 'the token of a device that a user has decommissioned',
-  otherDevice: 'the token of one device on what belongs to another',
+  otherDevice: 'the token of one device for data of another device',
   expired: 'a token past its lifetime',
-  otherTenant: 'the token of another tenant on what belongs to this one',
+  otherTenant: 'the token of another tenant for data of this tenant',
 } as const;
 
 export type CallerKind = keyof typeof callerKinds;
@@ -26,12 +26,13 @@ type Cell = number | string;
 
 type Row = Readonly<Record<CallerKind, Cell>>;
 
-const noDeviceId = 'no id is sent: the token alone tells whose it is';
-const sharedArtifacts = 'artifacts belong to the tenant; every device of it may look them up';
-const noDevices = 'users have no devices of their own; the audit log is of the tenant';
-const noTenantId = 'no id is sent: the token alone tells the tenant';
-const signed = 'the signature of the body lets in, and an Authorization header plays no part';
-const linked = 'the signed query of the link lets in; the contract lists no Authorization header';
+const noDeviceId = 'no id is sent: the token alone identifies the device';
+const sharedArtifacts = 'artifacts belong to the tenant; all of its devices may read them';
+const noDevices = 'users have no devices of their own; the audit log belongs to the tenant';
+const noTenantId = 'no id is sent: the token alone identifies the tenant';
+const signed = 'the signature of the body grants access; an Authorization header is ignored';
+const linked =
+  'the signed query of the link grants access; the contract lists no Authorization header';
 
 /** Answers to an invalid token where a device token is required. */
 const needsDevice = {
@@ -50,8 +51,8 @@ const needsUser = {
   malformed: 401,
   invalid: 401,
   otherKind: 401,
-  rejected: 'a user is not rejected; a device has no business there at all, see otherKind',
-  decommissioned: 'a user is not decommissioned; see otherKind',
+  rejected: 'users are not rejected, and devices have no access anyway: see otherKind',
+  decommissioned: 'users are not decommissioned: see otherKind',
   otherDevice: noDevices,
   expired: 401,
   otherTenant: noTenantId,

@@ -36,7 +36,7 @@ function offers({ status, text }: Answer, id: string): boolean {
 
 const foreign = defineScenario<DeploymentOfAnother>({
   area: 'authorization',
-  name: "Another device's deployment",
+  name: 'The deployment of another device',
   start: 'a device with an active deployment, and another device',
   risk: 'write',
   needs: ['operator'],
@@ -156,7 +156,7 @@ function writeCase(write: Write): JudgingCase<TwoDevices> {
   const { operation, status, requirements, body, look } = write;
   return {
     id: `${operation}-reaches-no-other-device`,
-    title: `What a device writes by ${operation} is its own: another device keeps what it has.`,
+    title: `What a device writes with ${operation} does not change the data of another device.`,
     requirements,
     covers: [`${operation} ${status}`],
     run: async ({ device, other }, context) => {
@@ -165,16 +165,16 @@ function writeCase(write: Write): JudgingCase<TwoDevices> {
       // Once the writer's own view has it, the other's would have it too.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
       const own = await context.settled(() => look(context, device), isThere);
-      if (!isThere(own)) throw new NotObservable('what was written is not shown to users');
+      if (!isThere(own)) throw new NotObservable('users do not see what was written');
       const seen = await look(context, other);
-      expectThat(!isThere(seen), 'the other device as it was', shown(seen));
+      expectThat(!isThere(seen), 'the other device unchanged', shown(seen));
     },
   };
 }
 
 const own = defineScenario<TwoDevices>({
   area: 'authorization',
-  name: "Another device's data",
+  name: 'Data of another device',
   start: 'two accepted devices with tokens',
   risk: 'write',
   needs: ['operator'],
@@ -183,7 +183,8 @@ const own = defineScenario<TwoDevices>({
     ...writes.map(writeCase),
     {
       id: 'get-configuration-is-of-no-other-device',
-      title: 'A device reads its own configuration, not what a user set for another.',
+      title:
+        'A device reads its own configuration, not the one that a user set for another device.',
       requirements: [rule, 'configuration.own-store'],
       covers: ['get-configuration 200'],
       run: async ({ device, other }, context) => {

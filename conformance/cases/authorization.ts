@@ -149,14 +149,14 @@ function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
   return [
     ...casesOf<string>('malformed', calls, (id, call, status) => ({
       id: `${id}-with-malformed-header-is-${status}`,
-      title: `The operation ${id} answers ${status} to a header that is not Bearer and one token.`,
+      title: `The operation ${id} answers ${status} to a header other than Bearer and one token.`,
       requirements: ['tokens.malformed-is-401'],
       run: (token, context) =>
         expectEach(status, malformedHeaders, (header) => call(withHeader(context, header(token)))),
     })),
     ...casesOf<string>('missing', calls, (id, call, status) => ({
       id: `${id}-with-token-elsewhere-is-${status}`,
-      title: `The operation ${id} answers ${status} to a token in another place than its header.`,
+      title: `The operation ${id} answers ${status} to a token outside the Authorization header.`,
       requirements: ['tokens.missing-is-401'],
       run: async (token, { session }) => {
         for (const [place, callerWith] of Object.entries(otherPlaces)) {
@@ -167,7 +167,7 @@ function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
     })),
     ...casesOf<string>('invalid', calls, (id, call, status) => ({
       id: `${id}-with-invalid-token-is-${status}`,
-      title: `The operation ${id} answers ${status} to a token that was altered or made up.`,
+      title: `The operation ${id} answers ${status} to an altered or invented token.`,
       requirements: ['tokens.invalid-is-401'],
       run: (token, context) => {
         const altered = { ...invalidTokens, ...(isJwt.test(token) ? inAnotherCase : {}) };
@@ -208,27 +208,27 @@ const apart = defineScenario<string>({
   cases: [
     ...casesOf<string>('otherKind', deviceCalls, (id, call, status) => ({
       id: `${id}-with-user-token-is-${status}`,
-      title: `The token of a user does not open ${id}: it is answered ${status}.`,
+      title: `The token of a user gives no access to ${id}: it is answered ${status}.`,
       requirements: ['tokens.kinds-are-apart'],
       run: async (_, context) =>
         expectStatus(await call(context.caller(userToken(context))), status),
     })),
     ...casesOf<string>('otherKind', userCalls, (id, call, status) => ({
       id: `${id}-with-device-token-is-${status}`,
-      title: `The token of a device does not open ${id}: it is answered ${status}.`,
+      title: `The token of a device gives no access to ${id}: it is answered ${status}.`,
       requirements: ['tokens.devices-are-no-users'],
       run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),
     {
       id: 'user-token-opens-audit-log',
-      title: 'The token of a user opens the audit log.',
+      title: 'The token of a user gives access to the audit log.',
       requirements: ['tokens.login-opens-management'],
       run: async (_, context) =>
         expectStatus(await context.admin.caller.call('list-audit-logs'), 200),
     },
     {
       id: 'device-token-opens-device-api',
-      title: 'The token of an accepted device opens the device API.',
+      title: 'The token of an accepted device gives access to the device API.',
       requirements: ['tokens.device-token-opens'],
       run: async (token, context) => {
         const query = { ...factoryProvides, device_type: 'conformance-tokens' };
@@ -240,7 +240,7 @@ const apart = defineScenario<string>({
     },
     {
       id: 'scheme-in-any-case',
-      title: 'The scheme Bearer may be written in small or in capital letters.',
+      title: 'The scheme Bearer may be written in small or capital letters.',
       requirements: ['tokens.scheme-in-any-case'],
       run: (token, context) => {
         const schemes = { 'small letters': 'bearer', capitals: 'BEARER' };
@@ -263,7 +263,7 @@ const dismissed = [
   ...defineScenario<string>({
     area: 'authorization',
     name: 'A rejected device',
-    start: 'the token of a device that a user has rejected since',
+    start: 'the token of a device that a user has since rejected',
     risk: 'write',
     needs: ['operator'],
     arrange: async (context) => {
@@ -273,7 +273,7 @@ const dismissed = [
     },
     cases: casesOf('rejected', deviceCalls, (id, call, status) => ({
       id: `${id}-of-rejected-device-is-${status}`,
-      title: `The token of a device that is rejected does not open ${id} any more: ${status}.`,
+      title: `The token of a rejected device no longer gives access to ${id}: ${status}.`,
       requirements: ['tokens.end-with-acceptance'],
       run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),
@@ -281,7 +281,7 @@ const dismissed = [
   ...defineScenario<string>({
     area: 'authorization',
     name: 'A decommissioned device',
-    start: 'the token of a device that a user has decommissioned since',
+    start: 'the token of a device that a user has since decommissioned',
     risk: 'write',
     needs: ['operator'],
     arrange: async (context) => {
@@ -291,7 +291,7 @@ const dismissed = [
     },
     cases: casesOf('decommissioned', deviceCalls, (id, call, status) => ({
       id: `${id}-of-decommissioned-device-is-${status}`,
-      title: `The token of a device that is decommissioned does not open ${id} any more: ${status}.`,
+      title: `The token of a decommissioned device no longer gives access to ${id}: ${status}.`,
       requirements: ['tokens.end-with-device'],
       run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),

@@ -23,16 +23,16 @@ const LONG = 100;
 /** Texts that any field of a text may hold. */
 const texts: Readonly<Record<string, string>> = {
   'letters of other scripts': 'æ 日本 🗝',
-  'quotes and signs': `"two" 'one' \\ & <b> % $ {}`,
-  'a text like a number': '007',
-  'a text like a word of JSON': 'null',
-  'a long text': 'long text '.repeat(LONG / 10).trim(),
+  'quotes and symbols': `"two" 'one' \\ & <b> % $ {}`,
+  'a string that looks like a number': '007',
+  'a string that looks like a JSON keyword': 'null',
+  'a long string': 'long string '.repeat(LONG / 10).trim(),
   'blanks within': 'a  b',
 };
 
 const times: Readonly<Record<string, string>> = {
   'a fraction': '2026-01-31T12:00:00.5Z',
-  'nine digits of a second': '2026-01-31T12:00:00.123456789Z',
+  'nine fractional digits': '2026-01-31T12:00:00.123456789Z',
   'an offset to the east': '2026-01-31T17:30:00+05:30',
   'an offset to the west': '2026-01-31T01:00:00-11:00',
   'the 29th of February': '2024-02-29T23:59:59Z',
@@ -55,7 +55,7 @@ interface Body {
   readonly resource: string;
   readonly covered: (path: string) => boolean;
   readonly send: (device: Sender, resource: unknown) => Promise<Answer>;
-  /** A good resource that can be told from those before it, by a number. */
+  /** A valid resource that a number distinguishes from earlier ones. */
   readonly stamped?: (resource: Members, number: number) => Members;
   /** Reads the resource back, as text that holds its values; empty while users see none. */
   readonly read: (device: Sender, context: TestContext, resource: Members) => Promise<string>;
@@ -142,7 +142,7 @@ const bodies: readonly Body[] = [
   attributes('put-attributes'),
 ];
 
-/** The value with the member at a path given; `[]` stands for the first entry of a list. */
+/** The value with the member at a path replaced; `[]` is the first entry of a list. */
 function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
   if (step === undefined) return member;
   if (step === '[]') return [withMember(Array.isArray(value) ? value[0] : undefined, rest, member)];
@@ -192,7 +192,7 @@ function extendedOf({ resource: name }: Body): readonly Input[] {
         .filter((path) => path.length > 0);
       const places = new Map([[], ...objects.map(({ path }) => path), ...entries].map(keyed));
       return [...places.values()].map((place) => ({
-        what: `a member beside those of ${place.join('.') || 'the body'}`,
+        what: `an unknown member in ${place.join('.') || 'the body'}`,
         value: undefined,
         type: 'object',
         resource: Object(withMember(table.sample, [...place, 'x_newer'], { of: ['one'] })),
@@ -221,7 +221,7 @@ async function expectTaken(sender: Sender, body: Body, input: Input): Promise<vo
   throw new ExpectationFailure(`${where}a success`, where + shownAnswer(refusal));
 }
 
-/** Sends each text and asserts that users read it, where they read what it stands in. */
+/** Sends each text and expects that users see it, if they see its resource. */
 async function expectKept(context: TestContext, sender: Sender, body: Body): Promise<void> {
   const inputs = inputsOf(body).filter(({ type }) => type === 'text');
   for (const [number, { what, value, resource }] of inputs.entries()) {
@@ -233,7 +233,7 @@ async function expectKept(context: TestContext, sender: Sender, body: Body): Pro
       (text) => text.includes(asJson),
     );
     if (found.includes(asJson)) continue;
-    if (found === '') throw new NotObservable(`users read nothing of ${body.operation}, ${what}`);
+    if (found === '') throw new NotObservable(`users see nothing of ${body.operation}, ${what}`);
     const where = `${body.operation}, ${what}: `;
     throw new ExpectationFailure(`${where}${shown(value)}`, where + shown(found));
   }
@@ -243,7 +243,7 @@ function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
   return [
     {
       id: `${body.operation}-takes-every-legal-value`,
-      title: `Every field of ${body.resource} takes what the contract allows for it.`,
+      title: `Every field of ${body.resource} accepts what the contract allows for it.`,
       requirements: ['service.legal-values'],
       run: async (sender) => {
         for (const input of inputsOf(body)) await expectTaken(sender, body, input);
@@ -251,13 +251,13 @@ function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
     },
     {
       id: `${body.operation}-keeps-every-text`,
-      title: `Users read every text of ${body.resource} as it was sent by ${body.operation}.`,
+      title: `Users see every string of ${body.resource} exactly as ${body.operation} sent it.`,
       requirements: ['service.legal-values-are-kept'],
       run: (sender, context) => expectKept(context, sender, body),
     },
     {
       id: `${body.operation}-takes-unknown-members`,
-      title: `Members beside those of ${body.resource}, as newer devices send, do not matter.`,
+      title: `Unknown members of ${body.resource}, as newer devices send them, have no effect.`,
       requirements: ['service.unknown-members'],
       run: async (sender) => {
         for (const input of extendedOf(body)) await expectTaken(sender, body, input);
@@ -307,7 +307,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
       cases: [
         {
           id: `${operation}-takes-every-legal-value`,
-          title: `The pairs of ${operation} take every text, as values and as names of free pairs.`,
+          title: `The pairs of ${operation} accept every string, as values and as names of free pairs.`,
           requirements: ['service.legal-values'],
           run: async (device) => {
             for (const [words, text] of Object.entries(texts)) {

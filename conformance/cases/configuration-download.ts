@@ -20,7 +20,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Expiry times that are not date-times. */
 const malformedTimes = {
   'a word': 'tomorrow',
-  'an empty text': '',
+  'an empty string': '',
   'Unix seconds': '4102444800',
   'a day': '2099-12-31',
   'a month that does not exist': '2099-13-01T00:00:00Z',
@@ -41,7 +41,7 @@ const link = defineScenario({
   cases: [
     {
       id: 'link-names-the-deployment',
-      title: 'The path of the link names the deployment by a UUID.',
+      title: 'The path of the link names the deployment, a UUID.',
       requirements: ['download.path-names-deployment'],
       run: async ({ uri }) => {
         const deployment = segmentOf(uri, 3);
@@ -90,7 +90,7 @@ const link = defineScenario({
     },
     {
       id: 'configuration-deployment-takes-reports',
-      title: 'The deployment of a configuration is one that its device can report on.',
+      title: 'A device can report on the deployment of its configuration.',
       requirements: ['status.is-204'],
       run: async (arranged) => {
         const answer = await report(arranged, { status: 'installing' });
@@ -99,7 +99,7 @@ const link = defineScenario({
     },
     {
       id: 'name-of-the-file',
-      title: 'Under which name the link gives the configuration.',
+      title: 'Which file name the link suggests.',
       requirements: ['download.file-name'],
       observe: async ({ uri, get }) =>
         observed((await get(uri)).headers['content-disposition'] ?? 'no Content-Disposition'),
@@ -117,23 +117,23 @@ const link = defineScenario({
     },
     {
       id: 'configuration-holds-the-pairs',
-      title: 'What the link gives holds every name and value that was deployed.',
+      title: 'The link returns every name and value that was deployed.',
       requirements: ['download.holds-the-pairs'],
       run: async ({ uri, get }) => {
         const answer = await get(uri);
-        if (answer.status !== 200) throw new NotObservable('the link gives nothing');
+        if (answer.status !== 200) throw new NotObservable('the link returns nothing');
         const pairs = await pairsIn(answer.bytes);
-        if (!pairs) throw new NotObservable('the configuration is of a form of its own');
+        if (!pairs) throw new NotObservable('the configuration has a form of its own');
         expectEqual('pairs', { ...pairs }, configured);
       },
     },
     {
       id: 'configuration-is-an-artifact',
-      title: 'The configuration comes as an artifact file, which devices install like any other.',
+      title: 'The configuration is an artifact file, which devices install like any other.',
       requirements: ['download.is-an-artifact'],
       run: async ({ uri, get }) => {
         const answer = await get(uri);
-        if (answer.status !== 200) throw new NotObservable('the link gives nothing');
+        if (answer.status !== 200) throw new NotObservable('the link returns nothing');
         expectThat(isArtifactFile(answer.bytes), 'an artifact file', shownAnswer(answer));
       },
     },
@@ -167,7 +167,8 @@ const link = defineScenario({
     },
     {
       id: 'malformed-expiry-is-refused',
-      title: 'An expiry time that is no date-time is answered 400, or 403 as it was not signed.',
+      title:
+        'An expiry time that is not a date-time is answered 400, or 403 since it was not signed.',
       requirements: ['download.expiry-is-a-date-time'],
       run: async ({ uri, get }, { names }) => {
         for (const time of Object.values(malformedTimes)) {
@@ -177,14 +178,14 @@ const link = defineScenario({
     },
     {
       id: 'altered-signature-is-403',
-      title: 'A signature that was changed is answered 403.',
+      title: 'An altered signature is answered 403.',
       requirements: ['download.invalid-signature-is-403'],
       covers: ['download-configuration 403'],
       run: async ({ uri, get }) => expectStatus(await get(withAlteredSignature(uri)), 403),
     },
     {
       id: 'foreign-signature-is-403',
-      title: 'A signature that is a word, or one of another length, is answered 403.',
+      title: 'A signature that is a word or has another length is answered 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names }) => {
         const signatures = { 'a word': 'signature', 'a long one': 'A'.repeat(512) };
@@ -195,7 +196,7 @@ const link = defineScenario({
     },
     {
       id: 'prolonged-link-is-403',
-      title: 'An expiry time that was put off is answered 403, since the signature covers it.',
+      title: 'A postponed expiry time is answered 403, since the signature covers it.',
       requirements: ['download.signature-covers-expire'],
       run: async ({ uri, get }, { names }) => {
         const later = withParameter(uri, names.linkExpire, '2099-12-31T23:59:59Z');
@@ -204,7 +205,7 @@ const link = defineScenario({
     },
     {
       id: 'past-expiry-is-403',
-      title: 'An expiry time that was changed to one that is past is answered 403.',
+      title: 'An expiry time that was changed to a past one is answered 403.',
       requirements: ['download.signature-covers-expire'],
       run: async ({ uri, get }, { names }) => {
         const earlier = withParameter(uri, names.linkExpire, '2010-01-01T00:00:00Z');
@@ -235,7 +236,7 @@ const odd = defineScenario({
   cases: [
     {
       id: 'odd-device-type-works',
-      title: 'The link works for a device type with a space, a slash and a letter beyond ASCII.',
+      title: 'The link works for a device type with a space, a slash and a non-ASCII letter.',
       requirements: ['download.any-device-type'],
       run: async ({ uri, get }) => expectStatus(await get(uri), 200),
     },

@@ -31,22 +31,22 @@ export const pairInputs: InputTable = {
     title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
     requirement: 'configuration.values-are-texts',
     field: 'key',
-    refused: { ...given(...otherThanText), zero: 0, 'an array of texts': ['text'] },
+    refused: { ...given(...otherThanText), zero: 0, 'an array of strings': ['text'] },
     covers: ['put-configuration 400'],
   },
   'malformed-body-is-400': {
-    title: 'A body that is no JSON object is answered 400.',
+    title: 'A body that is not a JSON object is answered 400.',
     requirement: 'configuration.malformed-is-400',
     field: '',
     refused: {
-      'JSON that is cut': '{"key":',
+      'JSON that is cut off': '{"key":',
       'an array': '[]',
       'an array of pairs': '[{"key":"value"}]',
-      'a text': '"key"',
+      'a string': '"key"',
       'a number': '7',
       'a boolean': 'true',
       null: 'null',
-      'text that is no JSON': 'key=value',
+      'text that is not JSON': 'key=value',
     },
   },
 };
@@ -105,8 +105,8 @@ async function expectKept(device: SuiteDevice, pairs: Readonly<Record<string, st
 
 const fresh = defineScenario({
   area: 'configuration',
-  name: 'A device without settings',
-  start: 'an accepted device without settings',
+  name: 'A device without a configuration',
+  start: 'an accepted device without a configuration',
   risk: 'write',
   needs: ['operator'],
   arrange: acceptedDevice,
@@ -132,7 +132,7 @@ const fresh = defineScenario({
     },
     {
       id: 'written-is-read',
-      title: 'A pair that the device sets is in the store.',
+      title: 'A pair that the device sets is stored.',
       requirements: ['configuration.written-is-read'],
       run: async (device) => {
         await write(device, { timezone: 'UTC' });
@@ -141,14 +141,14 @@ const fresh = defineScenario({
     },
     {
       id: 'any-name-is-kept',
-      title: 'Names with spaces, dots, signs and letters of any script are set and read.',
+      title: 'Names with spaces, dots, symbols and letters of any script are set and read.',
       requirements: ['configuration.any-name'],
       run: async (device) =>
         expectKept(device, Object.fromEntries(allowedNames.map((name) => [name, 'value']))),
     },
     {
       id: 'any-text-is-kept',
-      title: 'Values that look like other kinds, or hold any character, are read as written.',
+      title: 'Values that look like other types, or hold any character, are read as written.',
       requirements: ['configuration.any-text'],
       run: async (device) =>
         expectKept(
@@ -158,7 +158,7 @@ const fresh = defineScenario({
     },
     {
       id: 'empty-name',
-      title: 'The empty text may be a name, or be refused.',
+      title: 'The empty string may be a valid name or be refused.',
       requirements: ['configuration.empty-name'],
       observe: async (device) => observedAnswer(await write(device, { '': 'value' })),
     },
@@ -169,7 +169,7 @@ const fresh = defineScenario({
     }),
     {
       id: 'removing-nothing-is-204',
-      title: 'Removing a key that is not there is answered 204, and adds nothing.',
+      title: 'Removing a key that does not exist is answered 204 and adds nothing.',
       requirements: ['configuration.remove-unknown'],
       run: async (device) => {
         expectStatus(await write(device, { timezone: '' }), 204);
@@ -178,7 +178,7 @@ const fresh = defineScenario({
     },
     {
       id: 'writes-at-once',
-      title: 'Of eight writes to one key at the same time one holds in the end.',
+      title: 'Of eight concurrent writes to one key, one wins.',
       requirements: ['configuration.concurrent-writes'],
       run: async (device) => {
         const values = Array.from({ length: 8 }, (_, index) => String(index).repeat(100));
@@ -193,7 +193,7 @@ const fresh = defineScenario({
     },
     {
       id: 'set-by-user-is-read',
-      title: 'What a user configures for the device is what the device reads.',
+      title: 'The device reads what a user configures for it.',
       requirements: ['configuration.set-by-user'],
       run: async (device, context) => {
         await context.admin.configure(device.id, { timezone: 'Asia/Tokyo' });
@@ -206,14 +206,14 @@ const fresh = defineScenario({
     },
     {
       id: 'no-settings-yet',
-      title: 'A device without settings may read an empty map or 404.',
+      title: 'A device without a configuration may read an empty map or be answered 404.',
       requirements: ['configuration.none-yet'],
       covers: ['get-configuration 404'],
       observe: async (device) => observedAnswer(await device.call('get-configuration')),
     },
     {
       id: 'invalid-read',
-      title: 'Reading with a query that nothing asks for may be answered 400.',
+      title: 'Reading with an unknown query parameter may be answered 400.',
       requirements: ['configuration.invalid-read'],
       covers: ['get-configuration 400'],
       observe: async (device) => {
@@ -223,7 +223,7 @@ const fresh = defineScenario({
     },
     {
       id: 'many-keys',
-      title: 'How a server takes 100 keys at once, and one more than these.',
+      title: 'How a server answers 100 keys at once, and one more.',
       requirements: ['configuration.most-keys'],
       observe: async (device) => {
         const keys = Array.from({ length: 100 }, (_, index) => [`key-${index}`, 'value']);
@@ -234,7 +234,7 @@ const fresh = defineScenario({
     },
     {
       id: 'long-texts',
-      title: 'How a server takes a name, and a value, of 100000 characters.',
+      title: 'How a server answers a name, and a value, of 100,000 characters.',
       requirements: ['configuration.longest-texts'],
       observe: async (device) => {
         const name = await write(device, { ['n'.repeat(LONG)]: 'value' });
@@ -247,7 +247,7 @@ const fresh = defineScenario({
 
 const settled = defineScenario({
   area: 'configuration',
-  name: 'A device with a setting',
+  name: 'A device with one setting',
   start: 'a device that has set timezone',
   risk: 'write',
   needs: ['operator'],
@@ -260,7 +260,7 @@ const settled = defineScenario({
   cases: [
     {
       id: 'existing-key-is-updated',
-      title: 'Setting a key again gives it the new value.',
+      title: 'Setting a key again replaces its value.',
       requirements: ['configuration.update'],
       run: async (device) => {
         await write(device, { timezone: 'Europe/Oslo' });
@@ -269,7 +269,7 @@ const settled = defineScenario({
     },
     {
       id: 'empty-value-removes-the-key',
-      title: 'Setting a key to the empty text removes it.',
+      title: 'Setting a key to the empty string removes it.',
       requirements: ['configuration.empty-removes'],
       run: async (device) => {
         await write(device, { timezone: '' });
@@ -279,7 +279,7 @@ const settled = defineScenario({
     },
     {
       id: 'removed-key-comes-back',
-      title: 'A key that was removed can be set anew.',
+      title: 'A key that was removed can be set again.',
       requirements: ['configuration.empty-removes'],
       run: async (device) => {
         await write(device, { timezone: '' });
@@ -293,7 +293,7 @@ const settled = defineScenario({
       requirements: ['configuration.refused-changes-nothing'],
       run: async (device) => {
         const { status } = await write(device, { timezone: 'Europe/Oslo', colour: 7 });
-        if (status < 400) throw new NotObservable('the target refuses no number');
+        if (status < 400) throw new NotObservable('the target accepts a number');
         expectEqual('timezone', (await readPairs(device)).timezone, 'UTC');
       },
     },
@@ -314,7 +314,7 @@ const several = defineScenario({
   cases: [
     {
       id: 'read-is-200',
-      title: 'The store is answered 200 as a JSON object.',
+      title: 'Reading the store is answered 200 with a JSON object.',
       requirements: ['configuration.read'],
       covers: ['get-configuration 200'],
       run: async (device) => {
@@ -335,7 +335,7 @@ const several = defineScenario({
     },
     {
       id: 'read-values-are-texts',
-      title: 'Every value that the device reads is a text.',
+      title: 'Every value that the device reads is a string.',
       requirements: ['configuration.read-texts'],
       run: async (device) => {
         const pairs = await readPairs(device);
@@ -345,7 +345,7 @@ const several = defineScenario({
     },
     {
       id: 'keys-that-are-not-named',
-      title: 'Keys that a request does not name may stay or go.',
+      title: 'Keys that a request does not name may be kept or removed.',
       requirements: ['configuration.other-keys'],
       observe: async (device) => {
         await write(device, { timezone: 'Europe/Oslo' });
@@ -370,7 +370,7 @@ const two = defineScenario({
   cases: [
     {
       id: 'stores-are-apart',
-      title: 'What one device sets the other does not read.',
+      title: 'A device does not read what another device sets.',
       requirements: ['configuration.own-store'],
       run: async (other) => {
         const { mine } = await readPairs(other);

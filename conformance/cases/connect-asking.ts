@@ -29,5 +29,5 @@ export async function askUpgrade(context: TestContext, headers: Headers): Promis
 /** The connection that an answer 101 opened. Throws when it has no Upgrade header to open it by. */
 export function openedBy({ socket }: UpgradeAnswer): Duplex {
   if (socket) return socket;
-  throw new StartStateMissed('an open connection', 'got an answer 101 without the header Upgrade');
+  throw new StartStateMissed('an open connection', 'was answered 101 without the header Upgrade');
 }

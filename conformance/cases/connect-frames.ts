@@ -63,7 +63,7 @@ const illegal: readonly Illegal[] = [
   {
     id: 'unmasked-frame-ends-it',
     requirement: 'connect.unmasked-is-an-error',
-    title: 'A frame of the device that is not masked ends the connection, with 1002 if any code.',
+    title: 'An unmasked frame of the device ends the connection, with code 1002 or none.',
     frames: {
       'an unmasked message': [{ opcode: binary, payload, masked: false }],
       'an unmasked ping': [{ opcode: ping, masked: false }],
@@ -73,7 +73,7 @@ const illegal: readonly Illegal[] = [
   {
     id: 'reserved-bit-ends-it',
     requirement: 'connect.reserved-bits',
-    title: 'A frame with a reserved bit ends the connection, with 1002 if any code.',
+    title: 'A frame with a reserved bit set ends the connection, with code 1002 or none.',
     frames: {
       'the first bit': [{ opcode: binary, payload, reserved: 4 }],
       'the second bit': [{ opcode: binary, payload, reserved: 2 }],
@@ -84,7 +84,7 @@ const illegal: readonly Illegal[] = [
   {
     id: 'reserved-opcode-ends-it',
     requirement: 'connect.reserved-opcodes',
-    title: 'A frame of a reserved opcode ends the connection, with 1002 if any code.',
+    title: 'A frame with a reserved opcode ends the connection, with code 1002 or none.',
     frames: {
       'opcode 3': [{ opcode: 3, payload }],
       'opcode 7': [{ opcode: 7 }],
@@ -96,7 +96,7 @@ const illegal: readonly Illegal[] = [
   {
     id: 'long-control-frame-ends-it',
     requirement: 'connect.long-control-frames',
-    title: 'A control frame of 126 bytes ends the connection, with 1002 if any code.',
+    title: 'A control frame of 126 bytes ends the connection, with code 1002 or none.',
     frames: {
       'a ping of 126 bytes': [{ opcode: ping, payload: Buffer.alloc(126) }],
       'a close frame of 126 bytes': close(codeOf(1000, Buffer.alloc(124, 'x'))),
@@ -106,17 +106,18 @@ const illegal: readonly Illegal[] = [
   {
     id: 'fragmented-control-frame-ends-it',
     requirement: 'connect.fragmented-control-frames',
-    title: 'A ping in fragments ends the connection, with 1002 if any code.',
-    frames: { 'a ping in fragments': [{ opcode: ping, fin: false, payload: Buffer.from('a') }] },
+    title: 'A fragmented ping ends the connection, with code 1002 or none.',
+    frames: { 'a fragmented ping': [{ opcode: ping, fin: false, payload: Buffer.from('a') }] },
     codes: [protocolError],
   },
   {
     id: 'fragments-out-of-order-end-it',
     requirement: 'connect.order-of-fragments',
-    title: 'A continuation of nothing, or a message amid another, ends the connection.',
+    title:
+      'A continuation frame without a message, or a message within another, ends the connection.',
     frames: {
-      'a continuation of nothing': [{ opcode: continuation, payload }],
-      'a message amid another': [
+      'a continuation frame without a message': [{ opcode: continuation, payload }],
+      'a message within another': [
         { opcode: binary, fin: false, payload: payload.subarray(0, 4) },
         { opcode: binary, payload },
       ],
@@ -126,11 +127,11 @@ const illegal: readonly Illegal[] = [
   {
     id: 'text-that-is-not-utf-8-ends-it',
     requirement: 'connect.text-is-utf-8',
-    title: 'A text that is not UTF-8 ends the connection.',
+    title: 'A text message that is not UTF-8 ends the connection.',
     frames: {
-      'a broken sequence': [{ opcode: text, payload: broken }],
+      'an invalid sequence': [{ opcode: text, payload: broken }],
       'a surrogate': [{ opcode: text, payload: Buffer.from([0xed, 0xa0, 0x80]) }],
-      'a broken sequence in fragments': [
+      'an invalid sequence in fragments': [
         { opcode: text, fin: false, payload: Buffer.from('good') },
         { opcode: continuation, payload: broken },
       ],
@@ -141,7 +142,7 @@ const illegal: readonly Illegal[] = [
     id: 'bad-close-frame-ends-it',
     requirement: 'connect.bad-close-frames',
     title:
-      'A close frame of one byte, of a code that may not be sent, or of a broken reason is bad.',
+      'A close frame of one byte, with a forbidden code or an invalid reason ends the connection.',
     frames: {
       'one byte': close(Buffer.from([3])),
       'the code 999': close(codeOf(999)),
@@ -213,7 +214,7 @@ const legal = defineScenario({
   cases: [
     {
       id: 'ping-gets-pong',
-      title: 'A ping is answered with a pong that holds the same data.',
+      title: 'A ping is answered with a pong that carries the same data.',
       requirements: ['connect.pong'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
@@ -222,7 +223,7 @@ const legal = defineScenario({
     },
     {
       id: 'ping-of-any-length-gets-pong',
-      title: 'A ping without data has its pong, and one with 125 bytes too.',
+      title: 'A ping without data, and one with 125 bytes, is answered with a pong.',
       requirements: ['connect.pong-of-any-length'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
@@ -234,7 +235,7 @@ const legal = defineScenario({
     },
     {
       id: 'unasked-pong-does-no-harm',
-      title: 'After a pong that nobody asked for the connection is still open.',
+      title: 'After an unsolicited pong, the connection is still open.',
       requirements: ['connect.unasked-pong'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
@@ -257,7 +258,7 @@ const legal = defineScenario({
     {
       id: 'fragments-are-taken',
       title:
-        'A message in three fragments, a ping between them, is accepted: the ping has its pong.',
+        'A message in three fragments with a ping between them is accepted, and the ping is answered.',
       requirements: ['connect.fragments'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
@@ -274,7 +275,7 @@ const legal = defineScenario({
     },
     {
       id: 'close-is-answered',
-      title: 'A close frame is answered with one of the same code.',
+      title: 'A close frame is answered with a close frame of the same code.',
       requirements: ['connect.close-is-answered'],
       run: async (device, context) => {
         for (const code of [1000, 1001, 3000, 4999]) {
@@ -299,7 +300,7 @@ const legal = defineScenario({
     },
     {
       id: 'close-ends-the-connection',
-      title: 'After both close frames the server ends the connection.',
+      title: 'After both close frames, the server ends the connection.',
       requirements: ['connect.close-ends-the-connection'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
@@ -310,7 +311,7 @@ const legal = defineScenario({
     },
     {
       id: 'text-frame',
-      title: 'What a text message does, since the messages of devices are binary.',
+      title: 'How the server handles a text message, though the messages of devices are binary.',
       requirements: ['connect.text-frames'],
       observe: async (device, context) => {
         const line = await lineOf(context, device);
@@ -325,7 +326,7 @@ const legal = defineScenario({
 
 const wrong = defineScenario({
   area: 'connect',
-  name: 'Frames that are forbidden',
+  name: 'Forbidden frames',
   start: 'an accepted device, which opens a connection',
   risk: 'write',
   needs: ['operator'],

@@ -54,7 +54,7 @@ const refusedCaller = defineScenario({
   cases: [
     {
       id: 'missing-token-is-401',
-      title: 'An upgrade without a token is answered 401, as HTTP.',
+      title: 'An upgrade without a token is answered with an HTTP 401.',
       requirements: ['tokens.missing-is-401'],
       covers: ['connect 401'],
       run: async (context) => expectStatus(await askUpgrade(context, upgradeHeaders), 401),
@@ -169,7 +169,7 @@ const handshake = defineScenario({
     },
     {
       id: 'answer-names-websocket',
-      title: 'The answer 101 has the header Upgrade: websocket.',
+      title: 'The 101 has the header Upgrade: websocket.',
       requirements: ['connect.answers-upgrade'],
       run: async (device, context) => {
         const { upgrade } = await granted(context, device);
@@ -178,7 +178,7 @@ const handshake = defineScenario({
     },
     {
       id: 'answer-names-the-upgrade',
-      title: 'The answer 101 has the header Connection: Upgrade.',
+      title: 'The 101 has the header Connection: Upgrade.',
       requirements: ['connect.answers-connection'],
       run: async (device, context) => {
         const { connection = '' } = await granted(context, device);
@@ -203,7 +203,7 @@ const handshake = defineScenario({
     },
     {
       id: 'no-subprotocol-unasked',
-      title: 'A device that asks for no subprotocol is given none.',
+      title: 'A device that requests no subprotocol gets none.',
       requirements: ['connect.no-subprotocol'],
       run: async (device, context) => {
         const headers = await granted(context, device);
@@ -212,7 +212,7 @@ const handshake = defineScenario({
     },
     {
       id: 'no-extension-unasked',
-      title: 'A device that asks for no extension is given none.',
+      title: 'A device that requests no extension gets none.',
       requirements: ['connect.no-extension'],
       run: async (device, context) => {
         const headers = await granted(context, device);
@@ -221,7 +221,7 @@ const handshake = defineScenario({
     },
     {
       id: 'header-words-count-in-any-case',
-      title: 'Connection: keep-alive, UPGRADE and Upgrade: WebSocket ask for a websocket too.',
+      title: 'Connection: keep-alive, UPGRADE and Upgrade: WebSocket also request a websocket.',
       requirements: ['connect.header-words'],
       run: async ({ token }, context) => {
         const forms = {
@@ -255,7 +255,7 @@ const handshake = defineScenario({
     },
     {
       id: 'forged-token-is-401',
-      title: 'A token whose signature was changed is answered 401, as header and as cookie.',
+      title: 'A token with an altered signature is answered 401, in the header and in the cookie.',
       requirements: ['tokens.invalid-is-401'],
       run: async ({ token }, context) => {
         const stolen = forged(token);
@@ -270,7 +270,7 @@ const handshake = defineScenario({
     ...refused.map(refusedCase),
     {
       id: 'other-protocol-opens-no-websocket',
-      title: 'An upgrade to h2c, or to a word that begins like websocket, opens no websocket.',
+      title: 'An upgrade to h2c, or to a word that starts like websocket, opens no websocket.',
       requirements: ['connect.other-protocol'],
       run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
@@ -281,7 +281,7 @@ const handshake = defineScenario({
     },
     {
       id: 'headers-that-may-be-absent',
-      title: 'The contract requires none of the four headers; what happens without each.',
+      title: 'What happens without each of the four headers, none of which the contract requires.',
       requirements: ['connect.headers-may-be-absent'],
       observe: async ({ token }, context) => {
         const seen: string[] = [];
@@ -353,14 +353,14 @@ const available = defineScenario({
 const ending = defineScenario({
   area: 'connect',
   name: 'The end of a connection',
-  start: 'a device with an open connection, which users see',
+  start: 'a device that users see as connected',
   risk: 'write',
   needs: ['operator'],
   arrange: shownDevice,
   cases: [
     {
       id: 'disconnected-is-shown',
-      title: 'After the device has closed the connection users see it as disconnected.',
+      title: 'After the device closes the connection, users see it as disconnected.',
       requirements: ['connect.ends-available'],
       run: async ({ device, line }, context) => {
         line.send(closeFrame);
@@ -370,7 +370,7 @@ const ending = defineScenario({
     },
     {
       id: 'lost-connection-is-shown',
-      title: 'After the connection broke off users see the device as disconnected.',
+      title: 'After the connection is lost, users see the device as disconnected.',
       requirements: ['connect.lost-is-shown'],
       run: async ({ device, cut }, context) => {
         cut();
@@ -380,7 +380,7 @@ const ending = defineScenario({
     },
     {
       id: 'decommission-ends-the-connection',
-      title: 'The connection of a device that a user decommissions ends.',
+      title: 'When a user decommissions the device, its connection ends.',
       requirements: ['connect.ends-with-decommission'],
       run: async ({ device, line }, context) => {
         await context.admin.decommission(device.id);
@@ -390,7 +390,7 @@ const ending = defineScenario({
     },
     {
       id: 'rejected-device',
-      title: 'What becomes of the open connection when a user rejects the device.',
+      title: 'What happens to the open connection when a user rejects the device.',
       requirements: ['connect.after-rejection'],
       observe: async ({ device, line }, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
@@ -413,7 +413,7 @@ const ending = defineScenario({
     },
     {
       id: 'second-connection-is-shown',
-      title: 'With a second connection open and the first one gone users still see the device.',
+      title: 'If a second connection replaces the first, users still see the device as connected.',
       requirements: ['connect.second-keeps-available'],
       run: async ({ device, line, cut }, context) => {
         await connected(context, device);

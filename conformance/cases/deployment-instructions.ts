@@ -63,7 +63,7 @@ function wholeCases(form: AskingForm): JudgingCase<Instructed>[] {
     },
     {
       id: `${slug}-names-the-artifact`,
-      title: `${words}: the artifact name is that of the artifact which was deployed.`,
+      title: `${words}: the artifact name is that of the deployed artifact.`,
       requirements: ['next.names-the-artifact'],
       run: async ({ answer, artifact }) => {
         const name = textIn(needInstructions(answer), 'artifact.artifact_name');
@@ -72,7 +72,7 @@ function wholeCases(form: AskingForm): JudgingCase<Instructed>[] {
     },
     {
       id: `${slug}-types-of-the-artifact`,
-      title: `${words}: the device types are those of the artifact which was deployed.`,
+      title: `${words}: the device types are those of the deployed artifact.`,
       requirements: ['next.types-of-the-artifact'],
       run: async ({ answer, artifact }) => {
         const types = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
@@ -88,11 +88,11 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
   return [
     {
       id: `${slug}-source-gives-the-artifact`,
-      title: `${words}: GET on the source, without a token, gives the artifact byte by byte.`,
+      title: `${words}: GET on the source, without a token, returns the artifact byte for byte.`,
       requirements: ['next.source-gives-the-artifact'],
       run: async ({ answer, artifact }, context) => {
         const url = textIn(needInstructions(answer), 'artifact.source.uri');
-        if (!URL.canParse(url)) throw new NotObservable('the source is no URL');
+        if (!URL.canParse(url)) throw new NotObservable('the source is not a URL');
         const file = await context.session.send({ method: 'GET', url });
         expectStatus(file, 200);
         expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
@@ -100,15 +100,15 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
     },
     {
       id: `${slug}-source-expires-later`,
-      title: `${words}: when the source tells when it expires, that is still to come.`,
+      title: `${words}: the expiry time of the source, if present, is in the future.`,
       requirements: ['next.source-expires-later'],
       run: async ({ answer }, context) => {
         const instructions = needInstructions(answer);
         if (fieldIn(instructions, 'artifact.source.expire') === undefined) return;
         const expire = textIn(instructions, 'artifact.source.expire');
-        if (!isTimestamp(expire)) throw new NotObservable('the source expires at no date-time');
+        if (!isTimestamp(expire)) throw new NotObservable('the source has no expiry date-time');
         const isLater = Date.parse(expire) > context.serverNowMs(answer);
-        expectThat(isLater, 'a later moment', shown(expire));
+        expectThat(isLater, 'a time in the future', shown(expire));
       },
     },
   ];
@@ -117,7 +117,7 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
 function idCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
   return {
     id: `${slug}-id-is-the-deployment`,
-    title: `${words} names the deployment by the id under which users know it.`,
+    title: `${words} names the deployment by the id that users see.`,
     requirements: ['next.id-of-the-deployment'],
     run: async ({ answer, deploymentId }) =>
       expectEqual('id', textIn(needInstructions(answer), 'id'), deploymentId),
@@ -127,7 +127,7 @@ function idCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
 function artifactIdCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
   return {
     id: `${slug}-artifact-id-is-the-artifact`,
-    title: `${words}: the artifact id, where there is one, is that of the deployed artifact.`,
+    title: `${words}: the artifact id, if present, is that of the deployed artifact.`,
     requirements: ['next.v1-artifact-id'],
     run: async ({ answer, artifact }) => {
       const id = fieldIn(needInstructions(answer), 'artifact.id');
@@ -156,15 +156,15 @@ const v2Form = askingForms[2];
 
 const onlyInV2 = defineScenario({
   area: 'next-deployment',
-  name: 'What is special in version 2',
-  start: 'a device that has been offered a deployment by POST of version 2',
+  name: 'Instructions of v2 only',
+  start: 'a device that has been offered a deployment by POST v2',
   risk: 'write',
   needs: ['operator', ...v2Form.needs],
   arrange: (context) => instructedBy(v2Form, context),
   cases: [
     {
       id: 'id-in-v2-is-usable',
-      title: 'The id that version 2 gives names the deployment when the device reports on it.',
+      title: 'The device reports on the deployment with the id that v2 returns.',
       requirements: ['next.v2-id-is-usable'],
       run: async ({ device, answer }) => {
         const id = textIn(needInstructions(answer), 'id');
@@ -183,7 +183,7 @@ const onlyInV2 = defineScenario({
     },
     {
       id: 'artifact-id-in-v2',
-      title: 'Version 2 does not list an artifact id, but a server may send one.',
+      title: 'Version 2 lists no artifact id, but a server may send one.',
       requirements: ['next.artifact-id-in-v2'],
       observe: async ({ answer }) => {
         const id = fieldIn(needInstructions(answer), 'artifact.id');

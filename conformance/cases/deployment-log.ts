@@ -39,7 +39,7 @@ export const logInputs: InputTable = {
     },
   },
   'malformed-timestamp-is-400': {
-    title: 'A timestamp that is no date-time is answered 400.',
+    title: 'A timestamp that is not a date-time is answered 400.',
     requirement: 'log.timestamp-is-a-date-time',
     field: 'messages[].timestamp',
     refused: {
@@ -47,7 +47,7 @@ export const logInputs: InputTable = {
       'a day that does not exist': '2026-02-30T12:00:00Z',
       'a month that does not exist': '2026-13-01T12:00:00Z',
       'an hour that does not exist': '2026-01-31T25:00:00Z',
-      'seconds since 1970 as a text': '1769860800',
+      'seconds since 1970 as a string': '1769860800',
     },
     covers: ['put-deployment-log 400'],
   },
@@ -58,7 +58,7 @@ export const logInputs: InputTable = {
     refused: ['missing'],
   },
   'malformed-log-is-400': {
-    title: 'A log that is no JSON object is answered 400.',
+    title: 'A log that is not a JSON object is answered 400.',
     requirement: 'log.malformed-is-400',
     field: '',
     refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
@@ -70,100 +70,100 @@ export const logInputs: InputTable = {
     refused: ['missing'],
   },
   'other-type-of-messages-is-400': {
-    title: 'A log whose messages are no list is answered 400.',
+    title: 'A log whose messages are not an array is answered 400.',
     requirement: 'log.messages-is-a-list',
     field: 'messages',
-    refused: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'object'],
+    refused: ['null', 'boolean', 'number', 'text', 'empty string', 'long string', 'object'],
   },
   'empty-log': {
-    title: 'A log that holds no messages.',
+    title: 'How a log without messages is answered.',
     requirement: 'log.empty',
     field: 'messages',
     open: ['list'],
   },
   'other-type-of-entry-is-400': {
-    title: 'A log with an entry that is no object, even one among good ones, is answered 400.',
+    title: 'A log with an entry that is not an object, even among good ones, is answered 400.',
     requirement: 'log.messages-are-objects',
     field: 'messages[]',
-    refused: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'list'],
+    refused: ['null', 'boolean', 'number', 'text', 'empty string', 'long string', 'list'],
   },
   'missing-timestamp-is-400': {
-    title: 'A log with a message without timestamp, even one among good ones, is answered 400.',
+    title: 'A log with a message without timestamp, even among good ones, is answered 400.',
     requirement: 'log.timestamp-is-required',
     field: 'messages[].timestamp',
     refused: ['missing'],
   },
   'other-type-of-timestamp-is-400': {
-    title: 'A log with a timestamp that is no text is answered 400.',
+    title: 'A log with a timestamp that is not a string is answered 400.',
     requirement: 'log.timestamp-is-a-text',
     field: 'messages[].timestamp',
     refused: otherThanText,
   },
   'any-text-as-timestamp-is-400': {
-    title: 'A log with a timestamp that is any text, an empty or a long one, is answered 400.',
+    title: 'A log with a timestamp that is an arbitrary, empty or long string is answered 400.',
     requirement: 'log.timestamp-is-a-date-time',
     field: 'messages[].timestamp',
-    refused: ['text', 'empty text', 'long text'],
+    refused: ['text', 'empty string', 'long string'],
   },
   'missing-level-is-400': {
-    title: 'A log with a message without level, even one among good ones, is answered 400.',
+    title: 'A log with a message without level, even among good ones, is answered 400.',
     requirement: 'log.level-is-required',
     field: 'messages[].level',
     refused: ['missing'],
   },
   'other-type-of-level-is-400': {
-    title: 'A log with a level that is no text is answered 400.',
+    title: 'A log with a level that is not a string is answered 400.',
     requirement: 'log.level-is-a-text',
     field: 'messages[].level',
     refused: otherThanText,
   },
   'any-level-is-taken': {
-    title: 'A level may be any text, since the contract lists none.',
+    title: 'A level may be any string, since the contract lists none.',
     requirement: 'log.level-is-a-text',
     field: 'messages[].level',
     accepted: ['text'],
   },
   'empty-level': {
-    title: 'A log with a level that is empty.',
+    title: 'How a log with an empty level is answered.',
     requirement: 'log.empty-texts',
     field: 'messages[].level',
-    open: ['empty text'],
+    open: ['empty string'],
   },
   'long-level': {
-    title: 'A log with a level that is very long.',
+    title: 'How a log with a very long level is answered.',
     requirement: 'log.long-texts',
     field: 'messages[].level',
-    open: ['long text'],
+    open: ['long string'],
   },
   'missing-message-is-400': {
-    title: 'A log with a message without its text, even one among good ones, is answered 400.',
+    title: 'A log with a message without its text, even among good ones, is answered 400.',
     requirement: 'log.message-is-required',
     field: 'messages[].message',
     refused: ['missing'],
   },
   'other-type-of-message-is-400': {
-    title: 'A log with a message whose text is none is answered 400.',
+    title: 'A log with a message whose text is not a string is answered 400.',
     requirement: 'log.message-is-a-text',
     field: 'messages[].message',
     refused: otherThanText,
   },
   'any-message-is-taken': {
-    title: 'A message may be any text.',
+    title: 'A message may be any string.',
     requirement: 'log.message-is-a-text',
     field: 'messages[].message',
     accepted: ['text'],
   },
   'empty-message': {
-    title: 'A log with a message that is empty.',
+    title: 'How a log with an empty message is answered.',
     requirement: 'log.empty-texts',
     field: 'messages[].message',
-    open: ['empty text'],
+    open: ['empty string'],
   },
   'long-message': {
-    title: 'A log with a message that is very long.',
+    title: 'How a log with a very long message is answered.',
     requirement: 'log.long-texts',
     field: 'messages[].message',
-    open: ['long text'],
+    open: ['long string'],
   },
 };
 
@@ -233,7 +233,7 @@ const active = defineScenario({
     },
     {
       id: 'messages-are-kept-as-sent',
-      title: 'Users read a message with the spaces that it has before and between its words.',
+      title: 'Users read a message with its leading and inner spaces.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const message = '    at   line 7 of update.sh';
@@ -244,7 +244,7 @@ const active = defineScenario({
     },
     {
       id: 'moments-are-kept',
-      title: 'Users read the moment of a message that was sent with an offset from UTC.',
+      title: 'Users read the right time of a message whose timestamp has an offset from UTC.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const timestamp = '2026-01-31T14:30:07+05:30';
@@ -257,7 +257,8 @@ const active = defineScenario({
     },
     {
       id: 'messages-keep-their-order',
-      title: 'Users read the messages in the order in which they were sent, whatever their times.',
+      title:
+        'Users read the messages in the order in which they were sent, whatever their timestamps.',
       requirements: ['log.keeps-its-order'],
       run: async (arranged, context) => {
         const sent = ['first line', 'second line', 'third line', 'last line'];
@@ -276,7 +277,7 @@ const active = defineScenario({
     },
     {
       id: 'second-upload-replaces',
-      title: 'A log that is uploaded again replaces the earlier one.',
+      title: 'A new upload replaces the earlier log.',
       requirements: ['log.is-replaced'],
       run: async (arranged, context) => {
         await uploadOnTheWay(arranged, entry);
@@ -293,7 +294,7 @@ const active = defineScenario({
     }),
     {
       id: 'line-breaks-in-a-message',
-      title: 'A message that holds line breaks, though clients split their log by line.',
+      title: 'How users see a message with line breaks, though clients split their log by line.',
       requirements: ['log.line-breaks'],
       observe: async (arranged, context) => {
         const broken = { ...entry, message: 'first line\nsecond line' };
@@ -304,7 +305,7 @@ const active = defineScenario({
     },
     {
       id: 'upload-after-failure-is-taken',
-      title: 'A device that has reported failure uploads the log that tells why.',
+      title: 'A device that has reported failure uploads its log.',
       requirements: ['log.after-failure'],
       run: async (arranged) => {
         await reportOnTheWay(arranged, 'failure');
@@ -314,7 +315,7 @@ const active = defineScenario({
     },
     {
       id: 'messages-after-failure-are-kept',
-      title: 'Users read the log of a device that has reported failure before it uploads it.',
+      title: 'Users read a log that was uploaded after the device reported failure.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         await reportOnTheWay(arranged, 'failure');
@@ -326,7 +327,7 @@ const active = defineScenario({
     },
     {
       id: 'upload-after-an-abort',
-      title: 'A device uploads its log after a user has aborted the deployment.',
+      title: 'Whether a device may upload its log after a user has aborted the deployment.',
       requirements: ['log.after-the-abort'],
       observe: async (arranged, context) => {
         await abortOnTheWay(context, arranged);
@@ -355,7 +356,7 @@ const others = defineScenario({
   cases: [
     {
       id: 'log-is-that-of-the-caller',
-      title: 'The log of one device does not become that of the other.',
+      title: 'The log of one device does not replace that of the other.',
       requirements: ['log.own-part-only'],
       run: async ({ one, other }, context) => {
         await uploadOnTheWay(other, { ...entry, message: 'of the other' });
@@ -366,7 +367,7 @@ const others = defineScenario({
         await shownLog(context, one, entry.message);
         const log = await shownLog(context, other, 'of the other');
         const isOwn = log.includes('of the other') && !log.includes(entry.message);
-        expectThat(isOwn, 'the own log only', shown(log));
+        expectThat(isOwn, 'its own log only', shown(log));
       },
     },
   ],
@@ -374,7 +375,7 @@ const others = defineScenario({
 
 const foreign = defineScenario({
   area: 'deployment-log',
-  name: 'Deployments of nobody',
+  name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -382,7 +383,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A log for a deployment that nobody made is answered 404.',
+      title: 'A log for a deployment that does not exist is answered 404.',
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async (device, context) =>
@@ -390,7 +391,7 @@ const foreign = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A log for an id that is none is answered 400 or 404.',
+      title: 'A log for a malformed id is answered 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
         expectStatus(await upload({ device, id: 'no-such-form' }, entry), 400, 404),

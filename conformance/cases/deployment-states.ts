@@ -76,7 +76,7 @@ function takenCase(state: Reported): JudgingCase<void> {
   const statuses = statusColumns.filter((status) => status !== state);
   return {
     id: `after-${slugOf(state)}-reports-are-204`,
-    title: `A device whose deployment is ${state} is answered 204 whatever it reports, also what lies behind it.`,
+    title: `A device whose deployment is ${state} may report any status, also an earlier one: 204.`,
     requirements: ['status.each-value-is-accepted'],
     run: async (_, context) => {
       for (const status of statuses) {
@@ -91,7 +91,7 @@ function takenCase(state: Reported): JudgingCase<void> {
 function repeatedCase(state: Status): JudgingCase<void> {
   return {
     id: `${slugOf(state)}-again-is-204`,
-    title: `A device that reports ${state} twice, after a lost answer say, is answered 204 twice.`,
+    title: `A device that reports ${state} twice, for example after a lost answer, is answered 204 twice.`,
     requirements: ['status.repeated'],
     run: async (_, context) => {
       const arranged = await deviceDeploymentIn(context, state);
@@ -103,7 +103,7 @@ function repeatedCase(state: Status): JudgingCase<void> {
 const matrix = defineScenario<void>({
   area: 'deployment-states',
   name: 'Reports in each state',
-  start: 'devices of the case, each brought into the state that the case names',
+  start: 'devices of the case, each in the state that the case names',
   risk: 'write',
   needs: ['operator'],
   arrange: () => undefined,
@@ -112,7 +112,7 @@ const matrix = defineScenario<void>({
     ...statusColumns.map(repeatedCase),
     {
       id: 'an-end-at-once-is-204',
-      title: 'A device may report the end at once, without any status before it.',
+      title: 'A device may report the end directly, without any status before it.',
       requirements: ['status.intermediate-is-optional'],
       run: async (_, context) => {
         for (const status of endedStates) {
@@ -124,7 +124,7 @@ const matrix = defineScenario<void>({
     },
     {
       id: 'of-another-device-is-404',
-      title: 'A report of any status for a deployment of another device is answered 404.',
+      title: 'A report of any status for the deployment of another device is answered 404.',
       requirements: ['status.foreign-deployment-is-404'],
       run: async (_, context) => {
         const { id } = await activeDeployment(context);
@@ -139,7 +139,7 @@ const matrix = defineScenario<void>({
 function shownCase(end: (typeof endedStates)[number]): JudgingCase<OfferedDeployment> {
   return {
     id: `reports-up-to-${slugOf(end)}-become-the-state`,
-    title: `Users see the device in the status that it reported last, up to ${end}.`,
+    title: `Users see the status that the device reported last, up to ${end}.`,
     requirements: ['status.becomes-the-state'],
     run: async (arranged, context) => {
       for (const status of [...statusColumns.slice(0, 6), end]) {
@@ -153,7 +153,7 @@ function shownCase(end: (typeof endedStates)[number]): JudgingCase<OfferedDeploy
 function shownAfterEndCase(end: (typeof endedStates)[number]): JudgingCase<void> {
   return {
     id: `reports-after-${slugOf(end)}-become-the-state`,
-    title: `Users see what a device reports after ${end} as its state.`,
+    title: `Users see the status that a device reports after ${end}.`,
     requirements: ['status.becomes-the-state'],
     run: async (_, context) => {
       for (const status of ['installing', ...endedStates.filter((other) => other !== end)]) {
@@ -167,7 +167,7 @@ function shownAfterEndCase(end: (typeof endedStates)[number]): JudgingCase<void>
 
 const shownAfterEnds = defineScenario<void>({
   area: 'deployment-states',
-  name: 'What users see of reports after an end',
+  name: 'Visible status after an end',
   start: 'devices of the case, each of which has reported an end',
   risk: 'write',
   needs: ['operator'],
@@ -177,7 +177,7 @@ const shownAfterEnds = defineScenario<void>({
 
 const shownStates = defineScenario({
   area: 'deployment-states',
-  name: 'What users see of reports',
+  name: 'Visible status',
   start: 'a device that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -190,14 +190,14 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
   return [
     {
       id: `abort-in-${slugOf(state)}-refuses-reports`,
-      title: `After an abort in the state ${state} every report, an end too, is answered 409.`,
+      title: `After an abort in the state ${state}, every report is answered 409, also that of an end.`,
       requirements: ['status.aborted-is-409'],
       covers: ['put-deployment-status 409'],
       run: (arranged) => expectEach(409, statuses, (status) => report(arranged, { status })),
     },
     {
       id: `abort-in-${slugOf(state)}-stays`,
-      title: `Reports that are refused after an abort in the state ${state} leave it aborted.`,
+      title: `After an abort in the state ${state}, refused reports leave the deployment aborted.`,
       requirements: ['status.aborted-stays'],
       run: async (arranged, context) => {
         const before = await shownDeviceDeployment(context, arranged, 'aborted');
@@ -213,7 +213,7 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
     },
     {
       id: `abort-in-${slugOf(state)}-offers-nothing`,
-      title: `After an abort in the state ${state} the deployment is offered no more.`,
+      title: `After an abort in the state ${state}, the deployment is no longer offered.`,
       requirements: ['next.aborted-is-over'],
       run: async ({ device }) =>
         expectNoOffer(await device.call('get-next-deployment', { query: factoryProvides })),
@@ -247,7 +247,7 @@ const abortAfterTheEnd = defineScenario<void>({
   cases: endedStates.map(
     (state): ObservingCase<void> => ({
       id: `abort-after-${slugOf(state)}`,
-      title: `A user aborts a deployment after its device has reported ${state}.`,
+      title: `What an abort changes after the device has reported ${state}.`,
       requirements: ['status.abort-after-the-end'],
       observe: async (_, context) => {
         const arranged = await deviceDeploymentIn(context, state);

@@ -33,17 +33,17 @@ export const goodReport = { status: 'installing', substate: 'Executing script: c
 /** Each field of a report, in each kind of input. */
 export const reportInputs: InputTable = {
   'other-status-is-400': {
-    title: 'A status that a device may not report, aborted and pending too, is answered 400.',
+    title: 'A status that a device may not report, such as aborted or pending, is answered 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
     refused: {
       'a state of the deployment': 'aborted',
       'the state before the first report': 'pending',
-      'a state of practice': 'noartifact',
+      'a state of existing servers': 'noartifact',
       'the state of a device that is gone': 'decommissioned',
       'a state of a whole deployment': 'finished',
       'a capital letter': 'Success',
-      'a blank at the end': 'success ',
+      'a space at the end': 'success ',
       'an underscore for a dash': 'already_installed',
       'dashes for underscores': 'pause-before-installing',
       'two statuses': 'downloading,installing',
@@ -58,7 +58,7 @@ export const reportInputs: InputTable = {
     refused: ['missing'],
   },
   'malformed-report-is-400': {
-    title: 'A report that is no JSON object is answered 400.',
+    title: 'A report that is not a JSON object is answered 400.',
     requirement: 'status.malformed-is-400',
     field: '',
     refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
@@ -70,16 +70,16 @@ export const reportInputs: InputTable = {
     refused: ['missing'],
   },
   'other-type-of-status-is-400': {
-    title: 'A report whose status is no text is answered 400.',
+    title: 'A report whose status is not a string is answered 400.',
     requirement: 'status.is-a-text',
     field: 'status',
     refused: otherThanText,
   },
   'other-text-as-status-is-400': {
-    title: 'A report whose status is any text, an empty or a long one, is answered 400.',
+    title: 'A report whose status is an arbitrary, empty or long string is answered 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
-    refused: ['text', 'empty text', 'long text'],
+    refused: ['text', 'empty string', 'long string'],
   },
   'missing-substate-is-taken': {
     title: 'A report needs no substate.',
@@ -88,28 +88,28 @@ export const reportInputs: InputTable = {
     accepted: ['missing'],
   },
   'substate-is-taken': {
-    title: 'A report may carry a substate, which tells more.',
+    title: 'A report may carry a substate with further information.',
     requirement: 'status.substate',
     field: 'substate',
     accepted: ['text'],
   },
   'other-type-of-substate-is-400': {
-    title: 'A report whose substate is no text is answered 400.',
+    title: 'A report whose substate is not a string is answered 400.',
     requirement: 'status.substate-is-a-text',
     field: 'substate',
     refused: ['boolean', 'number', 'list', 'object'],
   },
   'null-as-substate': {
-    title: 'A report whose substate is null.',
+    title: 'How a report with a null substate is answered.',
     requirement: 'status.substate-null',
     field: 'substate',
     open: ['null'],
   },
   'length-of-substate': {
-    title: 'A report whose substate is empty, or very long.',
+    title: 'How a report with an empty or very long substate is answered.',
     requirement: 'status.substate-length',
     field: 'substate',
-    open: ['empty text', 'long text'],
+    open: ['empty string', 'long string'],
   },
 };
 
@@ -138,7 +138,7 @@ const active = defineScenario({
   cases: [
     {
       id: 'report-is-204',
-      title: 'A report that is accepted is answered 204.',
+      title: 'An accepted report is answered 204.',
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
       run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),
@@ -152,7 +152,7 @@ const active = defineScenario({
     }),
     {
       id: 'substate-of-a-repeated-status-is-shown',
-      title: 'Users read the substate of the last report, also where its status is the same.',
+      title: 'Users see the substate of the last report, even if its status is repeated.',
       requirements: ['status.substate-is-the-last'],
       run: async (arranged, context) => {
         const [first, second] = ['step 1 of 2', 'step 2 of 2'] as const;
@@ -169,7 +169,7 @@ const active = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A report for an id that is none is answered 400 or 404.',
+      title: 'A report for a malformed id is answered 400 or 404.',
       requirements: ['status.malformed-id'],
       run: async ({ device }) =>
         expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),
@@ -187,7 +187,7 @@ const others = defineScenario({
   cases: [
     {
       id: 'report-is-about-the-caller',
-      title: 'What one device reports does not become the state of the other.',
+      title: 'A report of one device does not change the state of the other.',
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
         await reportOnTheWay(other, 'downloading');
@@ -204,22 +204,23 @@ const others = defineScenario({
 
 const notYetAsked = defineScenario({
   area: 'deployment-status',
-  name: 'Before the device has asked',
-  start: 'a device for which a deployment waits',
+  name: 'Before the first request',
+  start: 'a device for which a deployment is pending',
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
   cases: [
     {
       id: 'report-before-asking',
-      title: 'A device reports on its deployment before it has asked for it.',
+      title: 'How a report on a deployment that the device has not asked for yet is answered.',
       requirements: ['status.not-offered'],
       observe: async ({ device, deploymentId: id }) =>
         observedAnswer(await report({ device, id }, { status: 'downloading' })),
     },
     {
       id: 'report-before-asking-after-an-abort',
-      title: 'A device reports on a deployment that was aborted before it asked for it.',
+      title:
+        'How a report on a deployment that was aborted before the device asked for it is answered.',
       requirements: ['status.not-offered'],
       observe: async (arranged, context) => {
         await context.admin.abort(arranged.deploymentId);
@@ -232,7 +233,7 @@ const notYetAsked = defineScenario({
 
 const foreign = defineScenario({
   area: 'deployment-status',
-  name: 'Deployments of nobody',
+  name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -240,7 +241,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A report for a deployment that nobody made is answered 404.',
+      title: 'A report for a deployment that does not exist is answered 404.',
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async (device, context) =>
@@ -259,7 +260,7 @@ const aborted = defineScenario({
   cases: [
     {
       id: 'body-of-409',
-      title: 'The contract shows no body for the 409; what it is here.',
+      title: 'What body the 409 has, for which the contract shows none.',
       requirements: ['status.body-of-409'],
       observe: async (arranged, context) => {
         await abortOnTheWay(context, arranged);

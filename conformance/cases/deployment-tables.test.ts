@@ -64,8 +64,8 @@ describe('the reports in states', () => {
 
 describe('the fields of instructions', () => {
   const forms: Readonly<Record<string, string>> = {
-    text: 'a text',
-    texts: 'a list of texts',
+    text: 'a string',
+    texts: 'an array of strings',
     object: 'an object',
     time: 'a date-time',
   };
@@ -81,7 +81,7 @@ describe('the fields of instructions', () => {
       .map(({ field, isRequired, form }) => [
         field,
         isRequired,
-        form === 'an absolute URL' ? 'a text' : form,
+        form === 'an absolute URL' ? 'a string' : form,
       ]);
     expect(judged.length).toBeGreaterThan(6);
     expect(judged).toEqual(reported);

@@ -53,7 +53,7 @@ async function isEmptyTaken(device: SuiteDevice, how: Writing): Promise<boolean>
 
 const attributes = defineScenario<SuiteDevice>({
   area: 'inventory',
-  name: 'Nothing to write',
+  name: 'Empty attributes',
   start: 'a device that has the attributes probe, with a description, and other',
   risk: 'write',
   needs: ['operator'],
@@ -61,13 +61,13 @@ const attributes = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'empty-put-clears',
-      title: 'PUT of an empty array, where it is accepted, leaves no attribute.',
+      title: 'PUT of an empty array, if accepted, leaves no attribute.',
       requirements: ['inventory.empty-put-clears'],
       run: async (device, context) => {
         if (!(await isEmptyTaken(device, 'put-attributes'))) return;
         const left = await seen(context, device, (all) => !('probe' in all || 'other' in all));
         const names = Object.keys(left).filter((name) => ['probe', 'other'].includes(name));
-        expectEqual('attributes that are left', names, []);
+        expectEqual('remaining attributes', names, []);
       },
     },
     {
@@ -76,7 +76,7 @@ const attributes = defineScenario<SuiteDevice>({
       requirements: ['inventory.patch-keeps'],
       run: async (device, context) => {
         await isEmptyTaken(device, 'patch-attributes');
-        // A later attribute tells that what came before it has had its effect.
+        // A later attribute shows that the earlier requests have taken effect.
         await writeAttributes(device, 'patch-attributes', { name: 'later', value: 1 });
         const { probe, other } = await seen(context, device, (all) => 'later' in all);
         const values = { probe: probe?.value, other: other?.value };
@@ -85,7 +85,7 @@ const attributes = defineScenario<SuiteDevice>({
     },
     {
       id: 'put-replaces-descriptions',
-      title: 'PUT without the description that an attribute had leaves it without one.',
+      title: 'PUT of an attribute without its description removes the description.',
       requirements: ['inventory.put-replaces-descriptions'],
       run: async (device, context) => {
         const attribute = { name: 'probe', value: 'second' };
@@ -100,7 +100,7 @@ const attributes = defineScenario<SuiteDevice>({
 
 const monitors = defineScenario<SuiteDevice>({
   area: 'monitor',
-  name: 'Nothing to monitor',
+  name: 'Empty monitor configurations',
   start: 'a device that has sent a monitor configuration',
   risk: 'write',
   needs: ['operator'],
@@ -112,7 +112,7 @@ const monitors = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'empty-configuration-is-current',
-      title: 'An empty configuration, where it is accepted, is the current one: users read none.',
+      title: 'An empty configuration, if accepted, becomes the current one: users then read none.',
       requirements: ['monitor.empty-is-current'],
       run: async (device, context) => {
         const read = () => context.admin.monitorConfiguration(device.id);
@@ -128,7 +128,7 @@ const monitors = defineScenario<SuiteDevice>({
 
 const settings = defineScenario<SuiteDevice>({
   area: 'configuration',
-  name: 'Nothing to set',
+  name: 'Empty settings',
   start: 'a device that has set a key',
   risk: 'write',
   needs: ['operator'],
@@ -140,7 +140,7 @@ const settings = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'empty-object-and-no-body',
-      title: 'What an empty object and a request without a body leave of the keys.',
+      title: 'Which keys remain after an empty object and after a request without a body.',
       requirements: ['configuration.other-keys'],
       observe: async (device) => {
         const left = async (body?: object): Promise<string> => {

@@ -61,7 +61,7 @@ function headerOf({ headers }: Answer, { names }: TestContext): string | undefin
 const requestIds: readonly JudgingCase<TestContext>[] = [
   {
     id: 'request-id-is-a-text',
-    title: 'The request_id of a refusal is a text.',
+    title: 'The request_id of a refusal is a string.',
     requirements: ['errors.request-id-is-a-text'],
     run: async (context) => {
       expectShape(await refusal(context), withRequestId);
@@ -69,7 +69,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'request-id-of-the-caller',
-    title: 'A request id that the caller sends comes back as request_id of the error.',
+    title: 'The request_id of an error is the request id that the caller sent.',
     requirements: ['errors.request-id-of-the-caller'],
     run: async (context) => {
       const sent = context.newName();
@@ -79,7 +79,8 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'request-id-of-the-server',
-    title: 'Without a request id of the caller the server makes one, another for each request.',
+    title:
+      'If the caller sends no request id, the server generates a different one for each request.',
     requirements: ['errors.request-id-of-the-server'],
     run: async (context) => {
       const one = requestIdOf(await refusalWithId(context));
@@ -89,7 +90,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'request-id-equals-the-header',
-    title: 'The request_id of a refusal is the same as in the header of the answer.',
+    title: 'The request_id of a refusal equals the request id header of the answer.',
     requirements: ['errors.request-id-equals-header'],
     run: async (context) => {
       const answer = await refusalWithId(context);
@@ -128,7 +129,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'error-is-a-text',
-      title: 'The `error` of a refusal is a text.',
+      title: 'The `error` of a refusal is a string.',
       requirements: ['errors.error-is-a-text'],
       run: async (context) => {
         expectShape(await refusal(context), withText);
@@ -141,13 +142,13 @@ const anonymous = defineScenario<TestContext>({
       run: async (context) => {
         const answer = await refusal(context);
         const { error } = expectShape(answer, v.looseObject({ error: v.optional(v.unknown()) }));
-        expectThat(error !== undefined && error !== '', 'a text in `error`', shownAnswer(answer));
+        expectThat(error !== undefined && error !== '', 'a string in `error`', shownAnswer(answer));
       },
     },
     ...requestIds,
     {
       id: 'odd-request-ids',
-      title: 'What becomes of a request id of two thousand letters, or with a space in it.',
+      title: 'What happens to a request id of two thousand letters, or with a space in it.',
       requirements: ['errors.request-id-form'],
       observe: async (context) => {
         const name = context.names.requestId.toLowerCase();
@@ -159,7 +160,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'texts-of-errors',
-      title: 'What the texts of a few refusals are.',
+      title: 'Which messages a few refusals have.',
       requirements: ['errors.catalogue'],
       observe: async (context) => {
         const query = factoryProvides;
@@ -172,7 +173,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'unknown-path-without-token',
-      title: 'What a path that names no operation is answered to a caller without a token.',
+      title: 'How an unknown path is answered to a caller without a token.',
       requirements: ['errors.unknown-path-without-token'],
       observe: async (context) => {
         const { url, method } = context.caller().request('get-configuration');
@@ -188,7 +189,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'other-media-type',
-      title: 'What an authentication request with a body of text/plain is answered.',
+      title: 'How an authentication request with a body of text/plain is answered.',
       requirements: ['errors.media-type'],
       observe: async (context) => {
         const headers = { 'content-type': 'text/plain' };
@@ -199,7 +200,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'body-too-large',
-      title: 'What an authentication request with a body of two mebibytes is answered.',
+      title: 'How an authentication request with a body of 2 MiB is answered.',
       requirements: ['errors.body-too-large'],
       observe: async (context) => {
         const body = { id_data: 'x'.repeat(TWO_MEBIBYTES) };
@@ -226,7 +227,7 @@ const device = defineScenario({
   cases: [
     {
       id: 'not-found-is-an-error-body',
-      title: 'The 404 of a status for a deployment that there is not carries an Error body.',
+      title: 'The 404 of a status for an unknown deployment carries an Error body.',
       requirements: ['errors.body-is-error'],
       run: async (caller, context) => {
         const path = { id: context.random.uuid() };
@@ -251,7 +252,7 @@ const device = defineScenario({
     },
     {
       id: 'unknown-path',
-      title: 'What a path that names no operation is answered.',
+      title: 'How an unknown path is answered.',
       requirements: ['errors.unknown-path'],
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-configuration');
@@ -260,7 +261,7 @@ const device = defineScenario({
     },
     {
       id: 'undecodable-path',
-      title: 'What a path with an escape that is no UTF-8 is answered.',
+      title: 'How a path with an escape that is not UTF-8 is answered.',
       requirements: ['errors.undecodable-path'],
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });
@@ -270,7 +271,7 @@ const device = defineScenario({
     },
     {
       id: 'wrong-method',
-      title: 'What a method that the operation does not have is answered.',
+      title: 'How a method that the operation does not have is answered.',
       requirements: ['errors.wrong-method'],
       observe: async (caller, context) => {
         const request = caller.request('get-configuration');
@@ -279,7 +280,7 @@ const device = defineScenario({
     },
     {
       id: 'several-faults',
-      title: 'Which of several faults of one request the status tells.',
+      title: 'Which of several errors of one request decides the status.',
       requirements: ['errors.order-of-rules'],
       observe: async (caller, context) => {
         const path = { id: context.random.uuid() };
@@ -293,7 +294,7 @@ const device = defineScenario({
     },
     {
       id: 'algorithm-and-claims',
-      title: 'How the token of a device is signed, and what it says of itself.',
+      title: 'How the token of a device is signed, and which claims it has.',
       requirements: ['tokens.algorithm-and-claims'],
       observe: async ({ token }) => {
         const [header = '', claims = ''] = token.split('.');

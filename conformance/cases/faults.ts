@@ -38,14 +38,14 @@ const tokenless = { 'post-auth-request': true, 'download-configuration': true };
 const faults = defineScenario({
   area: 'faults',
   name: 'Faults',
-  start: 'a device and a user who may ask everything, and a server about to fail inside',
+  start: 'a device and a user who may call every operation, and a server about to fail internally',
   risk: 'write',
   needs: ['operator', 'fault-control'],
   arrange: everyOperation,
   cases: [
     {
       id: 'unexpected-fault-is-500',
-      title: 'Every operation that meets a fault inside the server is answered 500.',
+      title: 'Every operation that fails inside the server is answered 500.',
       requirements: ['errors.unexpected-is-500'],
       covers: every(500, deviceCalls, userCalls, tokenless),
       run: async ({ all }, context) => {
@@ -68,7 +68,7 @@ const faults = defineScenario({
 const rateLimit = defineScenario({
   area: 'faults',
   name: 'Haste',
-  start: 'a device and a user who have asked as often as they may',
+  start: 'a device and a user who have reached their rate limit',
   risk: 'write',
   needs: ['operator', 'rate-control'],
   arrange: async (context) => {
@@ -80,7 +80,7 @@ const rateLimit = defineScenario({
   cases: [
     {
       id: 'too-many-requests-is-429',
-      title: 'Whoever asks too often is answered 429 by every operation that takes a token.',
+      title: 'Every operation that takes a token answers 429 to a caller beyond its rate limit.',
       requirements: ['errors.too-many-requests-is-429'],
       covers: every(429, deviceCalls, userCalls),
       run: async ({ withToken }) => expectEach(429, withToken, (send) => send()),
@@ -95,7 +95,7 @@ const rateLimit = defineScenario({
     },
     {
       id: 'slowed-down-is-served',
-      title: 'A device that waits until its window has ended is served again.',
+      title: 'A device that waits for the end of its rate window is served again.',
       requirements: ['errors.slowed-down-is-served'],
       needs: ['clock-control'],
       run: async ({ device }, context) => {
@@ -104,14 +104,14 @@ const rateLimit = defineScenario({
         await ask();
         const { status } = await ask();
         if (status !== 429)
-          throw new StartStateMissed('a device beyond its rate limit', `${status} is answered`);
+          throw new StartStateMissed('a device beyond its rate limit', `it is answered ${status}`);
         await context.control.advance(WINDOW_SECONDS + 1);
         expectStatus(await ask(), ...anySuccess);
       },
     },
     {
       id: 'retry-after',
-      title: 'How long the 429 of the next deployment tells its caller to wait.',
+      title: 'How long the 429 of the next deployment asks the caller to wait.',
       requirements: ['errors.retry-after'],
       observe: async ({ device }) => {
         const { headers } = await device.call('get-next-deployment', { query: factoryProvides });
@@ -120,7 +120,7 @@ const rateLimit = defineScenario({
     },
     {
       id: 'haste-without-a-token',
-      title: 'What an authentication request, or a signed link, is answered under the same limit.',
+      title: 'How an authentication request, or a signed link, is answered under the same limit.',
       requirements: ['errors.limit-without-token'],
       covers: every(429, tokenless),
       observe: async ({ withoutToken }) => observed(await statusesOf(withoutToken)),

@@ -15,7 +15,7 @@ export function attributeInputs(how: Writing, method: string): InputTable {
   const slug = method.toLowerCase();
   return {
     [`${slug}-without-name-is-400`]: {
-      title: `${method} with an attribute whose name is missing or no text is answered 400.`,
+      title: `${method} with an attribute whose name is missing or not a string is answered 400.`,
       requirement: 'inventory.name',
       field: '[].name',
       refused: ['missing', ...otherThanText],
@@ -28,29 +28,29 @@ export function attributeInputs(how: Writing, method: string): InputTable {
       refused: ['missing', 'null'],
     },
     [`${slug}-without-fields-is-400`]: {
-      title: `${method} with an attribute without any field, even after a good one, is 400.`,
+      title: `${method} with an attribute without any field, even after a good one, is answered 400.`,
       requirement: 'inventory.fields-are-required',
       field: '',
       refused: { alone: '[{}]', 'after a good one': '[{"name":"good","value":1},{}]' },
     },
     [`${slug}-of-other-descriptions-is-400`]: {
-      title: `${method} with a description that is no text is answered 400.`,
+      title: `${method} with a description that is not a string is answered 400.`,
       requirement: 'inventory.description',
       field: '[].description',
       refused: ['number', 'boolean', 'object', 'list'],
     },
     [`${slug}-of-mixed-arrays-is-400`]: {
-      title: `${method} with a value that is an array of numbers and texts is answered 400.`,
+      title: `${method} with a value that is an array of numbers and strings is answered 400.`,
       requirement: 'inventory.mixed-arrays-are-400',
       field: '[].value',
       refused: {
-        'a number and a text': [1, 'two'],
-        'a text and a number': ['one', 2],
-        'one text among numbers': [1, 2, 3, '4', 5],
+        'a number and a string': [1, 'two'],
+        'a string and a number': ['one', 2],
+        'one string among numbers': [1, 2, 3, '4', 5],
       },
     },
     [`${slug}-of-other-kinds-is-400`]: {
-      title: `${method} with a boolean, an object or an array of such is answered 400.`,
+      title: `${method} with a boolean, an object or an array of these is answered 400.`,
       requirement: 'inventory.other-kinds-are-400',
       field: '[].value',
       refused: {
@@ -65,16 +65,16 @@ export function attributeInputs(how: Writing, method: string): InputTable {
       },
     },
     [`${slug}-of-malformed-body-is-400`]: {
-      title: `${method} with a body that is no JSON array of attributes is answered 400.`,
+      title: `${method} with a body that is not a JSON array of attributes is answered 400.`,
       requirement: 'inventory.malformed-is-400',
       field: '',
       refused: {
-        'JSON that is cut': '[{"name":',
+        'JSON that is cut off': '[{"name":',
         'one attribute': '{"name":"a","value":"b"}',
-        'an array of texts': '["a"]',
+        'an array of strings': '["a"]',
         'an array of null': '[null]',
         'an array of arrays': '[[]]',
-        'a text': '"a"',
+        'a string': '"a"',
         'a number': '7',
         null: 'null',
       },
@@ -100,7 +100,7 @@ function refusalCases(
     }),
     {
       id: `${method.toLowerCase()}-of-strangers-is-401`,
-      title: `${method} without a token, and with one that is none, is answered 401.`,
+      title: `${method} without a token, or with a malformed one, is answered 401.`,
       requirements: ['inventory.unauthenticated-is-401'],
       covers: [`${how} 401`],
       run: async (_, context) => {
@@ -115,7 +115,7 @@ function refusalCases(
 export const inventoryRefusalCases = defineScenario({
   area: 'inventory',
   name: 'Refusals',
-  start: 'an accepted device that wrote nothing',
+  start: 'an accepted device that has written nothing',
   risk: 'write',
   needs: ['operator'],
   arrange: acceptedDevice,

@@ -59,7 +59,7 @@ export const kinds: readonly KindRow[] = [
   },
   {
     id: 'a-text-keeps-its-kind',
-    words: 'a text',
+    words: 'a string',
     requirement: 'inventory.text',
     values: ['æ, 日本 and "quotes"', '', '7', 'true', 'two\nlines', 't'.repeat(1000)],
   },
@@ -71,7 +71,7 @@ export const kinds: readonly KindRow[] = [
   },
   {
     id: 'an-array-of-texts-keeps-its-kind',
-    words: 'an array of texts',
+    words: 'an array of strings',
     requirement: 'inventory.texts',
     values: [['eth0', 'wlan0'], ['7'], ['']],
   },
@@ -80,7 +80,7 @@ export const kinds: readonly KindRow[] = [
 function kindCase({ id, words, requirement, values }: KindRow): JudgingCase<SuiteDevice> {
   return {
     id,
-    title: `A value that is ${words} is stored and shown as that, by PATCH and by PUT.`,
+    title: `A value that is ${words} is stored and shown as such, by PATCH and by PUT.`,
     requirements: [requirement],
     run: async (device, context) => {
       const named = Object.fromEntries(values.map((value, index) => [`probe-${index}`, value]));
@@ -122,13 +122,13 @@ function writingCases(how: Writing, method: string): readonly JudgingCase<SuiteD
       requirements: [`inventory.${slug}-has-no-body`],
       run: async (device) => {
         const answer = await write(device, how, { name: 'probe', value: 'b' });
-        if (answer.status >= 300) throw new NotObservable('the target takes no attribute');
+        if (answer.status >= 300) throw new NotObservable('the target accepts no attribute');
         expectNoBody(answer);
       },
     },
     {
       id: `${slug}-takes-a-description`,
-      title: `${method} takes an attribute that carries a description.`,
+      title: `${method} accepts an attribute with a description.`,
       requirements: ['inventory.description'],
       run: async (device) => {
         const attribute = { name: 'probe', value: 1, description: 'what it is' };
@@ -152,7 +152,7 @@ const writing = defineScenario({
     ...kinds.map(kindCase),
     {
       id: 'description-is-kept',
-      title: 'Users read the description of an attribute.',
+      title: 'Users see the description of an attribute.',
       requirements: ['inventory.description-is-kept'],
       run: async (device, context) => {
         const attribute = { name: 'probe', value: 1, description: 'what it is' };
@@ -163,7 +163,7 @@ const writing = defineScenario({
     },
     {
       id: 'scope-in-the-body-is-no-way-in',
-      title: 'An attribute that claims the scope identity does not change the identity.',
+      title: 'An attribute with the scope identity does not change the identity.',
       requirements: ['inventory.identity-is-safe'],
       run: async (device, context) => {
         const claim = { name: 'serial', value: 'stolen', scope: 'identity' };
@@ -174,21 +174,21 @@ const writing = defineScenario({
     },
     {
       id: 'empty-array-as-value',
-      title: 'A value that is an array without elements.',
+      title: 'How an attribute whose value is an empty array is answered.',
       requirements: ['inventory.empty-array-value'],
       observe: async (device) =>
         observedAnswer(await write(device, 'put-attributes', { name: 'probe', value: [] })),
     },
     {
       id: 'empty-name',
-      title: 'An attribute whose name is the empty text.',
+      title: 'How an attribute with an empty name is answered.',
       requirements: ['inventory.empty-name'],
       observe: async (device) =>
         observedAnswer(await write(device, 'put-attributes', { name: '', value: 1 })),
     },
     {
       id: 'long-name',
-      title: 'How a server takes a name of 100000 characters.',
+      title: 'How a name of 100,000 characters is answered.',
       requirements: ['inventory.longest-name'],
       observe: async (device) => {
         const { status } = await write(device, 'put-attributes', {
@@ -200,7 +200,7 @@ const writing = defineScenario({
     },
     {
       id: 'name-twice',
-      title: 'PATCH that names one attribute twice.',
+      title: 'What PATCH does with an attribute that it names twice.',
       requirements: ['inventory.name-twice'],
       observe: async (device, context) => {
         const twice = ['first', 'second'].map((value) => ({ name: 'probe', value }));
@@ -211,7 +211,7 @@ const writing = defineScenario({
     },
     {
       id: 'many-attributes',
-      title: 'How a server takes 100 attributes at once, one more than these, and 101 at once.',
+      title: 'How 100 attributes at once, one more, and 101 at once are answered.',
       requirements: ['inventory.most-attributes'],
       observe: async (device) => {
         const many = Array.from({ length: 101 }, (_, index) => ({ name: `a${index}`, value: 1 }));
@@ -223,7 +223,7 @@ const writing = defineScenario({
     },
     {
       id: 'largest-set-of-attributes',
-      title: 'Attributes that take 250 KiB together, and 300 KiB.',
+      title: 'How attributes of 250 KiB and of 300 KiB together are answered.',
       requirements: ['inventory.largest-set'],
       observe: async (device) => {
         const large = (name: string, kib: number) => ({ name, value: 'x'.repeat(kib * 1024) });
@@ -235,7 +235,7 @@ const writing = defineScenario({
     },
     {
       id: 'half-a-surrogate-pair',
-      title: 'An attribute whose value is written with half a surrogate pair.',
+      title: 'How an attribute whose value contains half of a surrogate pair is answered.',
       requirements: ['inventory.half-pairs'],
       observe: async (device) => {
         const raw = '[{"name":"half","value":"\\ud83d"}]';
@@ -274,7 +274,7 @@ const written = defineScenario({
   needs: ['operator'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
-    const before = { kept: 'as it was', changed: 'before' };
+    const before = { kept: 'unchanged', changed: 'before' };
     const attributes = Object.entries(before).map(([name, value]) => ({ name, value }));
     await write(device, 'put-attributes', ...attributes);
     await expectShown(context, device, before);
@@ -283,7 +283,7 @@ const written = defineScenario({
   cases: [
     {
       id: 'patch-upserts',
-      title: 'PATCH gives an attribute that exists the new value.',
+      title: 'PATCH replaces the value of an attribute that exists.',
       requirements: ['inventory.patch-upserts'],
       run: async (device, context) => {
         const { changed } = await changeAttributes(context, device, {
@@ -296,10 +296,10 @@ const written = defineScenario({
     },
     {
       id: 'patch-to-nothing-much',
-      title: 'PATCH gives an attribute the value 0 or an empty text in place of the former one.',
+      title: 'PATCH replaces a value by 0 or an empty string.',
       requirements: ['inventory.patch-upserts', 'inventory.value-kinds'],
       run: async (device, context) => {
-        for (const value of [5, 0, 'a text', '']) {
+        for (const value of [5, 0, 'a string', '']) {
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
@@ -332,15 +332,15 @@ const written = defineScenario({
           attributes: [{ name: 'changed', value: 'after' }],
           settled: (all) => all.changed?.value === 'after',
         });
-        expectEqual('kept', kept, 'as it was');
+        expectEqual('kept', kept, 'unchanged');
       },
     },
     {
       id: 'value-of-another-kind',
-      title: 'An attribute that is written with a value of another kind has the new kind.',
+      title: 'An attribute that is written with a value of another type has the new type.',
       requirements: ['inventory.value-kinds'],
       run: async (device, context) => {
-        for (const value of [7, [1, 2], ['a'], 'a text']) {
+        for (const value of [7, [1, 2], ['a'], 'a string']) {
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
@@ -352,7 +352,7 @@ const written = defineScenario({
     },
     {
       id: 'put-assigns',
-      title: 'PUT leaves the device with the attributes that it names, changed or new.',
+      title: 'PUT sets the attributes that it names, changed or new.',
       requirements: ['inventory.put-assigns'],
       run: async (device, context) => {
         const { changed, added } = await changeAttributes(context, device, {
@@ -381,7 +381,7 @@ const written = defineScenario({
     },
     {
       id: 'empty-put',
-      title: 'PUT with an empty array.',
+      title: 'What PUT with an empty array does.',
       requirements: ['inventory.empty-array'],
       observe: async (device, context) => {
         const answer = await write(device, 'put-attributes');
@@ -391,7 +391,7 @@ const written = defineScenario({
     },
     {
       id: 'description-that-is-left-out',
-      title: 'PATCH without the description that an attribute has.',
+      title: 'Whether PATCH without the description of an attribute keeps it.',
       requirements: ['inventory.patch-without-description'],
       observe: async (device, context) => {
         const described = { name: 'probe', value: 1, description: 'what it is' };
@@ -419,7 +419,7 @@ const two = defineScenario({
   cases: [
     {
       id: 'attributes-are-apart',
-      title: 'What one device writes does not change the attributes of the other.',
+      title: 'A device does not change the attributes of another device.',
       requirements: ['inventory.own-attributes'],
       run: async ({ device, other }, context) => {
         await write(device, 'put-attributes', { name: 'probe', value: 'own' });

@@ -33,10 +33,7 @@ async function ownLink(context: TestContext): Promise<OwnLink> {
 const changesToArtifact: Readonly<
   Record<string, readonly [string, (link: OwnLink, context: TestContext) => Promise<unknown>]>
 > = {
-  'a-newer-link': [
-    'is given another link',
-    async ({ id }, context) => linkedFileAgain(context, id),
-  ],
+  'a-newer-link': ['gets another link', async ({ id }, context) => linkedFileAgain(context, id)],
   'an-edit': [
     'is edited',
     ({ id }, context) => context.admin.describeArtifact(id, `edited ${context.newName()}`),
@@ -70,15 +67,15 @@ export function nameIn({ text }: Pick<Answer, 'text'>): string {
 
 const toArtifacts = defineScenario<OwnLink>({
   area: 'artifact-link',
-  name: 'What happens after a link was given',
-  start: 'a link to an artifact of its own, by which the file has been loaded',
+  name: 'Changes after a link was issued',
+  start: 'a link to its own artifact, from which the file was downloaded',
   risk: 'write',
   needs: ['operator'],
   arrange: ownLink,
   cases: Object.entries(changesToArtifact).map(
     ([id, [what, change]]): JudgingCase<OwnLink> => ({
       id: `link-outlives-${id}`,
-      title: `A link still gives the file after its artifact ${what}.`,
+      title: `A link still returns the file after its artifact ${what}.`,
       requirements: ['link.outlives-changes'],
       run: async (link, context) => {
         await change(link, context);
@@ -96,24 +93,21 @@ const changesToConfiguration: Readonly<
     'the device has asked again',
     ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
   ],
-  'a-newer-token': [
-    'the device has been given another token',
-    ({ device }) => device.authenticate(),
-  ],
+  'a-newer-token': ['the device has got another token', ({ device }) => device.authenticate()],
   'a-report': [
-    'the device has reported that it downloads',
+    'the device has reported downloading',
     ({ device, id }) =>
       device.call('put-deployment-status', { path: { id }, body: { status: 'downloading' } }),
   ],
   'a-newer-setting': [
-    'a user has configured something else, and not deployed that',
+    'a user has changed the configuration without deploying it',
     ({ device }, context) => context.admin.configure(device.id, { timezone: 'UTC', size: 'large' }),
   ],
 };
 
 const toConfigurations = defineScenario<ConfigurationOffer>({
   area: 'configuration-download',
-  name: 'What happens after a link was given',
+  name: 'Changes after a link was issued',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
   needs: ['operator'],
@@ -121,7 +115,7 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
   cases: Object.entries(changesToConfiguration).map(
     ([id, [what, change]]): JudgingCase<ConfigurationOffer> => ({
       id: `link-outlives-${id}`,
-      title: `After ${what} the link still gives what was deployed.`,
+      title: `After ${what}, the link still returns what was deployed.`,
       requirements: ['download.outlives-changes'],
       run: async (offer, context) => {
         await change(offer, context);

@@ -75,13 +75,13 @@ function withCapitalHeaders(request: WireRequest): WireRequest {
 const forms: readonly Form[] = [
   {
     id: 'chunked-bodies',
-    title: 'A body in chunks, without Content-Length, is read like any other by every operation.',
+    title: 'Every operation reads a chunked body, without Content-Length, like any other.',
     requirement: 'service.chunked-bodies',
     forms: { 'a body in chunks': inPieces },
   },
   {
     id: 'labels-of-json',
-    title: 'JSON may be labelled with a charset, and in capital letters.',
+    title: 'The media type of JSON may have a charset, and capital letters.',
     requirement: 'service.equal-forms',
     forms: {
       'a charset': labelled('application/json; charset=utf-8'),
@@ -126,7 +126,7 @@ const forms: readonly Form[] = [
   },
   {
     id: 'accepted-types',
-    title: 'A client may say in several ways that it accepts the media type of the answer.',
+    title: 'A client may accept the media type of the answer in several forms.',
     requirement: 'service.equal-forms',
     forms: {
       'Accept: */*': accepting('*/*'),
@@ -148,7 +148,7 @@ const forms: readonly Form[] = [
   },
   {
     id: 'other-headers',
-    title: 'Headers that have no meaning for the operation change nothing.',
+    title: 'Headers without a meaning for the operation have no effect.',
     requirement: 'service.equal-forms',
     forms: {
       cookies: (request) => withHeaders(request, { cookie: 'theme=dark; session=none' }),
@@ -185,7 +185,7 @@ function formCase({ id, title, requirement, forms }: Form): JudgingCase<Arranged
 export const legalFormCases = defineScenario({
   area: 'legal-forms',
   name: 'Requests in other forms',
-  start: 'a device with settings that has been offered a deployment',
+  start: 'a device with a configuration that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
   arrange: deviceWithEverything,
@@ -193,7 +193,8 @@ export const legalFormCases = defineScenario({
     ...forms.map(formCase),
     {
       id: 'three-times',
-      title: 'What succeeds once succeeds a second and a third time, with its effect.',
+      title:
+        'A request that succeeds once succeeds a second and a third time, with the same effect.',
       requirements: ['service.equal-forms'],
       run: async (arranged, context) => {
         const rows = requestsTo(arranged, context);

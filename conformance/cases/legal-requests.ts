@@ -184,9 +184,9 @@ export function failureOf(
   return new ExpectationFailure(how + expected, how + actual);
 }
 
-/** A request that does not succeed in its usual form is for other cases to judge. */
+/** Other cases judge a request that does not succeed in its normal form. */
 export function notObservable(id: OperationId, { actual }: Mismatch): NotObservable {
-  return new NotObservable(`${id} does not succeed in the usual form either: ${actual}`);
+  return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
 }
 
 /** The good requests to the operations that the target has. */
@@ -195,7 +195,7 @@ export function requestsTo(arranged: Arranged, context: TestContext): readonly G
   return rows.map(([id, good]) => ({ id: id as OperationId, good }));
 }
 
-/** Throws what is wrong with a request in a form, unless it is wrong in its usual form too. */
+/** Throws if a request fails in this form although it succeeds in its normal form. */
 export async function expectForm(
   context: TestContext,
   row: GoodRow,

@@ -55,7 +55,7 @@ const trusted = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'signature-in-other-letters-is-refused',
-      title: 'A signature whose Base64 has capital letters for small ones grants nothing.',
+      title: 'A signature whose Base64 has changed letter case is rejected.',
       requirements: ['auth.signature-must-verify'],
       run: async (device) => {
         const text = device.authRequest();
@@ -72,10 +72,10 @@ const trusted = defineScenario<SuiteDevice>({
     },
     {
       id: 'identity-in-other-letters-is-another',
-      title: 'An identity whose text is in other letters is that of another device.',
+      title: 'An identity in another letter case is that of another device.',
       requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
       run: async (device, context) => {
-        // The serial differs too, by which the clean-up tells the two devices apart.
+        // The serial differs too, because the cleanup identifies the two devices by it.
         const turned = { serial: swapped(String(device.identity.serial)), board: swapped(serial) };
         const other = await context.newDevice('ecdsa', turned);
         const identity = { ...device.identity, ...turned };
@@ -96,7 +96,7 @@ const texts = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'names-in-other-letters-are-others',
-      title: 'Attributes whose names differ in capital letters are two attributes.',
+      title: 'Attributes whose names differ in letter case are two attributes.',
       requirements: ['inventory.patch-adds'],
       run: async (device, context) => {
         const body = ['probe', 'Probe', 'PROBE'].map((name) => ({ name, value: `as ${name}` }));
@@ -123,7 +123,7 @@ const settings = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'keys-in-other-letters-are-others',
-      title: 'Keys that differ in capital letters are two keys.',
+      title: 'Keys that differ in letter case are two keys.',
       requirements: ['configuration.any-name'],
       run: async (device) => {
         const pairs = { probe: 'small', Probe: 'mixed', PROBE: 'capital' };
@@ -152,14 +152,14 @@ async function flavoured(context: TestContext): Promise<SuiteDevice> {
 const offers = defineScenario<SuiteDevice>({
   area: 'next-deployment',
   name: 'Capital letters',
-  start: 'a device for which an artifact waits that needs a text with letters',
+  start: 'a device with a pending artifact that depends on a string with letters',
   risk: 'write',
   needs: ['operator'],
   arrange: flavoured,
   cases: [
     {
       id: 'depends-in-other-letters-offers-nothing',
-      title: 'A device that provides what is needed in other letters is offered nothing.',
+      title: 'A device that provides the string in another letter case is offered nothing.',
       requirements: ['next.depends'],
       run: async (device) => {
         for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
@@ -172,7 +172,7 @@ const offers = defineScenario<SuiteDevice>({
     },
     {
       id: 'v2-depends-in-other-letters-offers-nothing',
-      title: 'In version 2 a device that provides it in other letters is offered nothing.',
+      title: 'In v2, a device that provides the string in another letter case is offered nothing.',
       requirements: ['next.v2-depends'],
       run: async (device) => {
         for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
@@ -195,7 +195,7 @@ const links = defineScenario({
   cases: [
     {
       id: 'signature-in-other-letters-is-403',
-      title: 'The link with capital letters for small ones in its signature is answered 403.',
+      title: 'The link with the letter case of its signature changed is answered 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names: { linkSignature } }) => {
         const signature = new URL(uri).searchParams.get(linkSignature) ?? '';
@@ -226,7 +226,7 @@ const ids = defineScenario<OfferedDeployment>({
   cases: [
     {
       id: 'id-in-capital-letters',
-      title: 'A report for the id of the deployment in capital letters.',
+      title: 'How a report for the deployment id in capital letters is answered.',
       requirements: ['status.id-in-capitals'],
       observe: async ({ device, id }) => {
         const path = { id: id.toUpperCase() };

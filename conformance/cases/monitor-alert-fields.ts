@@ -26,14 +26,14 @@ interface FieldRow {
 
 const notAText = given('missing', ...otherThanText);
 
-const notALine = { 'a text': 'failure', 'a number': 42, 'a list': [line] };
+const notALine = { 'a string': 'failure', 'a number': 42, 'a list': [line] };
 
 const notALineList = {
   'one line': line,
-  'a text': 'failure',
+  'a string': 'failure',
   'a number': 42,
-  'a list of a text': ['failure'],
-  'a list of null': [null],
+  'an array of a string': ['failure'],
+  'an array of null': [null],
 };
 
 const lineLists = { 'no line': [], lines: [line, line] };
@@ -93,7 +93,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
     refused: {
       ...notAText,
       'a word': 'yesterday',
-      'an empty text': '',
+      'an empty string': '',
       'Unix seconds': '1769860800',
       'a day that does not exist': '2026-02-30T12:00:00Z',
     },
@@ -146,7 +146,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
     requirement: 'alerts.details-description',
     field: '[].subject.details.description',
     refused: given('number', 'boolean', 'object', 'list'),
-    accepted: { 'a text': 'the log names a failure' },
+    accepted: { 'a string': 'the log names a failure' },
   },
   'details-lines-before': {
     words: 'the lines before the matching one',
@@ -175,7 +175,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
     field: '[].subject.details',
     refused: detailsWithMember('line_number', {
       ...given('missing', 'null', 'boolean', 'list'),
-      'a text': '42',
+      'a string': '42',
       'a fraction': 42.5,
     }),
     accepted: detailsWithMember('line_number', { 'a large number': 2_147_483_647 }),
@@ -199,14 +199,14 @@ const fields: Readonly<Record<string, FieldRow>> = {
 function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
   const { words, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {
-    title: `An alert is answered 400 for ${words} when it is missing or not as it has to be.`,
+    title: `An alert is answered 400 if ${words} is missing or invalid.`,
     requirement,
     field,
     refused,
     covers: ['post-alerts 400'],
   };
   if (!accepted) return [[`${id}-is-checked`, isChecked]];
-  const title = `An alert is answered 204 for ${words} in each of the forms that are allowed.`;
+  const title = `An alert is answered 204 for each allowed form of ${words}.`;
   return [
     [`${id}-is-checked`, isChecked],
     [`${id}-is-accepted`, { title, requirement, field, accepted }],

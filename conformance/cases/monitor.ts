@@ -29,22 +29,22 @@ import {
 /** Bodies that are no list of alerts. */
 export const alertBodies: InputTable = {
   'malformed-alerts-are-400': {
-    title: 'A body that is no JSON array of alerts is answered 400.',
+    title: 'A body that is not a JSON array of alerts is answered 400.',
     requirement: 'alerts.malformed-is-400',
     field: '',
     refused: {
-      'JSON that is cut': '[{"name":',
+      'JSON that is cut off': '[{"name":',
       'one alert': JSON.stringify(alert),
-      'an array of texts': '["alert"]',
+      'an array of strings': '["alert"]',
       'an array of null': '[null]',
       'an array of arrays': '[[]]',
-      'a text': '"alert"',
+      'a string': '"alert"',
       null: 'null',
     },
     covers: ['post-alerts 400'],
   },
   'alerts-without-body-are-400': {
-    title: 'A request for alerts without a body is answered 400.',
+    title: 'An alert request without a body is answered 400.',
     requirement: 'alerts.body-is-required',
     field: '',
     refused: ['missing'],
@@ -54,46 +54,46 @@ export const alertBodies: InputTable = {
 /** Every field of a monitor configuration, and the body. */
 export const configurationInputs: InputTable = {
   'configuration-name-is-checked': {
-    title: 'A monitor configuration whose name is missing or no text is answered 400.',
+    title: 'A monitor configuration whose name is missing or not a string is answered 400.',
     requirement: 'monitor.name',
     field: '[].name',
     refused: ['missing', ...otherThanText],
   },
   'configuration-status-is-checked': {
-    title: 'A monitor configuration whose status is missing or no text is answered 400.',
+    title: 'A monitor configuration whose status is missing or not a string is answered 400.',
     requirement: 'monitor.status',
     field: '[].status',
     refused: ['missing', ...otherThanText],
   },
   'configuration-type-is-checked': {
-    title: 'A monitor configuration whose type is missing or no text is answered 400.',
+    title: 'A monitor configuration whose type is missing or not a string is answered 400.',
     requirement: 'monitor.type',
     field: '[].type',
     refused: ['missing', ...otherThanText],
   },
   'configuration-without-fields-is-400': {
-    title: 'A monitor configuration without any field, even after a good one, is 400.',
+    title: 'A monitor configuration without any field, even after a good one, is answered 400.',
     requirement: 'monitor.fields-are-required',
     field: '',
     refused: { alone: '[{}]', 'after a good one': JSON.stringify([service, {}]) },
   },
   'malformed-configuration-is-400': {
-    title: 'A body that is no JSON array of monitor configurations is answered 400.',
+    title: 'A body that is not a JSON array of monitor configurations is answered 400.',
     requirement: 'monitor.malformed-is-400',
     field: '',
     refused: {
-      'JSON that is cut': '[{"name":',
+      'JSON that is cut off': '[{"name":',
       'one configuration': JSON.stringify(service),
-      'an array of texts': '["sshd"]',
+      'an array of strings': '["sshd"]',
       'an array of null': '[null]',
       'an array of arrays': '[[]]',
-      'a text': '"sshd"',
+      'a string': '"sshd"',
       null: 'null',
     },
     covers: ['post-monitor-configuration 400'],
   },
   'configuration-without-body-is-400': {
-    title: 'A request for a monitor configuration without a body is answered 400.',
+    title: 'A monitor configuration request without a body is answered 400.',
     requirement: 'monitor.body-is-required',
     field: '',
     refused: ['missing'],
@@ -117,14 +117,14 @@ const alerts = defineScenario({
     },
     {
       id: 'critical-is-204',
-      title: 'An alert of the level CRITICAL is answered 204.',
+      title: 'An alert of level CRITICAL is answered 204.',
       requirements: ['alerts.level-critical'],
       run: async (device) =>
         expectStatus(await sendAlerts(device, { ...alert, level: 'CRITICAL' }), 204),
     },
     {
       id: 'ok-is-204',
-      title: 'An alert of the level OK, the return to normal, is answered 204.',
+      title: 'An alert of level OK, the return to normal, is answered 204.',
       requirements: ['alerts.level-ok'],
       run: async (device) => expectStatus(await sendAlerts(device, { ...alert, level: 'OK' }), 204),
     },
@@ -134,13 +134,13 @@ const alerts = defineScenario({
       requirements: ['alerts.answer-has-no-body'],
       run: async (device) => {
         const answer = await sendAlerts(device, alert);
-        if (answer.status >= 300) throw new NotObservable('the target takes no alert');
+        if (answer.status >= 300) throw new NotObservable('the target accepts no alert');
         expectNoBody(answer);
       },
     },
     {
       id: 'strangers-send-no-alerts',
-      title: 'Alerts without a token, and with one that is none, are answered 401.',
+      title: 'Alerts without a token, or with a malformed one, are answered 401.',
       requirements: ['alerts.need-a-token'],
       covers: ['post-alerts 401'],
       run: async (_, context) => {
@@ -181,7 +181,8 @@ const alerts = defineScenario({
     },
     {
       id: 'alerts-of-one-moment-are-shown',
-      title: 'Users read each of several alerts of one moment, sent together or one by one.',
+      title:
+        'Users read each of several alerts with the same timestamp, sent together or one by one.',
       requirements: ['alerts.are-shown'],
       run: async (device, context) => {
         const [first, second, third] = ['sshd', 'ntpd', 'cron'].map((name) => ({
@@ -191,7 +192,7 @@ const alerts = defineScenario({
         }));
         const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
         if (sent.some(({ status }) => status >= 300)) {
-          throw new NotObservable('the target takes no alerts');
+          throw new NotObservable('the target accepts no alerts');
         }
         const found = await context.settled(
           () => context.admin.alerts(device.id),
@@ -208,13 +209,13 @@ const alerts = defineScenario({
     }),
     {
       id: 'no-alerts',
-      title: 'An empty array of alerts.',
+      title: 'How an empty array of alerts is answered.',
       requirements: ['alerts.empty'],
       observe: async (device) => observedAnswer(await sendAlerts(device)),
     },
     {
       id: 'empty-texts-in-alerts',
-      title: 'An alert of which the name, or that of its subject, is the empty text.',
+      title: 'How an alert with an empty name, or an empty subject name, is answered.',
       requirements: ['alerts.empty-texts'],
       observe: async (device) => {
         const name = await sendAlerts(device, { ...alert, name: '' });
@@ -226,7 +227,7 @@ const alerts = defineScenario({
     },
     {
       id: 'large-alert',
-      title: 'An alert whose description takes 30 KiB, and one of 40 KiB.',
+      title: 'How alerts with a description of 30 KiB and of 40 KiB are answered.',
       requirements: ['alerts.size'],
       observe: async (device) => {
         const ofKib = (kib: number) => detailed({ description: 'x'.repeat(kib * 1024) });
@@ -238,7 +239,7 @@ const alerts = defineScenario({
     },
     {
       id: 'null-details',
-      title: 'An alert whose details, or whose description, is null.',
+      title: 'How an alert with null details, or a null description, is answered.',
       requirements: ['alerts.null-details'],
       observe: async (device) => {
         const details = await sendAlerts(device, detailed(null));
@@ -273,13 +274,13 @@ const configuration = defineScenario({
       requirements: ['monitor.answer-has-no-body'],
       run: async (device) => {
         const answer = await sendConfiguration(device, service);
-        if (answer.status >= 300) throw new NotObservable('the target takes no configuration');
+        if (answer.status >= 300) throw new NotObservable('the target accepts no configuration');
         expectNoBody(answer);
       },
     },
     {
       id: 'strangers-send-no-configuration',
-      title: 'A monitor configuration without a token, or with one that is none, is 401.',
+      title: 'A monitor configuration without a token, or with a malformed one, is answered 401.',
       requirements: ['monitor.needs-a-token'],
       covers: ['post-monitor-configuration 401'],
       run: async (_, context) => {
@@ -305,11 +306,11 @@ const configuration = defineScenario({
     },
     {
       id: 'configuration-is-the-last-one',
-      title: 'Of two configurations users read the one that the device sent last.',
+      title: 'Users read the configuration that the device sent last.',
       requirements: ['monitor.is-current'],
       run: async (device, context) => {
         const { status } = await sendConfiguration(device, service);
-        if (status >= 300) throw new NotObservable('the target takes no configuration');
+        if (status >= 300) throw new NotObservable('the target accepts no configuration');
         await sendConfiguration(device, { ...service, status: 'disabled' });
         const found = await context.settled(
           () => context.admin.monitorConfiguration(device.id),
@@ -326,13 +327,13 @@ const configuration = defineScenario({
     }),
     {
       id: 'no-configuration',
-      title: 'An empty array of monitor configurations.',
+      title: 'How an empty array of monitor configurations is answered.',
       requirements: ['monitor.empty'],
       observe: async (device) => observedAnswer(await sendConfiguration(device)),
     },
     {
       id: 'empty-texts-in-configuration',
-      title: 'A monitor configuration whose name is the empty text.',
+      title: 'How a monitor configuration with an empty name is answered.',
       requirements: ['monitor.empty-texts'],
       observe: async (device) =>
         observedAnswer(await sendConfiguration(device, { ...service, name: '' })),

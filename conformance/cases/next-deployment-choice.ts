@@ -21,21 +21,21 @@ const suitsBoth = { ...factoryProvides, 'rootfs-image.checksum': neededChecksum 
 const dependent = defineScenario({
   area: 'next-deployment',
   name: 'An artifact that depends on another',
-  start: 'a device for which an artifact waits that needs the checksum of the release before',
+  start: 'a device with a pending artifact that depends on the checksum of the previous release',
   risk: 'write',
   needs: ['operator'],
   arrange: (context) => deploymentOf(context, 'dependent'),
   cases: [
     {
       id: 'unmet-depends-offers-nothing',
-      title: 'A device that does not provide what the artifact depends on is offered nothing.',
+      title: 'A device that does not provide the dependency is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) =>
         expectNoOffer(await device.call('post-next-deployment', { body: factoryProvides })),
     },
     {
       id: 'other-depends-offers-nothing',
-      title: 'A device whose provides have another value is offered nothing.',
+      title: 'A device that provides another value is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) => {
         const body = { ...factoryProvides, 'rootfs-image.checksum': 'another' };
@@ -44,14 +44,14 @@ const dependent = defineScenario({
     },
     {
       id: 'met-depends-is-offered',
-      title: 'A device that provides it in a free pair is offered the artifact.',
+      title: 'A device that provides the dependency in a free pair is offered the artifact.',
       requirements: ['next.depends'],
       run: async ({ device }) =>
         expectStatus(await device.call('post-next-deployment', { body: suitsBoth }), 200),
     },
     {
       id: 'v2-unmet-depends-offers-nothing',
-      title: 'A device that does not provide what the artifact depends on gets nothing in v2.',
+      title: 'In v2, a device that does not provide the dependency is offered nothing.',
       requirements: ['next.v2-depends'],
       run: async ({ device }) => {
         const body = { device_provides: factoryProvides };
@@ -60,7 +60,7 @@ const dependent = defineScenario({
     },
     {
       id: 'v2-other-depends-offers-nothing',
-      title: 'A device whose provides have another value is offered nothing in version 2.',
+      title: 'In v2, a device that provides another value is offered nothing.',
       requirements: ['next.v2-depends'],
       run: async ({ device }) => {
         const body = { device_provides: { ...suitsBoth, 'rootfs-image.checksum': 'another' } };
@@ -69,7 +69,7 @@ const dependent = defineScenario({
     },
     {
       id: 'v2-met-depends-is-offered',
-      title: 'A device that provides it in a free pair is offered the artifact in version 2.',
+      title: 'In v2, a device that provides the dependency in a free pair is offered the artifact.',
       requirements: ['next.v2-depends'],
       run: async ({ device }) => {
         const body = { device_provides: suitsBoth };
@@ -82,7 +82,7 @@ const dependent = defineScenario({
 const several = defineScenario({
   area: 'next-deployment',
   name: 'Several deployments',
-  start: 'a device for which two deployments wait',
+  start: 'a device with two pending deployments',
   risk: 'write',
   needs: ['operator'],
   arrange: async (context) => {
@@ -122,7 +122,7 @@ const everyDevice = defineScenario({
   cases: [
     {
       id: 'all-devices-reaches-each',
-      title: 'A deployment for all devices is offered to a device that it does not name.',
+      title: 'A deployment for all devices is offered to a device that it does not list.',
       requirements: ['next.all-devices'],
       run: async (device) =>
         expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 200),

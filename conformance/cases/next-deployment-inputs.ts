@@ -24,104 +24,104 @@ export const goodBodyV2 = { device_provides: goodProvides, update_control_map: f
 /** Each field of the body of version 1, in each kind of input. */
 export const provideInputs: InputTable = {
   'post-other-body-is-400': {
-    title: 'POST of version 1 without a body, or with one that is no JSON object, is answered 400.',
+    title: 'POST v1 with no body, or with a body that is not a JSON object, is answered 400.',
     requirement: 'next.post-body',
     field: '',
     refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
     covers: ['post-next-deployment 400'],
   },
   'post-without-artifact-name-is-400': {
-    title: 'POST of version 1 without artifact_name is answered 400.',
+    title: 'POST v1 without artifact_name is answered 400.',
     requirement: 'next.post-artifact-name',
     field: 'artifact_name',
     refused: ['missing'],
   },
   'post-other-artifact-name-is-400': {
-    title: 'POST of version 1 with an artifact_name that is no text is answered 400.',
+    title: 'POST v1 with an artifact_name that is not a string is answered 400.',
     requirement: 'next.post-artifact-name-is-a-text',
     field: 'artifact_name',
     refused: otherThanText,
   },
   'post-any-artifact-name-is-taken': {
-    title: 'POST of version 1 takes any text as artifact_name.',
+    title: 'POST v1 accepts any string as artifact_name.',
     requirement: 'next.post-artifact-name-is-a-text',
     field: 'artifact_name',
     accepted: ['text'],
   },
   'post-empty-artifact-name': {
-    title: 'POST of version 1 with an empty artifact_name.',
+    title: 'How POST v1 with an empty artifact_name is answered.',
     requirement: 'next.empty-texts',
     field: 'artifact_name',
-    open: ['empty text'],
+    open: ['empty string'],
   },
   'post-long-artifact-name': {
-    title: 'POST of version 1 with a very long artifact_name.',
+    title: 'How POST v1 with a very long artifact_name is answered.',
     requirement: 'next.long-texts',
     field: 'artifact_name',
-    open: ['long text'],
+    open: ['long string'],
   },
   'post-without-device-type-is-400': {
-    title: 'POST of version 1 without device_type is answered 400.',
+    title: 'POST v1 without device_type is answered 400.',
     requirement: 'next.post-device-type',
     field: 'device_type',
     refused: ['missing'],
   },
   'post-other-device-type-is-400': {
-    title: 'POST of version 1 with a device_type that is no text is answered 400.',
+    title: 'POST v1 with a device_type that is not a string is answered 400.',
     requirement: 'next.post-device-type-is-a-text',
     field: 'device_type',
     refused: otherThanText,
   },
   'post-any-device-type-is-taken': {
-    title: 'POST of version 1 takes any text as device_type.',
+    title: 'POST v1 accepts any string as device_type.',
     requirement: 'next.post-device-type-is-a-text',
     field: 'device_type',
     accepted: ['text'],
   },
   'post-empty-device-type': {
-    title: 'POST of version 1 with an empty device_type.',
+    title: 'How POST v1 with an empty device_type is answered.',
     requirement: 'next.empty-texts',
     field: 'device_type',
-    open: ['empty text'],
+    open: ['empty string'],
   },
   'post-long-device-type': {
-    title: 'POST of version 1 with a very long device_type.',
+    title: 'How POST v1 with a very long device_type is answered.',
     requirement: 'next.long-texts',
     field: 'device_type',
-    open: ['long text'],
+    open: ['long string'],
   },
   'post-only-the-keys-is-taken': {
-    title: 'POST of version 1 needs no pairs beside its two mandatory keys.',
+    title: 'POST v1 needs only its two mandatory keys.',
     requirement: 'next.post-keys',
     field: 'colour',
     accepted: ['missing'],
   },
   'post-other-free-pair-is-400': {
-    title: 'POST of version 1 with a free pair that is no text is answered 400.',
+    title: 'POST v1 with a free pair whose value is not a string is answered 400.',
     requirement: 'next.post-values-are-texts',
     field: 'colour',
     refused: ['boolean', 'number', 'list', 'object'],
   },
   'post-free-pair-is-taken': {
-    title: 'A device may describe itself with further pairs of texts in POST of version 1.',
+    title: 'A device may describe itself with further string pairs in POST v1.',
     requirement: 'next.free-pairs',
     field: 'colour',
     accepted: ['text'],
   },
   'post-empty-free-pair': {
-    title: 'POST of version 1 takes a free pair whose value is empty: it is a text, too.',
+    title: 'POST v1 accepts a free pair with an empty value, which is a string too.',
     requirement: 'next.free-pairs',
     field: 'colour',
-    accepted: ['empty text'],
+    accepted: ['empty string'],
   },
   'post-long-free-pair': {
-    title: 'POST of version 1 with a free pair whose value is very long.',
+    title: 'How POST v1 with a very long value of a free pair is answered.',
     requirement: 'next.long-texts',
     field: 'colour',
-    open: ['long text'],
+    open: ['long string'],
   },
   'post-null-free-pair': {
-    title: 'POST of version 1 with a free pair whose value is null.',
+    title: 'How POST v1 with a null value of a free pair is answered.',
     requirement: 'next.null-for-absent',
     field: 'colour',
     open: ['null'],
@@ -146,7 +146,7 @@ const pairInputsV2: InputTable = Object.fromEntries(
       id.replace('post', 'v2'),
       {
         ...row,
-        title: row.title.replace('version 1', 'version 2'),
+        title: row.title.replace('v1', 'v2'),
         field: `device_provides.${row.field}`,
         requirement: requirementsOfV2.get(row.requirement) ?? row.requirement,
       },
@@ -156,46 +156,46 @@ const pairInputsV2: InputTable = Object.fromEntries(
 /** Each field of the body of version 2, in each kind of input. */
 export const inputsV2: InputTable = {
   'v2-other-body-is-400': {
-    title: 'POST of version 2 without a body, or with one that is no JSON object, is answered 400.',
+    title: 'POST v2 with no body, or with a body that is not a JSON object, is answered 400.',
     requirement: 'next.v2-body',
     field: '',
     refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
     covers: ['post-next-deployment-v2 400'],
   },
   'v2-without-provides-is-400': {
-    title: 'POST of version 2 without device_provides is answered 400.',
+    title: 'POST v2 without device_provides is answered 400.',
     requirement: 'next.v2-fields',
     field: 'device_provides',
     refused: ['missing'],
   },
   'v2-other-provides-is-400': {
-    title: 'POST of version 2 with a device_provides that is no object is answered 400.',
+    title: 'POST v2 with a device_provides that is not an object is answered 400.',
     requirement: 'next.v2-types',
     field: 'device_provides',
-    refused: [...otherThanObject, 'empty text', 'long text'],
+    refused: [...otherThanObject, 'empty string', 'long string'],
   },
   ...pairInputsV2,
   'v2-without-flag-is-taken': {
-    title: 'POST of version 2 needs no update_control_map.',
+    title: 'POST v2 needs no update_control_map.',
     requirement: 'next.v2-keys',
     field: 'update_control_map',
     accepted: ['missing'],
   },
   'v2-flag-is-taken': {
-    title: 'A device may say in version 2 that it supports update control maps.',
+    title: 'A device may say in v2 that it supports update control maps.',
     requirement: 'next.v2-flag',
     field: 'update_control_map',
     accepted: ['boolean'],
     needs: ['update-control-map'],
   },
   'v2-other-flag-is-400': {
-    title: 'POST of version 2 with an update_control_map that is no boolean is answered 400.',
+    title: 'POST v2 with an update_control_map that is not a boolean is answered 400.',
     requirement: 'next.v2-flag-is-a-boolean',
     field: 'update_control_map',
-    refused: ['number', 'text', 'empty text', 'long text', 'list', 'object'],
+    refused: ['number', 'text', 'empty string', 'long string', 'list', 'object'],
   },
   'v2-null-flag': {
-    title: 'POST of version 2 with null as update_control_map.',
+    title: 'How POST v2 with null as update_control_map is answered.',
     requirement: 'next.null-for-absent',
     field: 'update_control_map',
     open: ['null'],
@@ -227,12 +227,12 @@ const queries = defineScenario({
     },
     {
       id: 'get-needs-no-more',
-      title: 'GET needs no parameter beside artifact_name and device_type, which may be any text.',
+      title: 'GET needs only artifact_name and device_type, which may be any string.',
       requirements: ['next.get-parameters'],
       run: async (device) => {
         const queries = {
           'both parameters': factoryProvides,
-          'a blank and a sign': { device_type, artifact_name: 'release 1/2 & more' },
+          'a space and a symbol': { device_type, artifact_name: 'release 1/2 & more' },
           'other letters': { device_type: 'плата-7', artifact_name },
         };
         await expectEach(taken, queries, (query) => ask(device, query));
@@ -240,7 +240,7 @@ const queries = defineScenario({
     },
     {
       id: 'get-empty-parameter',
-      title: 'GET with a parameter that is empty.',
+      title: 'How GET with an empty parameter is answered.',
       requirements: ['next.empty-texts'],
       observe: async (device) => {
         const unnamed = await ask(device, { device_type, artifact_name: '' });
@@ -250,7 +250,7 @@ const queries = defineScenario({
     },
     {
       id: 'get-long-parameter',
-      title: 'GET with a parameter that is very long.',
+      title: 'How GET with a very long parameter is answered.',
       requirements: ['next.long-texts'],
       observe: async (device) => {
         const unnamed = await ask(device, { device_type, artifact_name: longQueryText });
@@ -260,7 +260,7 @@ const queries = defineScenario({
     },
     {
       id: 'names-of-two-lines',
-      title: 'GET and POST of version 1 with a line end in what the device says of itself.',
+      title: 'How GET and POST v1 with a line break in a value are answered.',
       requirements: ['next.control-characters'],
       observe: async (device) => {
         const seen: string[] = [];
@@ -278,7 +278,7 @@ const queries = defineScenario({
 
 const bodies = defineScenario({
   area: 'next-deployment',
-  name: 'Bodies of POST of version 1',
+  name: 'Bodies of POST v1',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -292,7 +292,7 @@ const bodies = defineScenario({
 
 const bodiesV2 = defineScenario({
   area: 'next-deployment',
-  name: 'Bodies of POST of version 2',
+  name: 'Bodies of POST v2',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator', 'deployments-v2'],

@@ -63,15 +63,15 @@ async function servedId(device: SuiteDevice): Promise<string> {
 
 const choosing = defineScenario({
   area: 'next-deployment',
-  name: 'Several artifacts that fit',
-  start: 'a device for which a release waits, with a large and a small artifact that both fit it',
+  name: 'Several matching artifacts',
+  start: 'a device with a pending release that has a large and a small matching artifact',
   risk: 'write',
   needs: ['operator'],
   arrange: twoThatFit,
   cases: [
     {
       id: 'which-artifact-of-several',
-      title: 'Which of two artifacts that both fit a device is given.',
+      title: 'Which of two artifacts that match a device is offered.',
       requirements: ['next.which-artifact'],
       observe: async ({ device, smallId, largeId }) => {
         const words = { [smallId]: 'the smaller one', [largeId]: 'the larger one' };
@@ -80,7 +80,7 @@ const choosing = defineScenario({
     },
     {
       id: 'artifact-that-comes-later',
-      title: 'Whether a device in mid-update is given an artifact that was uploaded since.',
+      title: 'Whether a device in the middle of an update is offered an artifact uploaded since.',
       requirements: ['next.which-artifact'],
       observe: async ({ device, release, deploymentId }, context) => {
         const before = await servedId(device);
@@ -92,7 +92,7 @@ const choosing = defineScenario({
         });
         try {
           const isSame = (await servedId(device)) === before;
-          return observed(isSame ? 'the artifact stays' : 'another artifact is given');
+          return observed(isSame ? 'the same artifact is offered' : 'another artifact is offered');
         } finally {
           // Cleanup removes in reverse order, and an artifact in use cannot be removed.
           await context.admin.abort(deploymentId);
@@ -126,14 +126,14 @@ function seenCase(
 
 const waiting = defineScenario({
   area: 'next-deployment',
-  name: 'What users see of a poll',
-  start: 'a device for which a deployment waits',
+  name: 'Polls that users see',
+  start: 'a device for which a deployment is pending',
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
   cases: [
     seenCase('users-see-an-installed-artifact', {
-      title: 'What users see of a device that says that it has the artifact already.',
+      title: 'What users see of a device that reports the artifact as installed.',
       ask: ({ device, artifact }) => {
         const body = { ...factoryProvides, artifact_name: artifact.name };
         return device.call('post-next-deployment', { body });
@@ -141,7 +141,7 @@ const waiting = defineScenario({
       expected: 'already-installed',
     }),
     seenCase('users-see-an-unfit-device', {
-      title: 'What users see of a device that no artifact of the release fits.',
+      title: 'What users see of a device that no artifact of the release matches.',
       ask: ({ device }) => {
         const body = { ...factoryProvides, device_type: 'another-board' };
         return device.call('post-next-deployment', { body });
@@ -150,7 +150,7 @@ const waiting = defineScenario({
     }),
     {
       id: 'half-a-letter-in-a-device-type',
-      title: 'What is answered when the device type has half of a surrogate pair.',
+      title: 'How a device type with half of a surrogate pair is answered.',
       requirements: ['next.half-letters'],
       observe: async ({ device }) => {
         const body = { ...factoryProvides, device_type: '\ud800' };
@@ -163,14 +163,14 @@ const waiting = defineScenario({
 
 const underway = defineScenario({
   area: 'next-deployment',
-  name: 'What a device says again',
+  name: 'Repeated requests',
   start: 'a device that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
   arrange: activeDeployment,
   cases: [
     seenCase('users-see-a-conflict', {
-      title: 'What users see of a device that describes itself otherwise in mid-deployment.',
+      title: 'What users see of a device that describes itself differently during a deployment.',
       ask: ({ device }) => {
         const body = { ...factoryProvides, artifact_name: 'conformance-changed' };
         return device.call('post-next-deployment', { body });
@@ -183,14 +183,14 @@ const underway = defineScenario({
 const reordered = defineScenario({
   area: 'next-deployment',
   name: 'The same pairs in another order',
-  start: 'a device for which a deployment waits',
+  start: 'a device for which a deployment is pending',
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
   cases: askingForms.map(
     ({ slug, words, needs, ask }): JudgingCase<DeviceInDeployment> => ({
       id: `${slug}-order-of-pairs-does-not-matter`,
-      title: `${words}: a device that says the same in another order gets the same deployment.`,
+      title: `${words}: the same pairs in another order get the same deployment.`,
       requirements: ['next.order-of-pairs'],
       needs,
       run: async ({ device }) => {

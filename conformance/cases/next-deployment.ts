@@ -33,7 +33,8 @@ const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger
  * a server error, since a failing server has not decided to offer nothing.
  */
 export function expectNoOffer(answer: Answer): void {
-  if (answer.status >= 500) throw new NotObservable(`asking was answered ${shownAnswer(answer)}`);
+  if (answer.status >= 500)
+    throw new NotObservable(`the request was answered ${shownAnswer(answer)}`);
   expectThat(!offersAny(answer), 'no deployment', shownAnswer(answer));
 }
 
@@ -41,7 +42,7 @@ function idleCases({ operation, slug, words, needs, ask }: AskingForm): JudgingC
   return [
     {
       id: `${slug}-nothing-is-204`,
-      title: `${words}: a device for which nothing is pending is answered 204.`,
+      title: `${words}: a device without a pending deployment is answered 204.`,
       requirements: ['next.nothing-is-204'],
       covers: [`${operation} 204`],
       needs,
@@ -52,7 +53,7 @@ function idleCases({ operation, slug, words, needs, ask }: AskingForm): JudgingC
 
 const idle = defineScenario({
   area: 'next-deployment',
-  name: 'Nothing to do',
+  name: 'Nothing pending',
   start: 'an accepted device without a deployment',
   risk: 'write',
   needs: ['operator'],
@@ -61,7 +62,7 @@ const idle = defineScenario({
     ...askingForms.flatMap(idleCases),
     {
       id: 'both-versions-are-served',
-      title: 'A device may ask for its next deployment in version 1 and in version 2.',
+      title: 'A device may ask for its next deployment in v1 and in v2.',
       requirements: ['versioning.both-versions-served'],
       needs: ['deployments-v2'],
       run: async (device) => {
@@ -74,7 +75,7 @@ const idle = defineScenario({
     },
     {
       id: 'artifact-that-nobody-knows',
-      title: 'A device may report an artifact that the server has never seen; GET names 404.',
+      title: 'How a device that reports an unknown artifact is answered; GET lists 404.',
       requirements: ['next.not-found'],
       covers: ['get-next-deployment 404'],
       observe: async (device, context) => {
@@ -97,14 +98,14 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
   return [
     {
       id: `${slug}-pending-is-200`,
-      title: `${words}: a device for which a deployment waits is answered 200.`,
+      title: `${words}: a device with a pending deployment is answered 200.`,
       requirements: [pendingIs200[operation]],
       covers: [`${operation} 200`],
       run: async ({ device }) => expectStatus(await ask(device, factoryProvides), 200),
     },
     ...Object.entries({ other: 'another-board', ...nearTypes }).map(([kind, type]) => ({
       id: `${slug}-${kind}-device-type-is-offered-nothing`,
-      title: `${words}: a device of the type ${type}, which the artifact does not name, is offered nothing.`,
+      title: `${words}: a device of the type ${type}, which the artifact does not list, is offered nothing.`,
       requirements: ['next.compatible-types-only'] as const,
       needs,
       run: async ({ device }: DeviceInDeployment) =>
@@ -112,7 +113,7 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
     })),
     {
       id: `${slug}-other-device-is-offered-nothing`,
-      title: `${words}: a device that the deployment does not name is offered nothing.`,
+      title: `${words}: a device that the deployment does not list is offered nothing.`,
       requirements: ['next.own-deployments-only'],
       needs,
       run: async ({ device }, context) => {
@@ -123,7 +124,7 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
     },
     {
       id: `${slug}-artifact-already-installed`,
-      title: `${words}: a device that has the artifact already may be offered it all the same.`,
+      title: `${words}: a device that already has the artifact may still be offered it.`,
       requirements: ['next.already-installed'],
       needs,
       observe: async ({ device, artifact }) =>
@@ -135,7 +136,7 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
 const pending = defineScenario({
   area: 'next-deployment',
   name: 'A pending deployment',
-  start: 'a device for which a deployment waits',
+  start: 'a device for which a deployment is pending',
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
@@ -166,7 +167,7 @@ function activeIn(form: AskingForm) {
     cases: [
       {
         id: `${slug}-changed-request-is-409`,
-        title: `${words}: a device that describes itself otherwise in mid-deployment gets 409.`,
+        title: `${words}: a device that describes itself differently during a deployment gets 409.`,
         requirements: ['next.conflict-is-409'],
         covers: [`${operation} 409`],
         run: async ({ device }) => {
@@ -176,7 +177,7 @@ function activeIn(form: AskingForm) {
       },
       {
         id: `${slug}-asking-again-repeats`,
-        title: `${words}: a device that asks again, after a reboot say, gets the same deployment.`,
+        title: `${words}: a device that asks again, for example after a reboot, gets the same deployment.`,
         requirements: ['next.repeatable'],
         run: async (arranged) => {
           await reportOnTheWay(arranged, 'rebooting');
@@ -196,7 +197,7 @@ function overIn(
 ): JudgingCase<OfferedDeployment> {
   return {
     id: `${slug}-after-${status}-offers-nothing`,
-    title: `${words}: after the device has reported ${status} the deployment is offered no more.`,
+    title: `${words}: after the device has reported ${status}, the deployment is no longer offered.`,
     requirements: ['next.finished-is-over'],
     needs,
     run: async (arranged) => {
@@ -218,7 +219,7 @@ const active = defineScenario({
     ...askingForms.map(
       ({ slug, words, ask, needs }): JudgingCase<OfferedDeployment> => ({
         id: `${slug}-after-abort-offers-nothing`,
-        title: `${words}: after a user has aborted the deployment it is offered no more.`,
+        title: `${words}: after a user has aborted the deployment, it is no longer offered.`,
         requirements: ['next.aborted-is-over'],
         needs,
         run: async (arranged, context) => {

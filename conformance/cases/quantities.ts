@@ -37,7 +37,7 @@ function line(message: string): object {
   return { timestamp: '2026-01-31T12:00:00Z', level: 'info', message };
 }
 
-/** Uploads the lines as a log; holds when users read each of them, as often as it was sent. */
+/** Uploads the lines as a log and expects that users read each line as often as it was sent. */
 async function expectLogKept(
   { device, id, deploymentId }: OfferedDeployment,
   context: TestContext,
@@ -53,7 +53,7 @@ async function expectLogKept(
   expectEach(lines, log ?? '');
 }
 
-/** Holds when the log has each of the lines as often as it was sent, in whatever order. */
+/** Expects that the log has each line as often as it was sent, in any order. */
 function expectEach(lines: readonly string[], log: string): void {
   if (areInOrder(lines, log)) return;
   const found = log.split('\n');
@@ -77,7 +77,7 @@ function areInOrder(lines: readonly string[], log: string): boolean {
 function logCase(count: number): JudgingCase<OfferedDeployment> {
   return {
     id: `log-of-${count}-is-kept`,
-    title: `A log of ${count} messages is answered 204, and users read every one.`,
+    title: `A log of ${count} messages is answered 204, and users read every message.`,
     requirements: ['log.is-kept'],
     run: (arranged, context) =>
       expectLogKept(
@@ -99,7 +99,7 @@ const logs = defineScenario<OfferedDeployment>({
     ...[1, 85, 5000].map(logCase),
     {
       id: 'repeated-messages-are-kept',
-      title: 'Messages that are equal to one another are each kept.',
+      title: 'Equal messages are all kept.',
       requirements: ['log.is-kept'],
       run: (arranged, context) =>
         expectLogKept(arranged, context, ['begun', 'retrying', 'retrying', 'retrying', 'done']),
@@ -120,7 +120,7 @@ function attributesCase(how: Writing, count: number): JudgingCase<SuiteDevice> {
   const verb = how === 'put-attributes' ? 'PUT' : 'PATCH';
   return {
     id: `${verb.toLowerCase()}-of-${count}-attributes-is-kept`,
-    title: `${verb} of ${count} attributes is answered 200, and users read every one.`,
+    title: `${verb} of ${count} attributes is answered 200, and users read every attribute.`,
     requirements: [stores[how]],
     run: async (device, context) => {
       expectStatus(await device.call(how, { body: attributes }), 200);
@@ -150,7 +150,7 @@ const writes = defineScenario<SuiteDevice>({
     ),
     {
       id: 'names-of-javascript-are-names',
-      title: 'Attributes may have names that mean something to the language of a server.',
+      title: 'Attributes may have names with a meaning in the programming language of a server.',
       requirements: ['inventory.patch-adds'],
       run: async (device, context) => {
         const names = ['__proto__', 'constructor', 'toString', 'plain'];
@@ -167,7 +167,7 @@ const writes = defineScenario<SuiteDevice>({
     },
     {
       id: 'ninety-settings-are-kept',
-      title: 'A device sets 90 pairs at once and reads every one.',
+      title: 'A device sets 90 pairs at once and reads every pair.',
       requirements: ['configuration.read-all'],
       run: async (device) => {
         const body = Object.fromEntries(numbered(90, (number) => [`key-${number}`, `${number}`]));
@@ -189,7 +189,7 @@ const writes = defineScenario<SuiteDevice>({
     },
     {
       id: 'fifty-monitors-are-stored',
-      title: 'Users read every one of fifty monitors that a device sends at once.',
+      title: 'Users read each of fifty monitors that a device sends at once.',
       requirements: ['monitor.is-stored'],
       run: async (device, context) => {
         const entries = numbered(50, (number) => ({ ...service, name: `service ${number}` }));
@@ -203,7 +203,7 @@ const writes = defineScenario<SuiteDevice>({
     },
     {
       id: 'names-of-javascript-may-be-provided',
-      title: 'Free pairs may have names that mean something to the language of a server.',
+      title: 'Free pairs may have names with a meaning in the programming language of a server.',
       requirements: ['next.free-pairs'],
       run: async (device) => {
         const odd = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');
@@ -224,7 +224,7 @@ const deployments = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'deployments-follow-one-another',
-      title: `A device goes through ${DEPLOYMENTS} deployments one after another, each to its end.`,
+      title: `A device completes ${DEPLOYMENTS} deployments one after another.`,
       requirements: ['next.get-pending-is-200', 'status.becomes-the-state'],
       run: async (device, context) => {
         const artifact = await context.artifact('plain');
@@ -245,7 +245,7 @@ const deployments = defineScenario<SuiteDevice>({
     },
     {
       id: 'every-device-of-a-large-deployment-is-offered-it',
-      title: `Each of the ${DEVICES} devices that a deployment names is offered it.`,
+      title: `Each of the ${DEVICES} devices that a deployment lists is offered it.`,
       requirements: ['next.get-pending-is-200'],
       run: async (first, context) => {
         const devices = [first];

@@ -86,7 +86,7 @@ async function expectOneMoment(
 
 const againstAbort = defineScenario({
   area: 'races',
-  name: 'A report against an abort',
+  name: 'A report during an abort',
   start: 'a device that is offered a deployment in each round',
   risk: 'write',
   needs: ['operator'],
@@ -94,7 +94,7 @@ const againstAbort = defineScenario({
   cases: [
     ...(['installing', 'success'] as const).map((status) => ({
       id: `report-of-${status}-against-abort`,
-      title: `A report of ${status} and an abort at once end in a state that fits the answer.`,
+      title: `A report of ${status} that is concurrent with an abort leaves a state that matches its answer.`,
       requirements: ['status.abort-is-one-moment'] as const,
       run: async (arranged: DeviceAndArtifact, context: TestContext) => {
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -106,7 +106,7 @@ const againstAbort = defineScenario({
     })),
     {
       id: 'report-after-confirmed-abort-is-409',
-      title: 'A report that is sent once the abort is confirmed is answered 409, however soon.',
+      title: 'A report that is sent right after the abort was confirmed is answered 409.',
       requirements: ['status.aborted-is-409'],
       run: async (arranged, context) => {
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -122,7 +122,7 @@ const againstAbort = defineScenario({
 function pollCase({ slug, words, ask, needs }: AskingForm): JudgingCase<DeviceInDeployment> {
   return {
     id: `${slug}-polls-at-once-agree`,
-    title: `${words}: a device that asks several times at once gets one and the same deployment.`,
+    title: `${words}: concurrent requests of one device get the same deployment.`,
     requirements: ['next.parallel-polls'],
     needs,
     run: async ({ device }) => {
@@ -141,8 +141,8 @@ function idIn(answer: Answer): string {
 
 const polls = defineScenario({
   area: 'races',
-  name: 'Polls at once',
-  start: 'a device for which a deployment waits',
+  name: 'Concurrent polls',
+  start: 'a device for which a deployment is pending',
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
@@ -151,7 +151,7 @@ const polls = defineScenario({
 
 const together = defineScenario({
   area: 'races',
-  name: 'Two devices in one deployment at once',
+  name: 'Concurrent reports of two devices',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
   needs: ['operator'],
@@ -159,7 +159,7 @@ const together = defineScenario({
   cases: [
     {
       id: 'reports-of-two-devices-at-once',
-      title: 'Two devices that report at once do not disturb each other.',
+      title: 'Concurrent reports of two devices do not affect each other.',
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
         const ofOne = ['downloading', 'installing', 'failure'];
@@ -173,7 +173,7 @@ const together = defineScenario({
     },
     {
       id: 'abort-reaches-both-devices',
-      title: 'After an abort the reports of both devices are answered 409, sent at once.',
+      title: 'After an abort, concurrent reports of both devices are answered 409.',
       requirements: ['status.aborted-is-409'],
       run: async ({ one, other }, context) => {
         await context.admin.abort(one.deploymentId);
@@ -188,7 +188,7 @@ const together = defineScenario({
 
 const logAndStatus = defineScenario({
   area: 'races',
-  name: 'A log and a report at once',
+  name: 'A log during a report',
   start: 'a device that is offered a deployment',
   risk: 'write',
   needs: ['operator'],

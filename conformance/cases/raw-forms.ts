@@ -94,15 +94,15 @@ function unlessClosed(error: unknown): undefined {
 /** Spec: What the service does */
 export const rawFormCases = defineScenario<Arranged>({
   area: 'legal-forms',
-  name: 'Requests as they are written',
-  start: 'a device with settings that has been offered a deployment',
+  name: 'Requests in raw forms',
+  start: 'a device with a configuration that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
   arrange: deviceWithEverything,
   cases: [
     {
       id: 'expect-100-continue',
-      title: 'A client may send its body once the server says 100, or after a moment.',
+      title: 'A client may send its body after the 100 of the server, or after a short wait.',
       requirements: ['service.expect-continue'],
       run: async (arranged, context) => {
         const send = alone(context, { bodyAfterMs: BODY_AFTER_MS });
@@ -115,7 +115,7 @@ export const rawFormCases = defineScenario<Arranged>({
     },
     {
       id: 'http-1-0',
-      title: 'A client of HTTP/1.0 gets an answer that it can read, and its end.',
+      title: 'An HTTP/1.0 client gets an answer that it can read, and the end of the connection.',
       requirements: ['service.http-1-0'],
       run: async (arranged, context) => {
         const send = alone(context, { version: '1.0' }, expectReadable);
@@ -127,7 +127,7 @@ export const rawFormCases = defineScenario<Arranged>({
     },
     {
       id: 'pipelined-requests',
-      title: 'Requests that are sent before the ones before are answered are answered in order.',
+      title: 'Pipelined requests are answered in order.',
       requirements: ['service.pipelining'],
       run: async (arranged, context) => {
         const rows = requestsTo(arranged, context).filter(isIdempotent);

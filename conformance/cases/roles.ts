@@ -69,7 +69,8 @@ const roles = defineScenario({
   cases: [
     {
       id: 'forbidden-by-role-is-403',
-      title: 'The audit log, list and export, answers 403 to a user whose role does not open it.',
+      title:
+        'The list and export of the audit log answer 403 to a user whose role does not permit them.',
       requirements: ['errors.role-forbidden-is-403'],
       covers: ['list-audit-logs 403', 'export-audit-logs 403'],
       run: async (token, context) =>
@@ -87,7 +88,7 @@ const roles = defineScenario({
     },
     {
       id: 'forbidden-on-management-is-403',
-      title: 'Users, roles, artifacts, devices and deployments are closed to him with 403 too.',
+      title: 'Users, roles, artifacts, devices and deployments answer 403 to this user too.',
       requirements: ['errors.role-forbidden-on-management'],
       run: async (token, { session }) =>
         expectEach(403, Object.fromEntries(Object.entries(permittedOnly)), (given, name) => {

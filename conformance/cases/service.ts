@@ -41,7 +41,7 @@ const timestampForms = {
   'a leap second': '2016-12-31T23:59:60Z',
   'small letters': '2026-01-31t12:00:00z',
   'no offset': '2026-01-31T12:00:00',
-  'a day alone': '2026-01-31',
+  'a date without a time': '2026-01-31',
 };
 
 /** Returns a path of the operation, with placeholder values for its parameters. */
@@ -73,7 +73,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'cors-headers',
-      title: 'Which origins, methods and headers OPTIONS allows a page.',
+      title: 'Which origins, methods and headers OPTIONS allows.',
       requirements: ['service.cors-headers'],
       observe: async (context) => {
         const url = pathOf('put-configuration');
@@ -109,7 +109,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'other-bodies-are-refused',
-      title: 'A body of a form, of XML or of YAML under the label JSON is answered 400.',
+      title: 'A form, XML or YAML body that is labelled JSON is answered 400.',
       requirements: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
       run: async (context) => {
         const device = await context.newDevice();
@@ -123,7 +123,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'internal-apis-are-hidden',
-      title: 'A path of the internal APIs is no way in: it is refused or not found.',
+      title: 'A path of the internal APIs is refused or not found.',
       requirements: ['service.internal-apis-are-hidden'],
       run: (context) =>
         expectEach([401, 403, 404], internalPaths, (url) =>
@@ -154,7 +154,7 @@ const unknownStatuses = [404, 405, 501];
 function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]]) {
   const made: JudgingCase<SuiteDevice> = {
     id: `verb-${verb}-is-known`,
-    title: `The verb ${verb.toUpperCase()} of an operation is known to the server.`,
+    title: `The server supports an operation with the verb ${verb.toUpperCase()}.`,
     requirements: [requirement],
     ...(verb.startsWith('p') && verb !== 'post'
       ? { covers: [`${verb as 'put'}-attributes 200`] }
@@ -178,7 +178,7 @@ const device = defineScenario({
     ...Object.entries(verbs).map(verbCase),
     {
       id: 'chunked-body-is-read',
-      title: 'A body that comes in chunks, without Content-Length, is read like any other.',
+      title: 'A chunked body, without Content-Length, is read like any other.',
       requirements: ['service.chunked-bodies'],
       covers: ['put-attributes 200'],
       run: async (caller) => {
@@ -191,7 +191,7 @@ const device = defineScenario({
     },
     {
       id: 'internal-apis-are-hidden-from-devices',
-      title: 'The token of a device opens no internal API either.',
+      title: 'The token of a device gives no access to internal APIs.',
       requirements: ['service.internal-apis-are-hidden'],
       run: ({ token }, context) =>
         expectEach([401, 403, 404], internalPaths, (url) =>
@@ -219,7 +219,7 @@ const device = defineScenario({
     },
     {
       id: 'upgrade-header',
-      title: 'What a request for the next deployment is answered that also asks for an upgrade.',
+      title: 'How a request for the next deployment with an Upgrade header is answered.',
       requirements: ['service.upgrade-header'],
       observe: async (caller, context) => {
         const headers = { connection: 'Upgrade', upgrade: 'websocket' };
@@ -249,7 +249,7 @@ const times = defineScenario({
   cases: [
     {
       id: 'times-are-iso-8601',
-      title: 'The times of an artifact and of its link are date-times of ISO 8601.',
+      title: 'The times of an artifact and of its link are ISO 8601 date-times.',
       requirements: ['service.timestamps', 'artifacts.modified', 'link.expire'],
       covers: ['get-artifact 200', 'get-artifact-link 200'],
       run: async ({ device: caller, artifact }) => {

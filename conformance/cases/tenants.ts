@@ -35,14 +35,14 @@ async function suspended(context: TestContext) {
 const lockedOut = defineScenario({
   area: 'tenants',
   name: 'A suspended tenant',
-  start: 'an accepted device with a token and a link, whose tenant was suspended after that',
+  start: 'an accepted device with a token and a link, whose tenant was then suspended',
   risk: 'write',
   needs: ['operator', 'tenant-control'],
   arrange: suspended,
   cases: [
     {
       id: 'authentication-forbidden-is-403',
-      title: 'A device whose tenant is suspended asks for a token and is answered 403.',
+      title: 'The authentication request of a device whose tenant is suspended is answered 403.',
       requirements: ['auth.forbidden-is-403'],
       covers: ['post-auth-request 403'],
       run: async ({ device }) => expectStatus(await device.authenticate(), 403),
@@ -57,7 +57,7 @@ const lockedOut = defineScenario({
     },
     {
       id: 'token-of-a-suspended-tenant',
-      title: 'What every operation answers to a device whose tenant is suspended.',
+      title: 'How every operation answers a device whose tenant is suspended.',
       requirements: ['errors.device-forbidden'],
       covers: onDeviceOperations,
       observe: async ({ device }, context) => {
@@ -71,7 +71,7 @@ const lockedOut = defineScenario({
     },
     {
       id: 'configuration-of-a-suspended-tenant',
-      title: 'What a configuration link answers once the tenant of its device is suspended.',
+      title: 'How a configuration link answers once the tenant of its device is suspended.',
       requirements: ['download.unauthorized-is-401'],
       covers: ['download-configuration 401'],
       observe: async ({ link }, context) => {
@@ -123,7 +123,7 @@ const apart = defineScenario({
   cases: [
     {
       id: 'things-of-another-tenant-are-refused',
-      title: 'Artifacts and deployments of a tenant are refused to a device of another one.',
+      title: 'Artifacts and deployments of a tenant are refused to a device of another tenant.',
       requirements: ['tenants.are-apart'],
       run: async ({ owner, foreignDevice }, context) => {
         const ids = { artifact: owner.artifact.id, deployment: owner.id };
@@ -133,7 +133,7 @@ const apart = defineScenario({
     },
     {
       id: 'tenant-token-of-nobody',
-      title: 'What a device is answered whose tenant_token is that of no tenant.',
+      title: 'How a device whose tenant_token belongs to no tenant is answered.',
       requirements: ['auth.tenant-token-of-nobody'],
       observe: async (_, context) => {
         const device = await context.newDevice();
@@ -143,8 +143,7 @@ const apart = defineScenario({
     },
     {
       id: 'deployment-of-another-tenant-is-not-offered',
-      title:
-        'A device is offered nothing of what another tenant deploys, in none of the three ways.',
+      title: 'A device is offered no deployment of another tenant, by GET v1, POST v1 or POST v2.',
       requirements: ['tenants.are-apart'],
       run: async ({ owner, foreignDevice }, context) => {
         const asked = context.offered({
@@ -165,7 +164,7 @@ const apart = defineScenario({
     },
     {
       id: 'audit-log-of-another-tenant-is-hidden',
-      title: 'The audit log shows a user nothing of what another tenant deploys.',
+      title: 'The audit log shows a user no deployment of another tenant.',
       requirements: ['tenants.are-apart'],
       needs: ['audit-log'],
       run: async ({ owner, otherUser }) => {

@@ -27,7 +27,7 @@ const JUST_AFTER_SECONDS = 2;
 
 const tokens = defineScenario({
   area: 'time',
-  name: 'The week of a token',
+  name: 'The lifetime of a token',
   start: 'an accepted device with a token, on a clock that the suite moves',
   risk: 'write',
   needs: ['operator', 'clock-control'],
@@ -35,7 +35,7 @@ const tokens = defineScenario({
   cases: [
     {
       id: 'token-lasts-a-week',
-      title: 'A token still opens a minute before its week is over.',
+      title: 'A token still works a minute before its week ends.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
@@ -47,7 +47,7 @@ const tokens = defineScenario({
     },
     {
       id: 'token-lasts-no-longer',
-      title: 'A minute after its week a token opens nothing any more.',
+      title: 'A token is refused a minute after its week has ended.',
       requirements: ['tokens.device-token-lasts-a-week', 'tokens.expired-is-refused'],
       run: async (device, context) => {
         await context.control.advance(WEEK_SECONDS + MINUTE_SECONDS);
@@ -56,7 +56,7 @@ const tokens = defineScenario({
     },
     {
       id: 'token-ends-on-time',
-      title: 'A token opens nothing right after the second that it names as its end.',
+      title: 'A token is refused right after the second that it names as its end.',
       requirements: ['tokens.end-on-time'],
       run: async (device, context) => {
         const granted = await device.authenticate();
@@ -102,7 +102,7 @@ const tokens = defineScenario({
     },
     {
       id: 'expired-token-is-renewed',
-      title: 'A device whose token has expired asks again and gets one that works.',
+      title: 'A device whose token has expired authenticates again and gets one that works.',
       requirements: ['tokens.expired-is-renewed'],
       run: async (device, context) => {
         await context.control.advance(2 * WEEK_SECONDS);
@@ -124,7 +124,7 @@ function secondsUntil(
 ) {
   // Earlier cases have moved a clock that all share, by nobody knows how much.
   if (!context.control.isolates && answer.headers.date === undefined) {
-    throw new NotObservable('the target sends no Date, so nobody knows what its clock shows');
+    throw new NotObservable('the target sends no Date header, so its clock is unknown');
   }
   const seconds = (Date.parse(moment) - context.serverNowMs(answer)) / 1000;
   if (Number.isFinite(seconds) && seconds > MINUTE_SECONDS) return Math.floor(seconds);
@@ -139,7 +139,8 @@ function justAfter({ headers }: Parameters<TestContext['serverNowMs']>[0]): numb
 async function artifactLink(context: TestContext) {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
-  if (answer.status !== 200) throw new StartStateMissed('a link', `${answer.status} was answered`);
+  if (answer.status !== 200)
+    throw new StartStateMissed('a link', `it was answered ${answer.status}`);
   const { uri, expire } = expectShape(answer, artifactLinkShape);
   const follow = () => context.session.send({ method: 'GET', url: uri });
   return { seconds: secondsUntil(context, answer, expire), after: justAfter(answer), follow };
@@ -147,15 +148,15 @@ async function artifactLink(context: TestContext) {
 
 const artifactLinks = defineScenario({
   area: 'time',
-  name: 'The time of a link to an artifact',
-  start: 'a device that got a link to an artifact file, on a clock that the suite moves',
+  name: 'The expiry of a link to an artifact',
+  start: 'a device with a link to an artifact file, on a clock that the suite moves',
   risk: 'write',
   needs: ['operator', 'clock-control', 'artifact-listing'],
   arrange: artifactLink,
   cases: [
     {
       id: 'artifact-link-lasts',
-      title: 'A minute before the time that it names the link still gives the file.',
+      title: 'A minute before its expiry time, the link still returns the file.',
       requirements: ['link.valid-until-expire'],
       run: async ({ seconds, follow }, context) => {
         await context.control.advance(seconds - MINUTE_SECONDS);
@@ -164,7 +165,7 @@ const artifactLinks = defineScenario({
     },
     {
       id: 'expired-artifact-link-is-refused',
-      title: 'Right after the time that it names the link gives no file.',
+      title: 'Right after its expiry time, the link returns no file.',
       requirements: ['link.expired'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);
@@ -187,7 +188,7 @@ async function configurationOffer(context: TestContext) {
 
 const configurationLinks = defineScenario({
   area: 'time',
-  name: 'The time of a link to a configuration',
+  name: 'The expiry of a link to a configuration',
   start: 'a device that was offered a configuration, on a clock that the suite moves',
   risk: 'write',
   needs: ['operator', 'clock-control', 'configuration'],
@@ -195,7 +196,7 @@ const configurationLinks = defineScenario({
   cases: [
     {
       id: 'configuration-link-lasts',
-      title: 'A minute before the time in its query the link still gives the configuration.',
+      title: 'A minute before its expiry time, the link still returns the configuration.',
       requirements: ['download.valid-until-expire'],
       run: async ({ seconds, follow }, context) => {
         await context.control.advance(seconds - MINUTE_SECONDS);
@@ -204,7 +205,8 @@ const configurationLinks = defineScenario({
     },
     {
       id: 'expired-configuration-link-is-403',
-      title: 'Right after it the link is answered 403, its signature intact.',
+      title:
+        'Right after its expiry time, the link is answered 403, though its signature is valid.',
       requirements: ['download.expired-is-403'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);

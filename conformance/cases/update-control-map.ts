@@ -65,7 +65,7 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
 /** Returns the map of the deployment as the device fetches it, where there is one. */
 async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetchMap(arranged);
-  if (answer.status !== 200) throw new NotObservable('there is no map to look into');
+  if (answer.status !== 200) throw new NotObservable('there is no map to check');
   const map = fieldIn(needInstructions(answer), 'update_control_map');
   if (!isObject(map)) throw new NotObservable('the answer wraps no map');
   return map;
@@ -87,7 +87,7 @@ const inInstructions = defineScenario({
   cases: [
     {
       id: 'stands-in-the-artifact',
-      title: 'A device that supports maps finds the map of its deployment in `artifact`.',
+      title: 'A device that supports maps gets the map of its deployment in `artifact`.',
       requirements: ['next.control-map'],
       run: async ({ instructions }) => {
         const map = fieldIn(instructions, 'artifact.update_control_map');
@@ -104,7 +104,7 @@ const inInstructions = defineScenario({
     },
     {
       id: 'in-instructions-is-as-given',
-      title: 'The map in the instructions has the priority and the actions that the user gave.',
+      title: 'The map in the instructions has the priority and the actions that the user set.',
       requirements: ['next.control-map-as-given'],
       run: async ({ instructions }) => {
         const map = fieldIn(instructions, 'artifact.update_control_map');
@@ -114,7 +114,7 @@ const inInstructions = defineScenario({
     },
     {
       id: 'second-place',
-      title: 'Whether the map stands in a second place of the instructions too.',
+      title: 'Whether the instructions have the map in a second place too.',
       requirements: ['next.control-map-second-place'],
       observe: async ({ instructions }) => {
         const isOnTop = fieldIn(instructions, 'update_control_map') !== undefined;
@@ -123,7 +123,7 @@ const inInstructions = defineScenario({
     },
     {
       id: 'unasked',
-      title: 'A device that says that it supports no maps, or nothing, may be given one or none.',
+      title: 'A device that supports no maps, or does not say so, may get one or none.',
       requirements: ['next.control-map-unasked'],
       observe: async (_, context) => {
         const silent = await mapFor(context, { device_provides: factoryProvides });
@@ -148,7 +148,7 @@ async function mapFor(context: TestContext, body: unknown): Promise<string> {
   const answer = await device.call('post-next-deployment-v2', { body });
   needStatus('an offered update', answer, 200);
   const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
-  return map === undefined ? 'no map is given' : 'the map is given';
+  return map === undefined ? 'no map is sent' : 'the map is sent';
 }
 
 function fieldCase(
@@ -177,14 +177,15 @@ const mapped = defineScenario({
   cases: [
     {
       id: 'active-deployment-is-200',
-      title: 'The map of an active deployment is answered 200.',
+      title: 'A request for the map of an active deployment is answered 200.',
       requirements: ['map.of-active-deployment'],
       covers: ['get-update-control-map 200'],
       run: async (arranged) => expectStatus(await fetchMap(arranged), 200),
     },
     {
       id: 'is-there-in-mid-update',
-      title: 'The map is there in every step of the update, so that a paused device can ask.',
+      title:
+        'The map is available in every state of the update, so that a paused device can fetch it.',
       requirements: ['map.of-active-deployment'],
       run: async (arranged) => {
         for (const status of ['downloading', 'pause_before_installing', 'installing']) {
@@ -195,12 +196,12 @@ const mapped = defineScenario({
     },
     {
       id: 'is-wrapped',
-      title: 'The map is an object in update_control_map of an object.',
+      title: 'The answer is an object whose update_control_map is an object.',
       requirements: ['map.is-wrapped'],
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
           const answer = await fetchMap(arranged);
-          if (answer.status !== 200) throw new NotObservable('there is no map to look into');
+          if (answer.status !== 200) throw new NotObservable('there is no map to check');
           const body = expectJson(answer);
           const isWrapped = isObject(body) && isObject(body.update_control_map);
           expectThat(isWrapped, 'a map in update_control_map', shownAnswer(answer));
@@ -221,7 +222,7 @@ const mapped = defineScenario({
     },
     {
       id: 'is-the-assigned-one',
-      title: 'Priority and the action of each state are those that the user gave.',
+      title: 'The priority and the action of each state are those that the user set.',
       requirements: ['map.is-the-assigned-one'],
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
@@ -229,21 +230,21 @@ const mapped = defineScenario({
         }
       },
     },
-    fieldCase('map.id', ['id', 'The id of a map is a text.'], ({ id }) => typeof id === 'string'),
+    fieldCase('map.id', ['id', 'The id of a map is a string.'], ({ id }) => typeof id === 'string'),
     fieldCase(
       'map.priority',
-      ['priority', 'The priority of a map, where it has one, is a whole number.'],
+      ['priority', 'The priority of a map, if present, is an integer.'],
       ({ priority }) => priority === undefined || Number.isInteger(priority),
     ),
     fieldCase(
       'map.fields',
-      ['states', 'The states of a map, where it has them, are an object of objects.'],
+      ['states', 'The states of a map, if present, are an object of objects.'],
       ({ states }) =>
         states === undefined || (isObject(states) && Object.values(states).every(isObject)),
     ),
     fieldCase(
       'map.action',
-      ['action', 'The action of a state, where it has one, is a text.'],
+      ['action', 'The action of a state, if present, is a string.'],
       ({ states }) =>
         Object.values(isObject(states) ? states : {}).every(
           (state) => !isObject(state) || ['string', 'undefined'].includes(typeof state.action),
@@ -251,7 +252,7 @@ const mapped = defineScenario({
     ),
     {
       id: 'another-device-is-404',
-      title: 'The map of a deployment of another device is answered 404.',
+      title: "A request for the map of another device's deployment is answered 404.",
       requirements: ['map.foreign-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
@@ -260,7 +261,7 @@ const mapped = defineScenario({
     },
     {
       id: 'after-an-abort-is-404',
-      title: 'After a user has aborted the deployment its map is answered 404.',
+      title: 'After a user has aborted the deployment, a request for its map is answered 404.',
       requirements: ['map.finished-is-404'],
       run: async (arranged, context) => {
         await abortOnTheWay(context, arranged);
@@ -271,7 +272,7 @@ const mapped = defineScenario({
     finishedCase('failure'),
     {
       id: 'ends-for-each-device-of-its-own',
-      title: 'The map is 404 for a device that has finished, and 200 for one that has not.',
+      title: 'A device that has finished is answered 404, and one that has not is answered 200.',
       requirements: ['map.finished-is-404', 'map.of-active-deployment'],
       run: async (_, context) => {
         const { one, other } = await mappedForTwo(context);
@@ -300,7 +301,7 @@ async function mappedForTwo(context: TestContext) {
 function finishedCase(status: 'success' | 'failure'): JudgingCase<Mapped> {
   return {
     id: `after-${status}-is-404`,
-    title: `After the device has reported ${status} its map is answered 404.`,
+    title: `After the device has reported ${status}, a request for the map is answered 404.`,
     requirements: ['map.finished-is-404'],
     covers: ['get-update-control-map 404'],
     run: async (arranged) => {
@@ -320,13 +321,13 @@ const plain = defineScenario({
   cases: [
     {
       id: 'deployment-without-map',
-      title: 'An active deployment that has no map.',
+      title: 'How a request for the map of an active deployment without one is answered.',
       requirements: ['map.deployment-without-one'],
       observe: async (arranged) => observedAnswer(await fetchMap(arranged)),
     },
     {
       id: 'none-in-instructions',
-      title: 'Instructions of a deployment without a map hold none.',
+      title: 'The instructions of a deployment without a map have none.',
       requirements: ['next.control-map-only-if-given'],
       run: async (_, context) => {
         const answer = await askForMap(await deploymentOf(context, 'plain'));
@@ -337,14 +338,14 @@ const plain = defineScenario({
     },
     {
       id: 'unknown-deployment-is-404',
-      title: 'The map of a deployment that nobody made is answered 404.',
+      title: 'A request for the map of a deployment that does not exist is answered 404.',
       requirements: ['map.unknown-is-404'],
       run: async ({ device }, context) =>
         expectStatus(await fetchMap({ device, id: context.random.uuid() }), 404),
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'The map of an id that is none is answered 400 or 404.',
+      title: 'A request for the map of a malformed deployment id is answered 400 or 404.',
       requirements: ['map.malformed-id'],
       covers: ['get-update-control-map 400'],
       run: async ({ device }) =>
@@ -390,15 +391,15 @@ function entryMaps(entries: readonly object[]): Readonly<Record<string, unknown>
 
 const openMaps = defineScenario({
   area: 'update-control-map',
-  name: 'What a map may hold',
-  start: 'an accepted device, to which a user deploys with maps of several kinds',
+  name: 'Contents of a map',
+  start: 'an accepted device to which a user deploys with several maps',
   risk: 'write',
   needs: ['operator', 'update-control-map'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'other-fields',
-      title: 'A map may have fields that the contract does not show, and other priorities.',
+      title: 'Which further fields and priorities a map may have.',
       requirements: ['map.other-fields'],
       observe: async (arranged, context) => {
         const maps = {
@@ -410,7 +411,7 @@ const openMaps = defineScenario({
     },
     {
       id: 'state-names',
-      title: 'Which states a map may name, of those that clients have known and of others.',
+      title: 'Which states a map may name, among those that clients know and others.',
       requirements: ['map.state-names'],
       observe: async (arranged, context) => {
         const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
@@ -421,7 +422,7 @@ const openMaps = defineScenario({
     },
     {
       id: 'actions',
-      title: 'Which actions a state may ask for, of those that clients have known and of others.',
+      title: 'Which actions a state may have, among those that clients know and others.',
       requirements: ['map.actions'],
       observe: async (arranged, context) => {
         const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];

@@ -17,7 +17,7 @@ const versions = defineScenario({
   cases: [
     {
       id: 'both-versions-are-served',
-      title: 'The paths of v1 and v2, which differ in the version alone, are both served.',
+      title: 'The paths of v1 and v2, which differ only in the version, are both served.',
       requirements: ['versioning.version-in-path', 'versioning.both-versions-served'],
       covers: ['post-next-deployment 204', 'post-next-deployment-v2 204'],
       needs: ['deployments-v2'],
@@ -33,7 +33,7 @@ const versions = defineScenario({
     },
     {
       id: 'unknown-version',
-      title: 'What a path of a version that there is not is answered.',
+      title: 'How a path with an unknown version is answered.',
       requirements: ['versioning.unknown-version'],
       observe: async (device, context) => {
         const { path } = operations['post-next-deployment-v2'];

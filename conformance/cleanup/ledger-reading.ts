@@ -40,7 +40,7 @@ export function readLedger(path: string): ReadLedger {
 }
 
 function readLines(text: string): ReadLedger {
-  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large to be a ledger');
+  if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large for a ledger');
   const resources = new Map<string, Remainder>();
   const urlOfRun = new Map<string, string>();
   let announced = 0;
@@ -64,7 +64,7 @@ function readLines(text: string): ReadLedger {
   return { baseUrls, remainders: [...resources.values()].reverse(), announced };
 }
 
-/** A line that is cut off by the end of a process, its own or the machine's, tells nothing. */
+/** A line that was cut off when a process or the machine ended is ignored. */
 function* linesOf(text: string): Generator<v.InferOutput<typeof ledgerLine>> {
   for (const [index, line] of text.split('\n').entries()) {
     const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ledgerLine), line);

@@ -23,26 +23,26 @@ export interface AskingForm {
   readonly ask: (device: SuiteDevice, provides: Provides) => Promise<Answer>;
 }
 
-/** GET of version 1, POST of version 1, POST of version 2. */
+/** GET v1, POST v1 and POST v2. */
 export const askingForms = [
   {
     operation: 'get-next-deployment',
     slug: 'get',
-    words: 'GET of version 1',
+    words: 'GET v1',
     needs: [],
     ask: (device, provides) => device.call('get-next-deployment', { query: provides }),
   },
   {
     operation: 'post-next-deployment',
     slug: 'post',
-    words: 'POST of version 1',
+    words: 'POST v1',
     needs: [],
     ask: (device, provides) => device.call('post-next-deployment', { body: provides }),
   },
   {
     operation: 'post-next-deployment-v2',
     slug: 'v2',
-    words: 'POST of version 2',
+    words: 'POST v2',
     needs: ['deployments-v2'],
     ask: (device, provides) =>
       device.call('post-next-deployment-v2', { body: { device_provides: provides } }),

@@ -68,7 +68,7 @@ export const capabilities = {
   },
   'configuration-read-back': {
     kind: 'behaviour',
-    offers: 'one configuration store, from which a device reads what it wrote',
+    offers: 'one configuration store: a device reads what it wrote',
     requirements: [
       // Their cases read back what every operation wrote, the configuration among it.
       'service.equal-forms',

@@ -160,7 +160,7 @@ describe('a resource that a case creates', () => {
     const ownership = new Ownership(ledger, 'a/one');
     await ownership.intend(device('1'));
     expect(await ownership.release(undefined)).toEqual([
-      'device 1: without a user the suite cannot remove it',
+      'device 1: without a user, the suite cannot remove it',
     ]);
     ledger.close();
     expect(readLedger(path).remainders).toHaveLength(1);

@@ -71,7 +71,7 @@ export interface Control {
 /** The target's control did not do what the suite requested. */
 export class ControlFailure extends Error {
   constructor(wish: string, answer: string) {
-    super(`control of the target failed to ${wish}: it answered ${answer}`);
+    super(`the control listener failed to ${wish}: it answered ${answer}`);
     this.name = 'ControlFailure';
   }
 }

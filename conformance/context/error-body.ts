@@ -6,7 +6,7 @@ import { expectShape, NotObservable, shownAnswer } from '../target/expectations.
 /** A JSON object with any members. The library's own object shape also accepts a list. */
 export const errorBody = v.pipe(
   v.unknown(),
-  v.check((body) => !Array.isArray(body), 'a list is not an object'),
+  v.check((body) => !Array.isArray(body), 'an array is not an object'),
   v.looseObject({}),
 );
 

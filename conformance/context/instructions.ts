@@ -44,7 +44,7 @@ export function needInstructions(answer: Answer): Readonly<Record<string, unknow
 export function fieldIn(object: Readonly<Record<string, unknown>>, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, step) => {
     if (isObject(inner)) return inner[step];
-    throw new NotObservable(`there is no object that could hold ${path}`);
+    throw new NotObservable(`no object can hold ${path}`);
   }, object);
 }
 

@@ -47,7 +47,7 @@ export const modelOptions = {
   replay: {
     flag: '--model-replay <sequence>',
     group,
-    help: 'repeat the sequence shown with a failure',
+    help: 'repeat the sequence that a failure shows',
     cli: {
       kind: 'read',
       read: readSequence,

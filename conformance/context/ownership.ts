@@ -16,7 +16,7 @@ export interface Owned {
   made(id: string): void;
 }
 
-/** Removes a resource where that differs from the usual way of its kind. */
+/** Removes a resource that needs another way than the default of its kind. */
 type OwnRemoval = (id: string | undefined, admin: TargetAdmin | undefined) => Promise<void>;
 
 /** The resources that one case, or one run, created. */

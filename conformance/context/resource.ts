@@ -46,7 +46,7 @@ export async function removeResource(
       'only the control listener can remove a tenant; give --control-url and --control-token',
     );
   }
-  if (!admin) throw new Error('without a user the suite cannot remove it');
+  if (!admin) throw new Error('without a user, the suite cannot remove it');
   const found = id ?? (await idOf(resource, admin));
   if (found === undefined) return false;
   switch (resource.kind) {

@@ -117,7 +117,7 @@ export interface TargetAdmin {
   /** Returns the log that a device uploaded, as text; undefined when there is none. */
   deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined>;
   configure(deviceId: string, configuration: Readonly<Record<string, string>>): Promise<void>;
-  /** Deploys the configuration; the server needs a moment before it is offered. */
+  /** Deploys the configuration; the server offers it after a short delay. */
   deployConfiguration(deviceId: string): Promise<string>;
   /** Returns the configuration; both parts are empty while the server has no record yet. */
   configuration(deviceId: string): Promise<ShownConfiguration>;

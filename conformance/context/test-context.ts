@@ -116,7 +116,7 @@ export class TestContext {
     const { session, learnSecret } = this.#parts;
     const name = this.newName();
     let removal: Removal = async () => {
-      throw new Error('it is not known whether the target created it');
+      throw new Error('unknown whether the target created it');
     };
     const resource = { kind: 'tenant', name } as const;
     const owned = await this.ownership.intend(resource, (_, admin) => removal(admin));

@@ -21,7 +21,7 @@ const DEPLOYMENTS_MAX = 3;
 /** A user creates a deployment for one device. */
 export function isDeployedTo(device: number): Step {
   return {
-    words: `a user makes a deployment for device ${'AB'.charAt(device)}`,
+    words: `a user creates a deployment for device ${'AB'.charAt(device)}`,
     can: (life) =>
       life.device(device).identity === 'accepted' && life.deployments.length < DEPLOYMENTS_MAX,
     take: async (life, reality) => {
@@ -67,7 +67,7 @@ export function asks(index: number, form: AskingForm): Step {
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (answer.status === 409 && active !== undefined && active.openedBy !== form.slug) {
         // The contract leaves open if two request forms contradict each other.
-        reality.note('asking again in another form', '409');
+        reality.note('asking again in another way', '409');
         active.offer = 'unsure';
         return;
       }
@@ -268,7 +268,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
 /** A user reads the state of a deployment on its device. */
 export function isLookedAt(number: number): Step {
   return {
-    words: `a user looks at deployment ${number + 1}`,
+    words: `a user reads the state of deployment ${number + 1}`,
     can: (life) => {
       const deployment = life.deployments[number];
       if (deployment === undefined || deployment.offer !== 'offered') return false;
@@ -334,7 +334,7 @@ export function isRead(number: number): Step {
         (text) => text.includes(log) && !isOld(text),
       );
       if (!found.includes(log)) miss(`the log "${log}"`, shown(found), 'log.is-kept');
-      if (isOld(found)) miss(`no log "${olderLog}" any more`, shown(found), 'log.is-replaced');
+      if (isOld(found)) miss(`no earlier log "${olderLog}"`, shown(found), 'log.is-replaced');
     },
   };
 }

@@ -104,7 +104,7 @@ describe('random sequences', () => {
     const { expected } = await foundOn(comesBack);
     const [, word = ''] = /\(--model-replay (\S+) repeats it\)$/.exec(expected) ?? [];
     const replay = readSequence(word);
-    if (!replay) throw new Error(`${word} is no name of a sequence`);
+    if (!replay) throw new Error(`${word} is not a name of a sequence`);
     const again = await foundOn(comesBack, { replay });
     const withoutWord = (text: string): string => text.replace(/ \(--model.*/, '');
     expect(withoutWord(again.expected)).toBe(withoutWord(expected));

@@ -43,7 +43,7 @@ function brokenRule(bytes: Buffer): RequirementId | undefined {
 
 const authentication: JudgingCase<SuiteDevice> = {
   id: 'hostile-authentication-requests-are-refused',
-  title: 'Authentication requests that are broken and then signed are refused with an Error body.',
+  title: 'Malformed but signed authentication requests are refused with an Error body.',
   requirements: [
     'auth.malformed-is-400',
     'auth.id-data-is-required',
@@ -157,7 +157,7 @@ function operationCase<Arranged>({
 }: Operation<Arranged>): JudgingCase<Arranged> {
   return {
     id: `hostile-${slug}-bodies-are-refused`,
-    title: `Bodies for the ${slug} that are no JSON any more are refused with an Error body.`,
+    title: `Bodies for the ${slug} that are no longer JSON are refused with an Error body.`,
     requirements: [rule, 'errors.body-is-error'],
     run: async (arranged, context: TestContext) => {
       const random = context.random.stream('hostile');

@@ -32,7 +32,7 @@ describe('mutations of a body', () => {
 describe('strict JSON', () => {
   it.each([
     ['cut', Buffer.from('{"a":')],
-    ['with bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['with bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['empty', Buffer.alloc(0)],
   ])('is nothing that is %s', (_, bytes) => {
     expect(strictJson(bytes)).toBeUndefined();

@@ -29,17 +29,17 @@ const mutations: readonly Mutation[] = [
     'with a broken byte',
     (body, random) => inserted(body, random, Buffer.from([pick(brokenBytes, random)])),
   ],
-  ['with a byte left out', (body, random) => without(body, random)],
-  ['with a quote too many', (body, random) => inserted(body, random, Buffer.from('"'))],
+  ['with a missing byte', (body, random) => without(body, random)],
+  ['with an extra quote', (body, random) => inserted(body, random, Buffer.from('"'))],
   ['with an open bracket', (body, random) => inserted(body, random, Buffer.from('[{'))],
   ['twice', (body) => Buffer.concat([body, body])],
   ['after a byte order mark', (body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])],
   ['in UTF-16', (body) => Buffer.from(body.toString('utf8'), 'utf16le')],
-  ['as a text', (body) => Buffer.from(JSON.stringify(body.toString('utf8')))],
-  ['in a hundred lists', (body) => Buffer.from(`${'['.repeat(100)}${body}${']'.repeat(100)}`)],
-  ['in open lists', (body) => Buffer.from(`${'['.repeat(10_000)}${body}`)],
+  ['as a string', (body) => Buffer.from(JSON.stringify(body.toString('utf8')))],
+  ['in a hundred arrays', (body) => Buffer.from(`${'['.repeat(100)}${body}${']'.repeat(100)}`)],
+  ['in unclosed arrays', (body) => Buffer.from(`${'['.repeat(10_000)}${body}`)],
   ['with an odd member', (body, random) => withOddMember(body, random)],
-  ['with a member left out', (body, random) => withoutMember(body, random)],
+  ['with a missing member', (body, random) => withoutMember(body, random)],
 ];
 
 /** Returns one mutation of a JSON body. */

@@ -183,7 +183,7 @@ const lives: readonly RandomLife[] = [
   {
     id: 'random-decisions-agree-with-the-contract',
     title:
-      'However users decide about two devices, each is refused or let in as the contract says.',
+      'Whatever users decide about two devices, each is refused or accepted as the contract says.',
     requirements: identityRequirements,
     starts: unknown,
     steps: identitySteps,
@@ -191,7 +191,7 @@ const lives: readonly RandomLife[] = [
   },
   {
     id: 'random-deployments-agree-with-the-contract',
-    title: 'However two devices ask and report, each deployment is in the state that follows.',
+    title: 'Whatever two devices request and report, each deployment is in the resulting state.',
     requirements: deploymentRequirements,
     starts: accepted,
     steps: deploymentSteps,
@@ -199,7 +199,7 @@ const lives: readonly RandomLife[] = [
   },
   {
     id: 'random-stores-agree-with-the-contract',
-    title: 'However two devices write, each reads what it wrote, and nothing of the other.',
+    title: 'Whatever two devices write, each reads what it wrote and nothing of the other.',
     requirements: storeRequirements,
     starts: accepted,
     steps: storeSteps,
@@ -207,7 +207,8 @@ const lives: readonly RandomLife[] = [
   },
   {
     id: 'random-life-agrees-with-the-contract',
-    title: 'Whatever two devices and a user do, legal or not, each answer is one that may follow.',
+    title:
+      'Whatever two devices and a user do, legal or not, each answer is allowed by the contract.',
     requirements: [
       ...identityRequirements,
       ...deploymentRequirements,
@@ -243,7 +244,7 @@ function lifeCase(life: RandomLife): JudgingCase<TestContext> {
 export const modelCases = defineScenario({
   area: 'model',
   name: 'Random lives',
-  start: 'two devices, and random steps of them and of a user',
+  start: 'two devices, with random steps of the devices and a user',
   risk: 'write',
   isLong: true,
   needs: ['operator'],
@@ -259,7 +260,7 @@ export const modelCases = defineScenario({
         const sought = { starts: accepted, steps, sequences: 8, seed: READINGS_SEED };
         const readings = await explore(context, sought);
         const lines = [...readings].map(([matter, seen]) => `${matter}: ${[...seen].join(', ')}`);
-        return observed(lines.sort().join('; ') || 'nothing of it came up');
+        return observed(lines.sort().join('; ') || 'nothing of this kind occurred');
       },
     },
   ],

@@ -105,7 +105,7 @@ export function readsConfiguration(index: number): Step {
       if (!isLetIn(model, answer)) return;
       judge(answer, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
       if (answer.status === 404) return;
-      if (!pairs) miss('a map of texts', shown(answer.text), 'configuration.read');
+      if (!pairs) miss('a map of strings', shown(answer.text), 'configuration.read');
       const misfit = configuration.misfit(pairs);
       if (misfit) missValue(misfit, valueRules);
       configuration.settle(pairs);
@@ -166,7 +166,7 @@ function kindRule(value: unknown): RequirementId {
 /** A user reads the attributes of a device. */
 export function isDescribed(index: number): Step {
   return {
-    words: `a user looks at the attributes of device ${'AB'.charAt(index)}`,
+    words: `a user reads the attributes of device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).identity === 'accepted',
     take: async (life, reality) => {
       const { attributes } = life.device(index);

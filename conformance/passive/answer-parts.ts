@@ -36,7 +36,7 @@ export function requirementOn(operation: OperationId, steps: readonly string[]):
   );
   const [nearest] = holding.toSorted((one, other) => other.steps.length - one.steps.length);
   const found = nearest ?? partsOf(operation)[0];
-  if (!found) throw new Error(`no requirement speaks of the answers of ${operation}`);
+  if (!found) throw new Error(`no requirement covers the answers of ${operation}`);
   return found.requirement;
 }
 
@@ -55,7 +55,7 @@ export function memberAt(value: unknown, steps: readonly string[]): unknown {
   }, value);
 }
 
-/** The moment that a date-time names, in milliseconds since the Unix epoch; undefined of others. */
+/** The time of a date-time in milliseconds since the Unix epoch; undefined for any other value. */
 export function momentOf(value: unknown): number | undefined {
   return typeof value === 'string' && isTimestamp(value) ? timestampMs(value) : undefined;
 }

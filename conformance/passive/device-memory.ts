@@ -65,7 +65,7 @@ export class DeviceMemory {
     return this.#sources.has(url) ? { expire: this.#sources.get(url) } : undefined;
   }
 
-  /** Takes in what the exchange tells beyond being right or wrong. */
+  /** Records what later exchanges are judged by. */
   learn(exchange: JudgedExchange): void {
     const { id } = exchange.row;
     const { bodyBytes } = exchange.request;

@@ -24,7 +24,7 @@ export interface Breach {
   readonly level: RequirementLevel;
   /** The id of the operation. */
   readonly operation: string;
-  /** What is wrong, such as `200 body: /timezone must be a text, not the number 7`. */
+  /** What is wrong, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
   /** The exchange that shows it. */
   readonly exchange: Exchange;

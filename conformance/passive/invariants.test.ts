@@ -97,10 +97,10 @@ describe('an invariant is broken by', () => {
       'application/jwt',
     ],
     [
-      'a value that is no text',
+      'a value that is not a string',
       'configuration.read-texts',
       [['get-configuration', 200, { body: { timezone: 7 } }]],
-      '200 body: /timezone must be a text, not the number 7',
+      '200 body: /timezone must be a string, not the number 7',
     ],
     ['cut JSON', 'service.bodies-are-json', [['get-configuration', 200, { body: '{"a' }]], 'JSON'],
     ['a body too many', 'inventory.put-has-no-body', [['put-attributes', 200, { body: {} }]], '{}'],
@@ -138,7 +138,7 @@ describe('an invariant is broken by', () => {
           { body: { update_control_map: { id: 'd', states: { S: { action: 1 } } } } },
         ],
       ],
-      '/update_control_map/states/S/action must be a text',
+      '/update_control_map/states/S/action must be a string',
     ],
     ['a list without its count', 'audit.total', [['list-audit-logs', 200, { body: [entry] }]], ''],
     ['a list without links', 'audit.links', [['list-audit-logs', 200, { body: [entry] }]], 'first'],
@@ -150,7 +150,7 @@ describe('an invariant is broken by', () => {
     ],
     ['an export of JSON', 'audit.export-media-type', [['export-audit-logs', 200]], 'text/csv'],
     [
-      'a sunset that is no date',
+      'a sunset that is not a date',
       'versioning.deprecation-headers',
       [['put-configuration', 204, { headers: { sunset: 'soon' } }]],
       'soon',
@@ -177,7 +177,7 @@ describe('no invariant is broken by', () => {
     ['a refusal for which no body is shown', [['put-deployment-status', 409]]],
     ['a 401 of the inventory without a body', [['put-attributes', 401]]],
     ['a role that forbids', [['put-configuration', 403, { body: error }]]],
-    ['a resource that is not there', [['get-artifact', 404, { body: error }]]],
+    ['a resource that is missing', [['get-artifact', 404, { body: error }]]],
     ['an overloaded server', [['get-configuration', 503, { headers: { 'retry-after': '5' } }]]],
     ['a full disk', [['put-configuration', 507]]],
     [
@@ -194,7 +194,7 @@ describe('no invariant is broken by', () => {
     ],
     ['a refusal of what is too large', [['post-alerts', 413, { request: 'x'.repeat(20_000) }]]],
     [
-      'a refusal of what is no JSON',
+      'a refusal of what is not JSON',
       [['post-alerts', 415, { sent: { 'content-type': 'text/plain' } }]],
     ],
     [
@@ -292,7 +292,7 @@ describe('the judge', () => {
     expect(each.breaches).toEqual([]);
   });
 
-  it('says nothing of what is no operation', () => {
+  it('says nothing of what is not an operation', () => {
     const each = new InvariantJudge(base, names).forCase();
     const outcome = { status: 500, headers: {}, bytes: Buffer.alloc(0), text: '' };
     for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {

@@ -162,7 +162,7 @@ export function segmentOf(url: string, before: number): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // Nothing is encoded that way, and so it is accepted as it stands.
+    // Nothing is encoded that way, so it is accepted unchanged.
     return segment;
   }
 }

@@ -15,7 +15,7 @@ export class RecordedDevices {
   readonly #indexOfLink = new Map<string, number>();
   #next = 0;
 
-  /** Devices that were told apart. */
+  /** Number of devices that were identified. */
   get count(): number {
     return this.#indexes.size;
   }

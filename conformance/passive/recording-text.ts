@@ -21,16 +21,16 @@ function headline({ outcome, requirements, file, server }: RecordingJudgement): 
   const verdict = {
     violated: `VIOLATED: ${broken.length} of ${counted(judged.length, 'requirement')}, ${untested}`,
     held: `held: ${counted(judged.length, 'requirement')}, ${untested}`,
-    nothing: 'NOTHING TESTED: no entry decides a requirement',
+    nothing: 'NOTHING TESTED: no entry can be judged by a requirement',
   }[outcome];
   return `${verdict} (${server === undefined ? file : `${file}, ${server}`})`;
 }
 
 function account({ entries, judged, devices, alone }: RecordingJudgement): string {
   const all = `${counted(entries, 'entry', 'entries')}, ${judged} judged`;
-  const apart = `${counted(devices, 'device')} told apart`;
+  const apart = `${counted(devices, 'device')} identified`;
   if (alone === 0) return `${all}; ${apart}`;
-  return `${all}; ${apart}, ${alone} judged alone, since they do not show which device sent them`;
+  return `${all}; ${apart}, ${alone} judged alone because their device is unknown`;
 }
 
 function violatedLines({ requirements }: RecordingJudgement): string[] {

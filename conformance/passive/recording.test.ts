@@ -177,7 +177,7 @@ describe('a recording shows a violation', () => {
     const text = recordingText(found);
     expect(text).toContain('VIOLATED: 1 of ');
     expect(text).toContain('first: entry 4, 2026-01-31T12:00:');
-    expect(text).toContain('expected deployment d-1 to be offered no longer, since its end was');
+    expect(text).toContain('expected deployment d-1 to not be offered any more, since its end was');
     expect(JSON.stringify(found)).not.toContain(token);
     expect(JSON.stringify(found)).not.toContain('c2lnbmVk');
   });
@@ -261,10 +261,10 @@ describe('a recording shows no violation', () => {
     expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
   });
 
-  it('by a text in a journal that may be a JSON string or no JSON', async () => {
+  it('by a string in a journal that may be a JSON string or no JSON', async () => {
     const call = { at: startedAt(), method: 'GET', path: paths.configuration, status: 200 };
     const type = [['Content-Type', 'application/json']];
-    const line = { ...call, responseHeaders: type, responseBody: 'a text' };
+    const line = { ...call, responseHeaders: type, responseBody: 'a string' };
     const found = await judge('text.ndjson', JSON.stringify(line));
     expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
   });
@@ -296,7 +296,7 @@ describe('entries that cannot be judged', () => {
     const others = Array.from({ length: 7 }, () => entry('', { url: 'https://cdn.example/a' }));
     const found = await judge('many.har', har(...others, entry(paths.attributes)));
     expect(recordingText(found)).toContain(
-      '7 are of other servers: entry 1, entry 2, entry 3, entry 4, entry 5 and 2 more',
+      '7 of other servers: entry 1, entry 2, entry 3, entry 4, entry 5 and 2 more',
     );
   });
 
@@ -308,7 +308,9 @@ describe('entries that cannot be judged', () => {
   ])('decide no requirement in %s', async (_, content) => {
     const found = await judge('nothing', content);
     expect(found.outcome).toBe('nothing');
-    expect(recordingText(found)).toMatch(/^NOTHING TESTED: no entry decides a requirement/);
+    expect(recordingText(found)).toMatch(
+      /^NOTHING TESTED: no entry can be judged by a requirement/,
+    );
   });
 });
 
@@ -342,13 +344,13 @@ describe('a recording file', () => {
   it.each<[string, string, string | RegExp]>([
     ['cut.har', har(entry(paths.attributes)).slice(0, -9), 'cut.har: is cut off or not JSON'],
     ['page.har', '<html>', 'page.har: is cut off or not JSON'],
-    ['no-log.har', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
+    ['no-log.har', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no array log.entries.'],
     ['a.har', har(without('request')), 'a.har, entry 1: request must be an object, missing.'],
     ['b.har', har(without('response')), 'b.har, entry 1: response must be an object, missing.'],
     ['c.har', har(without('startedDateTime')), 'entry 1: startedDateTime must be a time such as'],
     ['d.har', har(entry(paths.attributes), 7), 'd.har, entry 2: is not a JSON object.'],
     ['e.har', har(entry('', { url: '/path' })), 'entry 1: request.url must be an absolute URL'],
-    ['f.har', har(entry('', { method: '' })), 'entry 1: request.method must be a text'],
+    ['f.har', har(entry('', { method: '' })), 'entry 1: request.method must be a string'],
     ['g.ndjson', 'no JSON', 'g.ndjson, line 1: is not a JSON object; a journal has one on each'],
     ['h.ndjson', '{"at":"now"}', 'h.ndjson, line 1: "at" must be a time such as'],
     ['i.json', '[{"kind":"frame"},3]', 'i.json, entry 2: is not a JSON object'],

@@ -20,15 +20,15 @@ const NAMED_MAX = 5;
 
 /** Why an entry was not judged, each as the end of a sentence. */
 export const reasons = {
-  'other-server': 'are of other servers',
-  'no-operation': 'call no operation of this API',
-  management: 'are of the management API, which is not judged by recordings',
-  'no-rule': 'are of operations that no rule looks at (artifacts, configuration files, websockets)',
-  'no-answer': 'have no answer',
-  'planned-fault': 'show a fault that was planned in a test server',
-  'no-body': 'decide nothing without the body of the answer, which is missing, cut or masked',
-  undecided: 'decide nothing by themselves',
-  'no-exchange': 'are no exchanges: frames, or what was no HTTP',
+  'other-server': 'of other servers',
+  'no-operation': 'not calls of this API',
+  management: 'of the management API, which is not judged from recordings',
+  'no-rule': 'of operations that no rule checks (artifacts, configuration files, websockets)',
+  'no-answer': 'without an answer',
+  'planned-fault': 'with a fault that was planned in a test server',
+  'no-body': 'undecided without the body of the answer, which is missing, cut off or masked',
+  undecided: 'undecided on their own',
+  'no-exchange': 'not exchanges: frames, or messages that are not HTTP',
 } as const;
 
 /** Entries that were not judged. */
@@ -50,7 +50,7 @@ interface RecordedRequirement {
 }
 
 interface RecordedBreach extends WatchEvidence {
-  /** Where the entry that decided it stands in the file. */
+  /** The place in the file of the entry that decided it. */
   readonly entry: string;
   /** When the request was sent, in ISO 8601 and UTC. */
   readonly at: string;
@@ -68,7 +68,7 @@ export interface RecordingJudgement {
   readonly entries: number;
   /** Number of entries that decided at least one requirement. */
   readonly judged: number;
-  /** Devices that could be told apart. */
+  /** Number of devices that could be identified. */
   readonly devices: number;
   /** Number of judged entries whose device is not known, so that no earlier entry was held against them. */
   readonly alone: number;

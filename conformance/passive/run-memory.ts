@@ -55,7 +55,7 @@ export class RunMemory {
     return undefined;
   }
 
-  /** Takes in a moment that was said of something. Gives the latest one said before. */
+  /** Records a time that was reported for something; returns the latest earlier one. */
   latest(of: string, ms: number): number | undefined {
     const before = this.#latest.get(of);
     const isNew = before === undefined ? this.#latest.size < FACTS_MAX : ms > before;

@@ -396,7 +396,8 @@ describe('the evidence of a breach', () => {
   it('is the request, the answer, and what was expected', () => {
     const steps = [...offered, report('success', 204), askV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
-      expected: 'deployment d-1 to be offered no longer, since its end was reported and accepted',
+      expected:
+        'deployment d-1 to not be offered any more, since its end was reported and accepted',
       seen: 'it is offered again',
       request: { line: `POST ${base}${operations['post-next-deployment-v2'].path}` },
       answer: { status: 200, body: expect.stringContaining('"id":"d-1"') },

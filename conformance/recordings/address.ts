@@ -5,14 +5,14 @@ import { type ApiFamily, apiPrefixes } from '../../fixtures/contract/deprecation
 export interface ApiAddress {
   /** Family and version, as in `management v1`. */
   readonly version: string;
-  /** Path below the version's prefix, as it was sent. */
+  /** Path below the version's prefix, unchanged. */
   readonly path: string;
 }
 
 const families = Object.keys(apiPrefixes) as readonly ApiFamily[];
 
 /**
- * The place of a URL's path, whatever stands before the API's own prefix (a gateway may add to it).
+ * The place of a URL's path, ignoring what a gateway adds before the API's own prefix.
  * Undefined for a path of anything else.
  */
 export function apiAddress(pathname: string): ApiAddress | undefined {
@@ -26,7 +26,7 @@ export function apiAddress(pathname: string): ApiAddress | undefined {
   return version && path ? { version: `${found.family} ${version}`, path } : undefined;
 }
 
-/** Whether a path is of a form with parameters in braces, each of which stands for one segment. */
+/** Whether a path matches a template whose parameters in braces are one segment each. */
 export function isOfForm(path: string, form: string): boolean {
   const [given, wanted] = [path.split('/'), form.split('/')];
   return (

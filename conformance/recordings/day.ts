@@ -7,7 +7,7 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && exists(text);
 }
 
-/** The day, in UTC, of a moment in milliseconds since the Unix epoch. */
+/** The UTC day of a time in milliseconds since the Unix epoch. */
 export function dayOf(momentMs: number): string {
   return new Date(momentMs).toISOString().slice(0, 10);
 }

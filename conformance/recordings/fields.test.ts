@@ -48,7 +48,7 @@ describe('meta_data', () => {
     ['in an empty list', `${m2}/artifacts`, { answer: [] }],
     ['above the updates', `${m2}/artifacts`, { answer: [{ ...clean, meta_data: {} }] }],
     [
-      'in updates that are no list',
+      'in updates that are not an array',
       `${m2}/artifacts/a`,
       { answer: { updates: { meta_data: {} } } },
     ],
@@ -107,17 +107,17 @@ describe('size', () => {
 
   it.each([
     ['an object of its parts', { description: '', size: '12' }],
-    ['a text', multipart('Content-Disposition: form-data; name="size"')],
-    ['a text without quotes', multipart('content-disposition: form-data; name=size')],
+    ['a string', multipart('Content-Disposition: form-data; name="size"')],
+    ['a string without quotes', multipart('content-disposition: form-data; name=size')],
     [
-      'the second part of a text',
+      'the second part of a string',
       multipart(
         'Content-Disposition: form-data; name="description"',
         'X: y\r\nContent-Disposition: form-data; name="size"',
       ),
     ],
     [
-      'a text that ends within the file',
+      'a string that ends within the file',
       '--b\r\nContent-Disposition: form-data; name="size"\r\n\r\n9\r\n--b\r\nContent-Disposition: form-data; name="artifact"; filename="a"\r\n\r\n\0\0',
     ],
   ])('is found in an upload recorded as %s', (_, request) => {
@@ -140,7 +140,7 @@ describe('size', () => {
     expect(sent(request)).toEqual(['unseen size']);
   });
 
-  it('is no deprecated part where an artifact is generated', () => {
+  it('is not a deprecated part where an artifact is generated', () => {
     const path = `${m1}/artifacts/generate`;
     expect(fieldsOf(path, { method: 'POST', request: { size: '1' } })).toEqual([]);
   });

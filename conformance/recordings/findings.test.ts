@@ -99,7 +99,7 @@ describe('the outcome of recorded traffic', () => {
 
 describe('the sentence on recorded traffic', () => {
   it.each<[string, readonly RecordedExchange[]]>([
-    ['nothing was checked: the traffic has no call of this API.', []],
+    ['nothing was checked: the traffic has no calls of this API.', []],
     ['nothing deprecated is used in 1 call.', [call('v2/useradm/roles')]],
     ['1 row of the schedule used in 2 calls.', [call(roles), call(roles)]],
     [
@@ -107,7 +107,7 @@ describe('the sentence on recorded traffic', () => {
       [call('v2/deployments/artifacts')],
     ],
     [
-      '1 row of the schedule in 1 call, only fields of answers: clients that read them must change.',
+      '1 row of the schedule in 1 call, all in answer fields: clients that read them must change.',
       [call('v2/deployments/artifacts', artifacts)],
     ],
   ])('is %j', async (sentence, exchanges) => {

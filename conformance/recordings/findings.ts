@@ -27,7 +27,7 @@ interface RecordingCount {
 /**
  * What the findings come to. `uses`: a call or a field of a request that stops working or has
  * stopped. `reads`: only fields of answers, and no recording shows whether the client reads them.
- * `clear`: calls of this API, and none of that. `nothing`: no call of this API at all.
+ * `clear`: calls of this API, and none of that. `nothing`: no calls of this API.
  */
 export type TrafficOutcome = 'uses' | 'reads' | 'clear' | 'nothing';
 

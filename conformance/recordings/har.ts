@@ -29,7 +29,7 @@ function entriesOf(file: string, text: string): readonly unknown[] {
   const archive = parsed(file, text);
   const entries = isRecord(archive) && isRecord(archive.log) ? archive.log.entries : undefined;
   if (Array.isArray(entries)) return entries;
-  throw new RecordingError(file, '', 'is not a HAR 1.2 archive: it has no list log.entries.');
+  throw new RecordingError(file, '', 'is not a HAR 1.2 archive: it has no array log.entries.');
 }
 
 function parsed(file: string, text: string): unknown {
@@ -62,13 +62,13 @@ function exchangeOf(
     throw recordingError(`response must be an object, ${shownValue(response)}.`);
   const { method, url } = request;
   if (typeof method !== 'string' || method === '') {
-    throw recordingError(`request.method must be a text, ${shownValue(method)}.`);
+    throw recordingError(`request.method must be a string, ${shownValue(method)}.`);
   }
   if (typeof url !== 'string' || !URL.canParse(url)) {
     throw recordingError(`request.url must be an absolute URL, ${shownValue(url)}.`);
   }
   if (!Number.isInteger(response.status)) {
-    throw recordingError(`response.status must be a whole number, ${shownValue(response.status)}.`);
+    throw recordingError(`response.status must be an integer, ${shownValue(response.status)}.`);
   }
   const sentMs = timestampMs(at);
   const tookMs = typeof time === 'number' && time > 0 ? time : 0;

@@ -77,7 +77,7 @@ describe('the reader of this test', () => {
     ['bare line feeds', document.replaceAll('\r\n', '\n')],
     ['a line that is too long', document.replace('TRANSP:', `X-LONG:${'x'.repeat(80)}\r\nTRANSP:`)],
     ['a component that is not closed', document.replace('END:VEVENT\r\n', '')],
-    ['a line that is no property', document.replace('TRANSP:', 'TRANSP ')],
+    ['a line that is not a property', document.replace('TRANSP:', 'TRANSP ')],
   ])('takes no %s', (_, text) => {
     expect(() => parsed(text)).toThrow();
   });

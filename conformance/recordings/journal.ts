@@ -72,7 +72,7 @@ function exchangeIn(
   const recordingError = (what: string) => new RecordingError(file, place, what);
   if (!isRecord(value)) {
     throw recordingError(
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     );
   }
   const { at, method, status, requestBody, responseBody, kind = 'exchange' } = value;
@@ -84,14 +84,14 @@ function exchangeIn(
     throw recordingError(`"at" must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
   }
   if (typeof method !== 'string' || method === '') {
-    throw recordingError(`"method" must be a text, ${shownValue(method)}.`);
+    throw recordingError(`"method" must be a string, ${shownValue(method)}.`);
   }
   if (typeof status !== 'number' || !Number.isInteger(status)) {
-    throw recordingError(`"status" must be a whole number, ${shownValue(status)}.`);
+    throw recordingError(`"status" must be an integer, ${shownValue(status)}.`);
   }
   const url = targetOf(value);
   if (url === undefined) {
-    throw recordingError('needs "url" as an absolute URL, or "path" beginning with a slash.');
+    throw recordingError('needs "url" as an absolute URL, or "path" starting with a slash.');
   }
   const endedMs = timestampMs(at);
   const { id } = isRecord(value.device) ? value.device : {};

@@ -111,9 +111,9 @@ describe('a HAR file', () => {
     ['nothing', '', 'is cut off or not JSON: '],
     ['no JSON', '<html>', 'is cut off or not JSON: '],
     ['half an archive', har(entry).slice(0, -20), 'is cut off or not JSON: '],
-    ['a list', '[]', 'is not a HAR 1.2 archive: it has no list log.entries.'],
-    ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
-    ['entries that are no list', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
+    ['a list', '[]', 'is not a HAR 1.2 archive: it has no array log.entries.'],
+    ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no array log.entries.'],
+    ['entries that are not an array', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
   ])('with %s is refused in one sentence', async (_, content, sentence) => {
     const problem = await problemOf(fileOf('bad.har', content));
     expect(problem.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);
@@ -137,7 +137,7 @@ describe('a HAR file', () => {
     [
       'no method',
       { ...entry, request: { url: 'https://h/' } },
-      'request.method must be a text, missing.',
+      'request.method must be a string, missing.',
     ],
     [
       'a path for a URL',
@@ -147,7 +147,7 @@ describe('a HAR file', () => {
     [
       'a wrong status',
       { ...entry, response: { status: '200' } },
-      'response.status must be a whole number, not "200".',
+      'response.status must be an integer, not "200".',
     ],
   ])('with %s is refused by the number of the entry', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.har', har(entry, wrong)));
@@ -195,17 +195,17 @@ describe('a journal', () => {
     [
       'no JSON',
       'GET /api 200',
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     ],
     [
       'a list',
       '[]',
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     ],
     [
       'a line that breaks off',
       JSON.stringify(line).slice(0, 30),
-      'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
+      'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
     ],
     [
       'no time',
@@ -217,31 +217,27 @@ describe('a journal', () => {
       journal({ ...line, at: '2026-02-30T00:00:00Z' }),
       '"at" must be a time such as 2026-01-31T12:00:00Z, not "2026-02-30T00:00:00Z".',
     ],
-    ['no method', journal({ ...line, method: '' }), '"method" must be a text, not "".'],
-    [
-      'no status',
-      journal({ ...line, status: undefined }),
-      '"status" must be a whole number, missing.',
-    ],
+    ['no method', journal({ ...line, method: '' }), '"method" must be a string, not "".'],
+    ['no status', journal({ ...line, status: undefined }), '"status" must be an integer, missing.'],
     [
       'half a status',
       journal({ ...line, status: 200.5 }),
-      '"status" must be a whole number, not 200.5.',
+      '"status" must be an integer, not 200.5.',
     ],
     [
       'no place',
       journal({ ...line, url: undefined }),
-      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+      'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
     [
       'a wrong url',
       journal({ ...line, url: '/api' }),
-      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+      'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
     [
       'a wrong path',
       journal({ ...line, url: undefined, path: 'api' }),
-      'needs "url" as an absolute URL, or "path" beginning with a slash.',
+      'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
   ])('with %s is refused by the number of the line', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
@@ -269,7 +265,7 @@ describe('a journal', () => {
 });
 
 describe('a file', () => {
-  it.each([['that is not there', 'missing.har', 'ENOENT']])(
+  it.each([['that is missing', 'missing.har', 'ENOENT']])(
     '%s is refused by the system',
     async (_, name, code) => {
       await expect(read(join(folder, name))).rejects.toMatchObject({ code });
@@ -280,7 +276,7 @@ describe('a file', () => {
     await expect(read(folder)).rejects.toThrow(/^it is a folder$/);
   });
 
-  it('that is no UTF-8 is refused', async () => {
+  it('that is not UTF-8 is refused', async () => {
     const utf16 = Buffer.from(`\ufeff${har(entry)}`, 'utf16le');
     for (const name of ['utf16.har', 'utf16.ndjson']) {
       const { sentence } = await problemOf(fileOf(name, utf16));

@@ -20,7 +20,7 @@ export interface RecordedExchange {
 
 /** The same with all that was recorded of it. */
 export interface FullExchange extends RecordedExchange {
-  /** Where it stands in the file, such as `entry 3`. */
+  /** Its place in the file, such as `entry 3`. */
   readonly place: string;
   /** Milliseconds since the Unix epoch: it was sent, its answer was whole. */
   readonly sentMs: number;
@@ -29,7 +29,7 @@ export interface FullExchange extends RecordedExchange {
   readonly url: string;
   readonly requestHeaders: () => RecordedHeaders;
   readonly responseHeaders: () => RecordedHeaders;
-  /** The whole body of the answer; undefined where it was not recorded as it was sent. */
+  /** The whole body of the answer; undefined if it was not recorded unchanged. */
   readonly responseBytes: () => Buffer | undefined;
   /** Id of the device that sent it, where the recorder knew. */
   readonly device?: string;

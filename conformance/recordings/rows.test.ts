@@ -64,7 +64,7 @@ describe('what stays', () => {
     ['PATCH', `${v1}/useradm/roles/x`],
     ['OPTIONS', `${v1}/useradm/roles`],
     ['HEAD', `${v1}/useradm/roles`],
-  ])('is no deprecated call: %s %s', (method, path) => {
+  ])('is not a deprecated call: %s %s', (method, path) => {
     expect(usedBy(method, path)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** The deprecation schedule as it stands on one day. Spec: Versioning */
+/** The deprecation schedule on one day. Spec: Versioning */
 import {
   type DeprecatedApi,
   type DeprecatedField,
@@ -9,7 +9,7 @@ import {
 } from '../../fixtures/contract/deprecations.ts';
 import { daysBetween } from './day.ts';
 
-/** Where a row of the schedule stands on a day. */
+/** The state of a row of the schedule on a day. */
 type DeprecationState = 'not-yet-deprecated' | 'deprecated' | 'retired';
 
 /** One row of the schedule on a day; days are UTC, `YYYY-MM-DD`. */
@@ -22,7 +22,7 @@ export interface ScheduleRow {
   readonly alsoAt?: readonly string[];
   /** Family and version, as in `management v1`. */
   readonly versions: readonly string[];
-  /** Of a field alone: its name, and where it stands. */
+  /** For a field only: its name and its place. */
   readonly field?: string;
   readonly place?: DeprecatedField['place'];
   readonly deprecatedSince: string;
@@ -42,7 +42,7 @@ export interface Schedule {
   readonly rows: readonly ScheduleRow[];
 }
 
-/** The schedule as it stands on a day. */
+/** The schedule on a day. */
 export function scheduleOn(on: string): Schedule {
   const calls = deprecatedApis.map((api) => callRow(api, on));
   const fields = deprecatedFields.map((field) => fieldRow(field, on));

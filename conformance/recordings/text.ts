@@ -46,9 +46,9 @@ export function trafficSentence(traffic: Traffic): string {
   const calls = recordings.reduce((sum, recording) => sum + recording.calls, 0);
   const among = counted(calls, 'call');
   const verdict = {
-    nothing: 'nothing was checked: the traffic has no call of this API.',
+    nothing: 'nothing was checked: the traffic has no calls of this API.',
     clear: `nothing deprecated is used in ${among}.`,
-    reads: `${counted(findings.length, 'row')} of the schedule in ${among}, only fields of answers: clients that read them must change.`,
+    reads: `${counted(findings.length, 'row')} of the schedule in ${among}, all in answer fields: clients that read them must change.`,
     uses: `${counted(findings.length, 'row')} of the schedule used in ${among}.`,
   }[traffic.outcome];
   const blind = `${counted(unseen, 'call')} may carry a deprecated field in a body that was not recorded.`;

@@ -8,7 +8,7 @@ const breach: ReportedBreach = {
   requirements: ['configuration.read-texts'],
   level: 'must',
   operation: 'get-configuration',
-  text: '200 body: /timezone must be a text, not the number 7',
+  text: '200 body: /timezone must be a string, not the number 7',
   exchange: { startMs: 0, request: { line: 'GET http://host/', headers: {} }, elapsedMs: 1 },
 };
 const verdict = verdictOn(
@@ -17,7 +17,7 @@ const verdict = verdictOn(
   { level: 'must', breaches: [breach] },
 );
 const line =
-  'invariant: get-configuration: 200 body: /timezone must be a text, not the number 7 (configuration.read-texts)';
+  'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-texts)';
 
 describe('a breach', () => {
   it('stands in the text and in JUnit, by operation and requirement', () => {

@@ -55,7 +55,7 @@ code { font-size: 0.85em; }
 export function coverageHtml(coverage: Coverage): string {
   const headings = Object.keys(coverage.byHeading);
   const body = `<main>
-<h1>Requirements and what decides them</h1>
+<h1>Requirements and their tests</h1>
 ${countTables(coverage)}
 ${headings.map((heading) => headingTable(heading, coverage)).join('\n')}
 </main>`;

@@ -83,7 +83,7 @@ describe('the page of a run', () => {
     expect(await shown().count()).toBe(row?.cases.length);
     await page.getByLabel('Words').fill('nothing is called so');
     expect(await count()).toBe(`0 of ${verdicts.length} cases`);
-    expect(await page.getByText('No case fits these filters.').isVisible()).toBe(true);
+    expect(await page.getByText('No case matches these filters.').isVisible()).toBe(true);
   });
 
   it('opens a case: requirements, both sides, exchanges, and the way to repeat it', async () => {

@@ -13,7 +13,7 @@ export function verdictNdjson(verdict: CaseVerdict): string {
   return line({ type: 'verdict', ...verdict });
 }
 
-/** The last line: the whole result but for the verdicts, which have been told. */
+/** The last line: the whole result except the verdicts, which were written before. */
 export function endLine({ verdicts: _, ...result }: ConformanceResult): string {
   return line({ type: 'end', ...result });
 }

@@ -26,7 +26,7 @@ const verdicts = [
     expected: 'status 400',
     actual: '204 without a body',
   }),
-  verdictOf('errors/error-says-why', { verdict: 'fail', expected: 'a text', actual: 'none' }),
+  verdictOf('errors/error-says-why', { verdict: 'fail', expected: 'a string', actual: 'none' }),
   verdictOf('authentication/first-contact-is-401', { verdict: 'pass' }),
   verdictOf('authentication/rsa-signature-is-accepted', {
     verdict: 'error',
@@ -127,7 +127,7 @@ describe('the list of cases', () => {
       '  deployment-status/other-status-is-400 (must, write, needs operator)',
     );
     expect(lines).toContain(
-      '      A status that a device may not report, aborted and pending too, is answered 400.',
+      '      A status that a device may not report, such as aborted or pending, is answered 400.',
     );
     expect(lines.at(-1)).toBe(`${listCases().length} cases`);
   });
@@ -205,7 +205,7 @@ describe('a SHOULD that is missed with --fail-on must', () => {
 
 describe('a failure that is waived', () => {
   const waiver = { reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
-  const failure = { verdict: 'fail', expected: 'a text', actual: 'none' } as const;
+  const failure = { verdict: 'fail', expected: 'a string', actual: 'none' } as const;
   const waived = resultOf([verdictOn('errors/error-says-why', failure, { waiver })]);
 
   it('is told as waived, with whose waiver it is, and not among the failures', () => {

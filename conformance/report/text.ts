@@ -111,7 +111,9 @@ function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): rea
   return judgedEverywhere.flatMap(({ requirement, operations, unjudged }) => {
     const broken = operations.filter((each) => each.broken > 0);
     const parts = [
-      ...broken.map((each) => `${each.operation} broke it ${each.broken} of ${each.judged} times`),
+      ...broken.map(
+        (each) => `${each.operation} violated it ${each.broken} of ${each.judged} times`,
+      ),
       ...(isWhole && isMustId(requirement) && unjudged.length > 0
         ? [`no exchange of ${unjudged.join(', ')} was judged`]
         : []),
@@ -148,7 +150,7 @@ function cutShortLines(verdicts: readonly CaseVerdict[]): readonly string[] {
   const ends = verdicts.flatMap(({ attempts = [] }) => attempts);
   const count = ends.filter(({ reason }) => reason?.code === 'connection-closed').length;
   if (count === 0) return [];
-  return [`${count} runs of cases were cut short by a closed connection, and repeated`];
+  return [`${count} case runs were cut off by a closed connection and repeated`];
 }
 
 /**

@@ -92,5 +92,5 @@ function sourceOf(kind: string, baseUrl: string): string {
     password: "the user's password",
     basic: "printf %s 'EMAIL:PASSWORD' | openssl base64 -A",
   };
-  return sources[kind] ?? 'a secret that was given to the run or received by it';
+  return sources[kind] ?? 'a secret that the run was given or received';
 }

@@ -12,7 +12,7 @@ function reportOf(...verdicts: readonly CaseVerdict[]): Report {
   return readReport(JSON.stringify(resultOf(verdicts)));
 }
 
-function findingOf(verdict: Finding['verdict'], text = 'a text'): Finding {
+function findingOf(verdict: Finding['verdict'], text = 'a string'): Finding {
   if (verdict === 'fail') return { verdict, expected: 'status 400', actual: text };
   if (verdict === 'pass') return { verdict };
   if (verdict === 'observed') return { verdict, observation: text };

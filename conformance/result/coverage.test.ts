@@ -51,18 +51,18 @@ describe('the map of requirements', () => {
   });
 
   it.each<[string, Partial<Requirement>, readonly CaseListing[], string]>([
-    ['that no case names', {}, [], 'no case tests it, and no reason to exclude it is given'],
+    ['that no case names', {}, [], 'no case tests it, and it has no reason for its exclusion'],
     [
       'that is excluded and named all the same',
       { excluded: 'nobody can see it from outside' },
       naming(record.id),
-      'it is excluded, but some cases test it',
+      'it is excluded, but cases test it',
     ],
     [
       'that binds the client without a reason',
       { actor: 'client' },
       [],
-      'it applies to clients, but no reason to exclude it is given',
+      'it applies to clients, but has no reason for its exclusion',
     ],
     [
       'that observes an open point which is none',

@@ -100,13 +100,13 @@ function standingOf(
   covering: readonly CaseListing[],
 ): Pick<CoverageRow, 'standing' | 'reason'> {
   if (excluded !== undefined) {
-    if (covering.length > 0) return unaccounted('it is excluded, but some cases test it');
+    if (covering.length > 0) return unaccounted('it is excluded, but cases test it');
     return { standing: actor === 'client' ? 'client' : 'excluded', reason: excluded };
   }
   if (actor === 'client')
-    return unaccounted('it applies to clients, but no reason to exclude it is given');
+    return unaccounted('it applies to clients, but has no reason for its exclusion');
   if (covering.length === 0 && !isEverywhere(id))
-    return unaccounted('no case tests it, and no reason to exclude it is given');
+    return unaccounted('no case tests it, and it has no reason for its exclusion');
   if (openPoint !== undefined && !openPoints.some(({ id }) => id === openPoint)) {
     return unaccounted(`there is no open point ${openPoint}`);
   }

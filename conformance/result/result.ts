@@ -32,7 +32,7 @@ export interface Attempt extends Finding {
   readonly durationMs: number;
 }
 
-/** The waiver that stands for a failure: known, owned, and for a time only. */
+/** The waiver of a failure that is known, has an owner and expires. */
 interface AppliedWaiver {
   readonly reason: string;
   readonly owner: string;
@@ -46,7 +46,7 @@ export interface ReportedBreach {
   readonly requirements: readonly string[];
   readonly level: RequirementLevel;
   readonly operation: string;
-  /** What is wrong, such as `200 body: /timezone must be a text, not the number 7`. */
+  /** What is wrong, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
   /** The exchange that shows it. */
   readonly exchange: Exchange;
@@ -84,7 +84,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly attempts?: readonly Attempt[];
   /** Fail: the invariants that its exchanges broke, whatever the case itself looked at. */
   readonly breaches?: readonly ReportedBreach[];
-  /** There when the case failed and a waiver stands for that. */
+  /** Present if the case failed and a waiver covers it. */
   readonly waiver?: AppliedWaiver;
   /** There when the case failed by a SHOULD, and only a MUST fails the run. */
   readonly tolerated?: true;
@@ -150,7 +150,7 @@ export interface OpenPointReading {
 /** A waiver of the run and what became of it. */
 export interface WaiverRow extends AppliedWaiver {
   readonly caseId: string;
-  /** `used` stands for a failure; `idle` means that the case was not decided by this run. */
+  /** `used` covers a failure; `idle` means that this run did not decide the case. */
   readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
 }
 

@@ -65,7 +65,7 @@ describe('the JSON Schema of a result', () => {
   });
 });
 
-describe('a file that is no report', () => {
+describe('a file that is not a report', () => {
   it.each([
     ['', 'is not JSON'],
     ['{', 'is not JSON'],

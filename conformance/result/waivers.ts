@@ -19,7 +19,7 @@ const waiverShape = v.strictObject({
 });
 const waiversShape = v.strictObject({ waivers: v.array(waiverShape) });
 
-/** One waiver as its file tells it. */
+/** One waiver of the file. */
 export type Waiver = v.InferOutput<typeof waiverShape>;
 
 /** A file of waivers cannot be read. */

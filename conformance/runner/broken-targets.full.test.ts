@@ -177,7 +177,7 @@ function usedBytes(): number {
 }
 
 describe('a run that selects nothing', () => {
-  it('is no pass', async () => {
+  it('is not a pass', async () => {
     const baseUrl = await serve((_, answer) => answer.end());
     const result = await runAgainst(baseUrl, { selection: ['no/such-case'] });
     expect(result.verdicts).toEqual([]);

@@ -23,7 +23,7 @@ const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   ],
   'a redirect': [
     (_, answer) => answer.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
-    /answers 301, a redirect to https:\/\/elsewhere\.example\/; use the address that it redirects to/,
+    /answers 301, a redirect to https:\/\/elsewhere\.example\/; use the address in the redirect/,
   ],
   'a gateway without its server': [
     (_, answer) => answer.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),

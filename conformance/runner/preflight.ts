@@ -13,7 +13,7 @@ import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const ANSWER_MAX_MS = 5000;
-/** Of a page, whose title stands near its beginning. */
+/** Limit for an HTML page, whose title is near its start. */
 const PAGE_READ_CHARACTERS = 20_000;
 /** How a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
@@ -64,7 +64,7 @@ function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
   const { status, headers } = answer;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
-    const way = 'use the address that it redirects to';
+    const way = 'use the address in the redirect';
     return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
   }
   const isDown = gatewayErrors.includes(status);

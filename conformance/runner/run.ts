@@ -232,7 +232,7 @@ export class Run {
   }
 }
 
-/** The caller's signal, to which every case that is run at the moment may listen. */
+/** The caller's signal, with room for a listener of each running case. */
 function endOfRun(signal: AbortSignal | undefined): AbortSignal {
   const own = AbortSignal.any(signal ? [signal] : []);
   // Node would take so many listeners for a leak.

@@ -13,7 +13,7 @@ import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { listed, withBreaches } from './breaches.ts';
 
-/** What decides whether a case can be run at all. */
+/** What decides whether a case can run. */
 export interface Gates {
   readonly capabilities: ReadonlySet<Capability>;
   readonly disruptive: boolean;
@@ -48,7 +48,7 @@ export function gate(each: RunnableCase, gates: Gates): Finding | undefined {
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
   if (gates.readOnly && each.risk !== 'read') {
-    return skip('read-only', `--read-only leaves out ${each.risk} cases`);
+    return skip('read-only', `--read-only excludes ${each.risk} cases`);
   }
   if (each.risk === 'disruptive' && !gates.disruptive) {
     return skip('disruptive', 'the case may affect other users; --disruptive includes it');
@@ -165,7 +165,7 @@ async function perform(each: RunnableCase, context: TestContext): Promise<Findin
       return { verdict: 'observed', observation: observation.seen };
     } catch (error) {
       if (error instanceof ExpectationFailure) return missedBy(each, error);
-      // Where a case only tells what it saw, nothing to see is what it tells.
+      // A case that only observes reports that there was nothing to see.
       if (error instanceof NotObservable && each.level === 'may') {
         return { verdict: 'observed', observation: error.message };
       }
@@ -181,7 +181,7 @@ function missedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
   if (each.level !== 'may') {
     return { verdict: 'fail', expected, actual, ...(missed === undefined ? {} : { missed }) };
   }
-  return { verdict: 'observed', observation: `${actual}, where ${expected} is usual` };
+  return { verdict: 'observed', observation: `${actual}, where ${expected} is expected` };
 }
 
 /** A case that did not get as far as a judgement. */

@@ -70,7 +70,7 @@ describe('several attempts of a case', () => {
     expect(verdictOfAttempts([failed])).toBe(failed);
   });
 
-  it('none at all is no verdict', () => {
+  it('none at all is not a verdict', () => {
     expect(() => verdictOfAttempts([])).toThrow('without an attempt');
   });
 });

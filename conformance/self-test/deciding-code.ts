@@ -44,7 +44,7 @@ export async function codeHashes(): Promise<CodeHashes> {
   return Object.fromEntries(hashed.map((path) => [path, hashOf(path, sources)]));
 }
 
-/** By the id of each case and of each defect, the module in which it stands. */
+/** The module of each case and of each defect, by id. */
 export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   const isSource = import.meta.url.endsWith('.ts');

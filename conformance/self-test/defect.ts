@@ -31,9 +31,9 @@ export interface ProxiedRequest extends Message {
   readonly method: string;
   /** Of HTTP, such as 1.1; absent from a request that a hook builds. */
   readonly version?: string;
-  /** The whole path without the query, encoded as it was sent. */
+  /** The whole path without the query, as encoded by the sender. */
   readonly path: string;
-  /** The query without its question mark, encoded as it was sent; empty when there is none. */
+  /** The query without its question mark, as encoded by the sender; empty if there is none. */
   readonly query: string;
 }
 

@@ -12,7 +12,7 @@ class WantsToAct extends Error {}
 
 /** Refuses every request; a hook can only read the user's token. */
 function refusing(userToken: string): Ask {
-  return Object.assign(() => Promise.reject(new WantsToAct('only looking on')), { userToken });
+  return Object.assign(() => Promise.reject(new WantsToAct('only observing')), { userToken });
 }
 
 interface Asked {

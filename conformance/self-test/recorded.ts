@@ -72,7 +72,7 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   };
   return ({ id }, touched) => {
     const row = rows.get(id);
-    // As many cases, and each of a module that is as it was, are the same cases.
+    // The same number of cases, each in an unchanged module, are the same cases.
     if (row?.casesRun !== touched.size) return undefined;
     return [id, ...touched].every(isUnchanged) ? row : undefined;
   };

@@ -52,7 +52,7 @@ async function ordered(
   const order: Order = { defectId: id, ids: [...ids] };
   const gone = new AbortController();
   const lost = once(child, 'exit', { signal: gone.signal }).then(([code]) => {
-    throw new Error(`the process that run ${id} ended with ${code}`);
+    throw new Error(`the process that ran ${id} ended with ${code}`);
   });
   const answered = once(child, 'message', { signal: gone.signal });
   child.send(order);

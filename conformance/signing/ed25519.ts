@@ -37,7 +37,7 @@ export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
         'the SHA-256 of the body in hexadecimal': (body) =>
           signed(Buffer.from(digestOf('sha256', body).toString('hex'))),
       },
-      form: { 'the body behind the signature': (body) => Buffer.concat([signed(body), body]) },
+      form: { 'the body after the signature': (body) => Buffer.concat([signed(body), body]) },
     },
   };
 }

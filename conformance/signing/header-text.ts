@@ -5,9 +5,10 @@ export const wrongTexts: Readonly<Record<string, (signature: Buffer) => string>>
   hexadecimal: (signature) => signature.toString('hex'),
   'Base64 of the Base64': (signature) =>
     Buffer.from(signature.toString('base64')).toString('base64'),
-  'the alphabet of URLs': (signature) =>
+  'the URL-safe alphabet': (signature) =>
     signature.toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
-  'signs of no alphabet': (signature) => `${signature.toString('base64').slice(0, -4)}!*~$`,
+  'characters outside the alphabet': (signature) =>
+    `${signature.toString('base64').slice(0, -4)}!*~$`,
   'the last byte missing': (signature) => signature.subarray(0, -1).toString('base64'),
 };
 

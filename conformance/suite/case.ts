@@ -36,7 +36,7 @@ export interface JudgingCase<Arranged> extends CaseFacts {
   readonly run: (arranged: Arranged, context: TestContext) => Promise<void>;
 }
 
-/** A case on what the contract leaves open: it tells what it saw and never fails. */
+/** A case on what the contract leaves open: it reports what it saw and never fails. */
 export interface ObservingCase<Arranged> extends CaseFacts {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<Observation>;
 }

@@ -16,8 +16,8 @@ const fieldValues = {
   boolean: true,
   number: 7,
   text: 'text',
-  'empty text': '',
-  'long text': 'x'.repeat(LONG_TEXT_CHARACTERS),
+  'empty string': '',
+  'long string': 'x'.repeat(LONG_TEXT_CHARACTERS),
   list: [],
   object: {},
 } as const;
@@ -73,7 +73,7 @@ export interface Input {
   readonly field: string;
   /** What the field is given; of the body, its text. */
   readonly value: unknown;
-  /** The good body with the field given in that way; undefined when there is no body at all. */
+  /** The valid body with the field set to the value; undefined if no body is sent. */
   readonly raw: string | undefined;
 }
 
@@ -168,7 +168,7 @@ function bodyText(kind: InputKind, body: unknown): string | undefined {
   return kind === 'missing' ? undefined : JSON.stringify(fieldValues[kind]);
 }
 
-/** The body with what stands at the path replaced; `[]` is the last entry of a list. */
+/** The body with the value at the path replaced; `[]` is the last entry of a list. */
 function withField(
   body: unknown,
   [step = '', ...rest]: readonly string[],

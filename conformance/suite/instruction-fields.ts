@@ -8,8 +8,8 @@ import { isObject } from '../context/instructions.ts';
 
 /** What a field may hold, with the words for it. */
 export const instructionForms = {
-  'a text': (value: unknown) => typeof value === 'string',
-  'a list of texts': (value: unknown) =>
+  'a string': (value: unknown) => typeof value === 'string',
+  'an array of strings': (value: unknown) =>
     Array.isArray(value) && value.every((each) => typeof each === 'string'),
   'an object': isObject,
   'a date-time': (value: unknown) => typeof value === 'string' && isTimestamp(value),
@@ -29,7 +29,7 @@ interface FieldRow {
 export const instructionFields: readonly FieldRow[] = [
   {
     field: 'id',
-    form: 'a text',
+    form: 'a string',
     isRequired: true,
     requirements: { v1: 'next.v1-id', v2: 'next.v2-id' },
   },
@@ -41,13 +41,13 @@ export const instructionFields: readonly FieldRow[] = [
   },
   {
     field: 'artifact.id',
-    form: 'a text',
+    form: 'a string',
     isRequired: false,
     requirements: { v1: 'next.v1-artifact-id' },
   },
   {
     field: 'artifact.artifact_name',
-    form: 'a text',
+    form: 'a string',
     isRequired: true,
     requirements: { v1: 'next.v1-artifact-name', v2: 'next.v2-artifact-name' },
   },
@@ -71,7 +71,7 @@ export const instructionFields: readonly FieldRow[] = [
   },
   {
     field: 'artifact.device_types_compatible',
-    form: 'a list of texts',
+    form: 'an array of strings',
     isRequired: true,
     requirements: { v1: 'next.v1-device-types', v2: 'next.v2-device-types' },
   },

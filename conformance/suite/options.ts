@@ -12,7 +12,7 @@ const REQUESTS_PER_SECOND_MAX = 10_000;
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 interface SuiteOptionRow extends OptionRow {
-  /** The value as a result records it, and what stands there for a run without one. */
+  /** The value as a result records it, and its placeholder for a run without one. */
   readonly recorded?: { readonly as: v.GenericSchema; readonly absent?: unknown };
   /** A replay takes it from the earlier run. */
   readonly isReplayed?: true;
@@ -33,7 +33,7 @@ export const suiteOptions = {
   probe: {
     flag: '--no-probe',
     group: 'What the target can do',
-    help: 'do not send requests to find out what it offers',
+    help: 'do not probe what the target offers',
     cli: { kind: 'switch' },
     default: { value: true, isQuiet: true },
   },

@@ -63,7 +63,7 @@ describe('an exchange that is written down', () => {
     expect(written).toMatchObject({ startMs: 7, elapsedMs: 1 });
   });
 
-  it('describes bytes that are no text', () => {
+  it('describes bytes that are not a string', () => {
     const bytes = Buffer.from([0, 255, 1]);
     const { answer: written } = exchangeOf(
       { method: 'GET', url: '/' },
@@ -82,7 +82,7 @@ describe('an exchange that is written down', () => {
     expect(reportedExchange(written).answer?.body).toMatch(/^x{4096}<904 more>$/);
   });
 
-  it('keeps every byte of a request that is no UTF-8', () => {
+  it('keeps every byte of a request that is not UTF-8', () => {
     const body = Buffer.from([0, 255, 128, 65]);
     const { request } = exchangeOf({ method: 'PUT', url: '/', body }, answer, times);
     expect(request).toMatchObject({ body: '\u0000\u00ff\u0080A', bodyForm: 'latin1' });

@@ -63,7 +63,7 @@ describe('expectations', () => {
     ['a body that is not JSON', () => expectJson(answer(200, '<html>'))],
     ['an empty body', () => expectJson(answer(200))],
     ['another value', () => expectEqual('list', [1, 2], [2, 1])],
-    ['a number for a text', () => expectEqual('total', 2, '2')],
+    ['a number for a string', () => expectEqual('total', 2, '2')],
     ['a missing value', () => expectPresent('a device', undefined)],
   ])('fail with the expected and the actual value on %s', (_, act) => {
     expect(complaint(act)).toMatch(/^expected .+, actual .+/s);

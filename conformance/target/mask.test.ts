@@ -41,7 +41,7 @@ describe('Mask', () => {
     expect(new Mask().text(text)).not.toContain('abc');
   });
 
-  it('learns nothing from a text too short to be a secret', () => {
+  it('learns nothing from a string too short to be a secret', () => {
     const mask = new Mask();
     mask.learn('abc');
     expect(mask.text('abcdef')).toBe('abcdef');
@@ -96,7 +96,7 @@ describe('Mask', () => {
     });
   });
 
-  it('shows a page that came in place of a token', () => {
+  it('shows a page that came instead of a token', () => {
     const mask = new Mask();
     mask.learn('<html>Sign in</html>', 'device-token');
     expect(mask.text('answered 200: <html>Sign in</html>')).toContain('<html>Sign in</html>');

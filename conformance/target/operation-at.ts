@@ -60,7 +60,7 @@ export function recognized(method: string, path: string): Recognized {
   };
 }
 
-/** A part of a path that is no percent-encoding stays as it was sent. */
+/** A part of a path that is not percent-encoded is kept unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

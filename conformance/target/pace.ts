@@ -48,8 +48,7 @@ export class Pace {
     const pauseMs = this.#pauseAskedFor(answer, repetition);
     if (pauseMs === undefined) return undefined;
     const wish = `the target answers ${answer.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
-    if (pauseMs > PAUSE_MAX_MS)
-      return { giveUp: `${wish}, which is longer than the suite is willing to wait` };
+    if (pauseMs > PAUSE_MAX_MS) return { giveUp: `${wish}, which is longer than the suite waits` };
     if (repetition >= REPETITIONS_MAX) {
       return { giveUp: `${wish}, even after three retries` };
     }

@@ -2,7 +2,7 @@
 import type { Answer } from './answer.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** What stands in front of the body of one answer. */
+/** The status line and headers of one answer. */
 export interface RawHead {
   /** Of the answer, such as 1.1. */
   readonly version: string;

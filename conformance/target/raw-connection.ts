@@ -27,7 +27,7 @@ export interface RawRequest {
   readonly body: string;
 }
 
-/** An answer as it was written. */
+/** An answer, unparsed. */
 export interface RawAnswer extends Answer {
   readonly head: RawHead;
   /** The statuses of the interim answers before it. */

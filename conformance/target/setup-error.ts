@@ -87,7 +87,7 @@ export class ControlRefusedError extends SetupError {
   constructor(url: string, seen: string) {
     super(
       `the control listener ${url} cannot be used (${seen}); ` +
-        'check --control-url and --control-token, or leave both out to skip the cases that need them',
+        'check --control-url and --control-token, or omit both to skip the cases that need them',
     );
     this.name = 'ControlRefusedError';
   }
@@ -98,9 +98,7 @@ export class HookLoginError extends SetupError {
   readonly code = 'hook-login-failed';
 
   constructor(because: string) {
-    super(
-      `${because}; fix the hook, or leave the step out to skip the cases that need a user's token`,
-    );
+    super(`${because}; fix the hook, or omit the step to skip the cases that need a user's token`);
     this.name = 'HookLoginError';
   }
 }
@@ -109,7 +107,7 @@ export class HookLoginError extends SetupError {
 export class AdminUnusableError extends SetupError {
   readonly code = 'operator-unusable';
 
-  constructor(because: string, wayOut = 'without a user nothing can be removed') {
+  constructor(because: string, wayOut = 'without a user, nothing can be removed') {
     super(`${because}; ${wayOut}`);
     this.name = 'AdminUnusableError';
   }

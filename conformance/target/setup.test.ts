@@ -22,7 +22,7 @@ describe('a run that cannot begin', () => {
   });
 
   it.each(['example', 'ftp://127.0.0.1', 'http://user:secret@127.0.0.1', ''])(
-    'says that "%s" is no base URL',
+    'says that "%s" is not a base URL',
     async (baseUrl) => {
       await expect(runAgainst(baseUrl)).rejects.toThrow(BaseUrlError);
     },

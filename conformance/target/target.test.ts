@@ -128,7 +128,7 @@ describe('a request', () => {
     await expect(sent).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('that no header can carry is no failure of the target', async () => {
+  it('that no header can carry is not a failure of the target', async () => {
     const headers = { 'x-bad': 'line\nbreak' };
     const sent = sessionOn(await speaking('')).send({ method: 'GET', url: '/', headers });
     await expect(sent).rejects.not.toBeInstanceOf(TransportFailure);

@@ -16,7 +16,7 @@ import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 import { formBody, type UploadForm } from './upload-form.ts';
 
-/** How often a link may redirect, as usual in HTTP clients. */
+/** Maximum number of redirects of a link, as in most HTTP clients. */
 const REDIRECTS_MAX = 10;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -288,7 +288,7 @@ function streamed(body: WireRequest['body']) {
   return Array.isArray(body) ? Readable.from(body) : (body as string | Buffer | undefined);
 }
 
-/** A link given by a target may not be a URL at all, which other cases check. */
+/** A link of the target may not be a valid URL, which other cases check. */
 function requireWay(url: string): void {
   if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${shown(url)}`);
 }

@@ -40,7 +40,7 @@ const subcommands: Subcommands = {
     load: () => import('./compare.ts'),
   },
   judge: {
-    summary: 'judge a server by a recording: a HAR file or a journal',
+    summary: 'judge a server from a recording: a HAR file or a journal',
     load: () => import('./judge.ts'),
   },
   hooks: {
@@ -63,7 +63,7 @@ const commandRows = {
   ledger: {
     flag: '--ledger <file>',
     group: 'Reports',
-    help: 'list all that is created, for `fleetbed cleanup`',
+    help: 'list everything that the run creates, for `fleetbed cleanup`',
     cli: { kind: 'file' },
   },
   compare: {
@@ -75,7 +75,7 @@ const commandRows = {
   dryRun: {
     flag: '--dry-run',
     group: 'Instead of a run',
-    help: 'show what would be run and created',
+    help: 'show what a run would do and create',
     cli: { kind: 'switch' },
   },
   list: {

@@ -21,7 +21,7 @@ export function printCoverage(form: string | true): ExitCode {
   if (!render) {
     const accepted = Object.keys(renderings).join(', ');
     throw new CommandError(
-      `--coverage ${form} is not a form. Accepted: ${accepted}.`,
+      `--coverage ${form} is not supported. Accepted: ${accepted}.`,
       exitCodes.usage,
     );
   }

@@ -6,7 +6,7 @@ import { addExamples } from '../../options/examples.ts';
 import { createOutput } from '../../output/output.ts';
 
 const contract = [
-  'The file for --hooks names one command for all steps, or one per step. No shell is used.',
+  'The file for --hooks names one command for all steps, or one per step. Commands run without a shell.',
   '',
   '  timeLimitSeconds: 20            # default: 30',
   '  command: [node, steer.mjs]      # for every step without a command of its own',

@@ -57,7 +57,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
       const { code, stdout } = await judge(fileOf(name, content));
       expect(code).toBe(0);
       expect(stdout).toMatch(/^held: \d\d requirements, \d\d not tested \(/);
-      expect(stdout).toMatch(/\d+ entries, \d+ judged; 2 devices told apart$/m);
+      expect(stdout).toMatch(/\d+ entries, \d+ judged; 2 devices identified$/m);
       expect(stdout).toMatch(/^ {2}\d+ are of the management API, .*: (line|entry) \d/m);
     }
   });
@@ -79,8 +79,8 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
   it('leaves it open where nothing can be judged', async () => {
     const { code, stdout } = await judge(har, '--url', 'https://other.example');
     expect(code).toBe(4);
-    expect(stdout).toMatch(/^NOTHING TESTED: no entry decides a requirement/);
-    expect(stdout).toContain(' are of other servers: entry 1, entry 2');
+    expect(stdout).toMatch(/^NOTHING TESTED: no entry can be judged by a requirement/);
+    expect(stdout).toContain(' of other servers: entry 1, entry 2');
   });
 
   it.each<[string, () => readonly string[], number, string]>([
@@ -91,7 +91,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
       'an entry without an answer',
       () => [fileOf('y.har', '{"log":{"entries":[{}]}}')],
       3,
-      'missing. Save the recording again, or remove what stands there.',
+      'missing. Record the traffic again, or remove the damaged part.',
     ],
     [
       'bytes that are no text',

@@ -28,13 +28,13 @@ const exitCodeOf: Readonly<Record<RecordingJudgement['outcome'], ExitCode>> = {
 const help = `
 FILE is a HAR 1.2 file, as browsers and proxies save it, or a journal, as fleetbed journal --json
 prints it (--limit 500): a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
-fleetbed simulate --check-share applies. What a recording lacks is not judged, and is counted.
+fleetbed simulate --check-share applies. Anything that the recording lacks is counted as not judged.
 
 JSON is {file, form, server, outcome: "violated"|"held"|"nothing", entries, judged, devices, alone,
 requirements: [{requirement, sentence, judged, broken, firstBreach?}], leftOut: [{reason, entries,
 first: [place]}]}. Tokens and signatures are masked.
 
-Exit codes: 0 what was judged holds; 1 a requirement is violated; 3 the recording cannot be read;
+Exit codes: 0 no requirement is violated; 1 a requirement is violated; 3 the recording cannot be read;
 4 nothing could be judged.
 `;
 
@@ -74,7 +74,7 @@ export function configure(command: Command): void {
 function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
     const wayOut =
-      error.place === '' ? '' : ' Save the recording again, or remove what stands there.';
+      error.place === '' ? '' : ' Record the traffic again, or remove the damaged part.';
     return new CommandError(`${error.message}${wayOut}`, exitCodes.setUp, error);
   }
   const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);

@@ -54,7 +54,7 @@ export function configure(command: Command): void {
   );
 }
 
-/** What was not given on the command line is as it was in the earlier run. */
+/** Options that the command line omits have the values of the earlier run. */
 function recorded({ target, seed, settings }: Report, command: Command): object {
   const facts: readonly (readonly [string, unknown])[] = [
     ['--url', target.baseUrl],

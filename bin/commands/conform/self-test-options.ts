@@ -30,27 +30,27 @@ export const selfTestRows = {
   sample: {
     flag: '--sample <count>',
     group,
-    help: 'run what changed since the committed result, and so many of the others',
+    help: 'run the defects that changed since the committed result and this many others',
     cli: { kind: 'count', min: 0, max: SAMPLE_MAX },
     conflicts: ['fuzz', 'html'],
   },
   fuzz: {
     flag: '--fuzz <count>',
     group: fuzzing,
-    help: 'so many random alterations of answers, in place of the planted defects',
+    help: 'run this many random alterations of answers instead of the planted defects',
     cli: { kind: 'count', min: 1, max: FUZZ_MAX },
     conflicts: ['html', 'record'],
   },
   seed: {
     flag: '--seed <text>',
     group,
-    help: `with --fuzz or --sample: decides which alterations or defects (default: ${defaultSeed})`,
+    help: `with --fuzz or --sample: seed of the selection (default: ${defaultSeed})`,
     cli: { kind: 'text' },
   },
   floor: {
     flag: '--floor <share>',
     group: fuzzing,
-    help: `with --fuzz: least share to be noticed of those that break a must (default: ${defaultFloor})`,
+    help: `with --fuzz: minimum share of the alterations that break a must to be noticed (default: ${defaultFloor})`,
     cli: { kind: 'share' },
   },
   html: {
@@ -62,7 +62,7 @@ export const selfTestRows = {
   record: {
     flag: '--record',
     group: reports,
-    help: 'run what changed since the committed result, and --sample of the others; update it',
+    help: 'run the defects that changed since the committed result and --sample others; update the result',
     cli: { kind: 'switch' },
   },
   json: {

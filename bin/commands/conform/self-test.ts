@@ -115,7 +115,7 @@ function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): voi
     floor !== undefined
       ? '--floor is an option of random alterations; add --fuzz.'
       : seed !== undefined && sample === undefined
-        ? '--seed draws alterations or a sample of the defects; add --fuzz or --sample.'
+        ? '--seed selects alterations or a sample of the defects; add --fuzz or --sample.'
         : undefined;
   if (sentence !== undefined) throw new CommandError(sentence, exitCodes.usage);
 }
@@ -196,7 +196,7 @@ async function knownResults(
   if (sample === undefined) return recorded;
   const drawn = sampleOf({ id: seed, sample }, new Set(defects.map(({ id }) => id)));
   output.progress(
-    `self-test: what changed since the committed result, and ${drawn.size} of the others by --seed ${seed}`,
+    `self-test: the defects that changed since the committed result, and ${drawn.size} others by --seed ${seed}`,
   );
   return (defect, ids) => (drawn.has(defect.id) ? undefined : recorded(defect, ids));
 }

@@ -40,7 +40,7 @@ export const steeringRows = {
   hooks: {
     flag: '--hooks <file>',
     group,
-    help: 'commands to use in place of the management API',
+    help: 'commands to use instead of the management API',
     cli: { kind: 'file' },
   },
   capabilities: {

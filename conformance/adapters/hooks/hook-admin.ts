@@ -40,7 +40,7 @@ export class HookAdmin implements TargetAdmin {
 
   get caller(): Caller {
     if (this.#userToken !== undefined) return new Caller(this.#session, bearer(this.#userToken));
-    const because = 'there is neither a login hook nor credentials';
+    const because = 'no login hook and no credentials are given';
     throw new MissingCapability('operator/login', because);
   }
 
@@ -87,7 +87,7 @@ export class HookAdmin implements TargetAdmin {
   }
 
   describeArtifact(): Promise<void> {
-    const because = 'there is no step that changes what an artifact is called or said to be';
+    const because = 'no step changes the description of an artifact';
     return Promise.reject(new MissingCapability('operator/describe-artifact', because));
   }
 

@@ -50,11 +50,11 @@ const fileShape = v.pipe(
   }),
   v.check(
     ({ command: whole, steps }) => whole !== undefined || steps !== undefined,
-    'must have a command, or steps with a command each',
+    'must have a command, or a command for each step',
   ),
   v.check(
     ({ command: whole, steps = {} }) => whole !== undefined || !Object.values(steps).includes(null),
-    'a step without a command of its own needs the common command',
+    'has no command, and there is no common command',
   ),
 );
 

@@ -126,7 +126,7 @@ describe('a hook that fails', () => {
   });
 });
 
-describe('a step that is not there', () => {
+describe('a step that is missing', () => {
   it('is a missing capability when no command is given for it', async () => {
     const { hooks, session } = hooksOf('', { steps: { accept: null } });
     const asking = hooks.ask(session, 'reject');
@@ -263,7 +263,7 @@ describe('a file of hooks', () => {
     ['nothing', '', 'line 1: must be Object, not null'],
     ['no command', 'timeLimitSeconds: 5', 'must have a command, or steps'],
     ['no YAML', 'command: [', 'Flow sequence'],
-    ['a command that is a text', 'command: rm -rf /', 'command: must be a list of strings'],
+    ['a command that is a string', 'command: rm -rf /', 'command: must be a list of strings'],
     ['an empty command', 'command: []', 'command: must name a program'],
     ['a program without a name', "command: ['']", 'command: must name a program'],
     ['a step that there is not', '{command: [a], steps: {fly: [b]}}', 'must be a step: login'],

@@ -54,7 +54,7 @@ export class Hooks {
   ): Promise<StepAnswer<Step>> {
     const { commands, folder, timeLimitMs } = this.#book;
     const command = commands.get(step);
-    if (!command) throw missing(step, 'there is no hook for it');
+    if (!command) throw missing(step, 'no hook is given for this step');
     const tenant = this.#tenant ?? null;
     const text = JSON.stringify({ step, baseUrl: this.#baseUrl, tenant, input });
     const deed = { method: 'HOOK', url: step, body: text, timeLimitMs };

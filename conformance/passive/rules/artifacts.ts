@@ -81,7 +81,7 @@ function violationIn(
     if (before === undefined) continue;
     return {
       where: `200 body: ${at}/${name}`,
-      must: `be what was said of the artifact before, ${shown(before)}`,
+      must: `be as in the earlier answer, ${shown(before)}`,
       seen: shown(value),
       requirement: requirementOn(operation, ['body', name]),
     };
@@ -93,7 +93,7 @@ function violationIn(
   if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
   return {
     where: `200 body: ${at}/modified`,
-    must: `not go back behind ${new Date(latest).toISOString()}, said before`,
+    must: `not be before ${new Date(latest).toISOString()}, as in an earlier answer`,
     seen: shown(modified),
     requirement: 'artifacts.modified',
   };
@@ -127,7 +127,7 @@ function changedInstruction(exchange: JudgedExchange, { run }: Memory): Violatio
     if (before === undefined) continue;
     return {
       where: `200 body: /artifact/${said}`,
-      must: `be what was said of the artifact before, ${shown(before)}`,
+      must: `be as in the earlier answer, ${shown(before)}`,
       seen: shown(value),
       requirement:
         said === 'artifact_name' ? 'next.names-the-artifact' : 'next.types-of-the-artifact',

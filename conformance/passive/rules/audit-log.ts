@@ -110,7 +110,7 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
     if (sort === 'asc' ? now >= before : now <= before) continue;
     return {
       where: where.of(index),
-      must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the one before, sorted ${sort}`,
+      must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
       seen: shown(time),
       requirement: asked === undefined ? where.unasked : where[sort],
     };
@@ -153,7 +153,7 @@ function filledAmiss(exchange: JudgedExchange): Violation | undefined {
     const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
     const other = filled.find((each) => each !== type);
     if (other === undefined) continue;
-    const must = `fill no member but that of its type, ${shown(type)}`;
+    const must = `fill only the member of its type, ${shown(type)}`;
     return { where: `200 body: /${index}/object`, must, seen: shown(filled) };
   }
   return undefined;
@@ -174,7 +174,7 @@ function quietPageOf(exchange: JudgedExchange) {
   return isQuiet(exchange) ? pageOf(exchange) : undefined;
 }
 
-/** A page as it was asked for and answered; undefined where its size is left to the server. */
+/** A page, requested and answered; undefined if the request leaves its size to the server. */
 function pageOf(exchange: JudgedExchange) {
   const [page = '1', size] = [exchange.parameter('page'), exchange.parameter('per_page')];
   const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));
@@ -217,11 +217,11 @@ function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   const isSettled = isQuiet(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
-    const must = `have next only where a page follows, ${before + length} of ${total} entries in`;
+    const must = `have next only if a page follows, ${before + length} of ${total} entries in`;
     return { where, must, seen, requirement: 'audit.link-next' };
   }
   if (relations.includes('prev') === page > 1) return undefined;
-  const must = `have prev only where a page goes before, at page ${page}`;
+  const must = `have prev only if there is a previous page, at page ${page}`;
   return { where, must, seen, requirement: 'audit.link-prev' };
 }
 

@@ -45,7 +45,7 @@ function stepsTo(issue: v.BaseIssue<unknown>): readonly string[] {
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   boolean: 'a boolean',
   Array: 'a list',

@@ -116,7 +116,7 @@ function isOverOnce(requirement: RequirementId, how: string, overMs: OverMs): Pa
       const over = overBefore(request.sentMs, memory, overMs);
       const id = over.find((each) => each === object?.id);
       if (id === undefined) return undefined;
-      const must = `be offered no longer, since ${how}`;
+      const must = `not be offered any more, since ${how}`;
       return { where: `deployment ${shown(id)}`, must, seen: 'it is offered again' };
     },
   };
@@ -156,12 +156,12 @@ const askingRules: readonly PassiveRule[] = [
     },
     violation: ({ json, serverNowMs }) => {
       const expire = memberAt(json, ['artifact', 'source', 'expire']);
-      // Whether it is a date-time at all is another requirement.
+      // Another requirement checks that it is a date-time.
       const endMs = momentOf(expire);
       if (endMs === undefined || endMs > serverNowMs) return undefined;
       return {
         where: '200 body: /artifact/source/expire',
-        must: 'be a later time',
+        must: 'be in the future',
         seen: shown(expire),
       };
     },
@@ -276,7 +276,7 @@ const reportRules: readonly PassiveRule[] = [
     },
     violation: ({ answer, status }) =>
       status === 404
-        ? { where: 'a deployment of that id', must: 'be there', seen: shownAnswer(answer) }
+        ? { where: 'the deployment of that id', must: 'exist', seen: shownAnswer(answer) }
         : undefined,
   },
   succeedsWith(204, 'put-deployment-log', 'log.is-accepted'),
@@ -294,7 +294,7 @@ const mapRules: readonly PassiveRule[] = [
     violation: (exchange) => {
       if (isObject(mapIn(exchange))) return undefined;
       const seen = shownAnswer(exchange.answer);
-      return { where: '200 body', must: 'be a map in an object', seen };
+      return { where: '200 body', must: 'be an object with a map', seen };
     },
   },
   {
@@ -321,7 +321,7 @@ const sourceRule: PassiveRule = {
   violation: ({ status }) =>
     status < 300
       ? undefined
-      : { where: 'the link', must: 'give the artifact', seen: `status ${status}` },
+      : { where: 'the link', must: 'return the artifact', seen: `status ${status}` },
 };
 
 /** Spec: Device deployments v1, v2; States and transitions; UpdateControlMap */

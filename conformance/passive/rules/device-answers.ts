@@ -48,7 +48,7 @@ export function invariantOn(
   return { ...found, operations: places, ...(requirement && { requirement }) };
 }
 
-/** Those invariants that show in the exchanges of devices, whatever stands before the server. */
+/** The invariants that show in the exchanges of devices, whatever proxy is in front of the server. */
 const errorRules: readonly PassiveRule[] = [
   invariantOn('error-body', deviceOperations),
   invariantOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
@@ -78,7 +78,7 @@ const configurationRules: readonly PassiveRule[] = [
       const wrong = Object.entries(object).find(([, value]) => typeof value !== 'string');
       if (wrong === undefined) return undefined;
       const [name, value] = wrong;
-      return { where: `${status} body: /${name}`, must: 'be a text', seen: shown(value) };
+      return { where: `${status} body: /${name}`, must: 'be a string', seen: shown(value) };
     },
   },
 ];

@@ -36,7 +36,7 @@ function mustBeText(name: string): PassiveRule['violation'] {
   return (exchange) => {
     const value = exchange.object?.[name];
     if (typeof value === 'string') return undefined;
-    return memberViolation(exchange, name, { must: 'be a text', seen: shown(value) });
+    return memberViolation(exchange, name, { must: 'be a string', seen: shown(value) });
   };
 }
 
@@ -81,7 +81,7 @@ export const errorInvariants: readonly PassiveRule[] = [
       if (error !== undefined && error !== '') return undefined;
       return memberViolation(exchange, 'error', {
         must: 'say why',
-        seen: error === '' ? 'an empty text' : 'none',
+        seen: error === '' ? 'an empty string' : 'none',
       });
     },
   },
@@ -111,7 +111,7 @@ export const errorInvariants: readonly PassiveRule[] = [
       if (id === '') return idViolation(exchange, 'not be empty');
       return run.isNewRequestId(id)
         ? undefined
-        : idViolation(exchange, 'be another for each request');
+        : idViolation(exchange, 'be different for each request');
     },
   },
   {
@@ -123,7 +123,7 @@ export const errorInvariants: readonly PassiveRule[] = [
       const id = requestIdIn(exchange);
       const inHeader = exchange.answer.headers[exchange.requestIdHeader];
       if (id === undefined || id === inHeader) return undefined;
-      return idViolation(exchange, `be that of the header, ${shown(inHeader)}`);
+      return idViolation(exchange, `equal that of the header, ${shown(inHeader)}`);
     },
   },
   {
@@ -134,7 +134,7 @@ export const errorInvariants: readonly PassiveRule[] = [
       const isNamed = exchange.object?.request_id !== undefined;
       const unnamed = run.unnamedRefusals(exchange.row.id, isNamed);
       if (unnamed < UNNAMED_MAX) return undefined;
-      return idViolation(exchange, `be there in one of ${unnamed} refusals`);
+      return idViolation(exchange, `be present in one of ${unnamed} refusals`);
     },
   },
 ];

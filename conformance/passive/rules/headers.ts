@@ -43,7 +43,7 @@ export const headerInvariants: readonly PassiveRule[] = [
       for (const [name, form] of Object.entries(forms)) {
         const value = answer.headers[name];
         if (value === undefined || form.test(value.trim())) continue;
-        return { where: `${status} ${name}`, must: 'have its form', seen: shown(value) };
+        return { where: `${status} ${name}`, must: 'be well-formed', seen: shown(value) };
       }
       return undefined;
     },

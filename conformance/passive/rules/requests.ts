@@ -39,7 +39,7 @@ function strangeArtifact(exchange: JudgedExchange): Violation | undefined {
     if (release !== undefined && typeof name === 'string' && name !== release) {
       const violation = listViolation(
         `/${index}/name`,
-        `be the release asked for, ${shown(release)}`,
+        `be the requested release, ${shown(release)}`,
         name,
       );
       return { ...violation, requirement: 'artifacts.list-selects-release' };
@@ -47,7 +47,7 @@ function strangeArtifact(exchange: JudgedExchange): Violation | undefined {
     const types = memberAt(artifact, ['device_types_compatible']);
     if (type !== undefined && Array.isArray(types) && !types.includes(type)) {
       const where = `/${index}/device_types_compatible`;
-      const violation = listViolation(where, `hold the type asked for, ${shown(type)}`, types);
+      const violation = listViolation(where, `include the requested type, ${shown(type)}`, types);
       return { ...violation, requirement: 'artifacts.list-selects' };
     }
   }
@@ -81,7 +81,7 @@ function otherMap(
   return listViolation(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
 }
 
-/** The end of a link, where both it and the moment of the answer are known. */
+/** The expiry of a link, if both it and the time of the answer are known. */
 function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
   const expire = memberAt(exchange.json, steps);
   const { date = '' } = exchange.answer.headers;
@@ -160,7 +160,7 @@ export const requestInvariants: readonly PassiveRule[] = [
     violation: ({ answer }) => {
       const isWhole = answer.bytes.length > 0 && isWholeTar(answer.bytes);
       if (isWhole) return undefined;
-      return { where: '200 body', must: 'be a whole file', seen: shownAnswer(answer) };
+      return { where: '200 body', must: 'be a complete file', seen: shownAnswer(answer) };
     },
   },
   {

@@ -57,7 +57,7 @@ export const statusInvariants: readonly PassiveRule[] = [
       if (row.success[status] !== undefined || contractOperation === undefined) return undefined;
       const requirement = requirementOn(contractOperation, ['status']);
       const listed = Object.keys(row.success).join(' or ');
-      return { ...statusViolation(exchange, `be ${listed} where it is a success`), requirement };
+      return { ...statusViolation(exchange, `be ${listed} if it is a success`), requirement };
     },
   },
   {
@@ -77,5 +77,5 @@ export const statusInvariants: readonly PassiveRule[] = [
 /** The violation of an operation that gave no answer in time. */
 export function hangOf(operation: OperationId, message: string): NamedViolation {
   const requirement = requirementOn(operation, ['status']);
-  return { where: 'the answer', must: 'come in time', seen: message, requirement };
+  return { where: 'the answer', must: 'arrive in time', seen: message, requirement };
 }

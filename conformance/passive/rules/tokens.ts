@@ -90,7 +90,7 @@ export const tokenRules: readonly PassiveRule[] = [
   {
     requirement: 'tokens.device-token-lasts-a-week',
     operations: ['post-auth-request'],
-    // Whether it is a token at all is another requirement, and the contract requires no claims.
+    // Another requirement checks that it is a token; the contract requires no claims.
     applies: (exchange) =>
       isGranted(exchange) &&
       /^[\w-]+\.[\w-]+\.[\w-]*$/.test(exchange.answer.text) &&

@@ -24,7 +24,7 @@ export function Cases({
   return (
     <div class="report-stack" id="verdicts">
       <Filters facts={facts} filter={filter} shown={shown.length} onFilter={onFilter} />
-      {shown.length === 0 && <Empty title="No case fits these filters." />}
+      {shown.length === 0 && <Empty title="No case matches these filters." />}
       {byArea(shown).map(([area, own]) => (
         <Area key={area} area={area} entries={own} isAsked={isAsked} facts={facts} />
       ))}

@@ -10,7 +10,7 @@ import { changeWords, findingOf, toneOf, toneOfChange } from './words.ts';
 /** More changes than these are closed at first, so that the cases stay near. */
 const CHANGES_OPEN_MAX = 8;
 
-/** The changes in words, and in a table; nothing where the run stands alone. */
+/** The changes in words and in a table; nothing without an earlier run. */
 export function Changes({ facts }: { facts: PageFacts }) {
   const { comparison } = facts;
   if (comparison === undefined) return null;

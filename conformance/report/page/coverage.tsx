@@ -39,7 +39,7 @@ export function Coverage({ facts }: { facts: PageFacts }) {
           </output>
         </div>
       </form>
-      {shown.length === 0 && <Empty title="No requirement fits these filters." />}
+      {shown.length === 0 && <Empty title="No requirement matches these filters." />}
       {headings.map((heading) => (
         <Heading
           key={heading}

@@ -87,7 +87,7 @@ export function Filters({
         <FilterField
           label="Requirement"
           value={filter.requirement}
-          placeholder="its id, or how it begins"
+          placeholder="its id, or the start of it"
           choices={named.toSorted()}
           onInput={(requirement) => change({ requirement })}
         />

@@ -105,7 +105,7 @@ function Judged({ judgement }: { judgement: ShownJudgement }) {
     operations.reduce((total, row) => total + of(row), 0);
   const rows = operations.toSorted((one, other) => other.broken - one.broken);
   const words = rows.map(({ operation, judged, broken }) => {
-    return broken > 0 ? `${operation} ${broken} of ${judged} broken` : `${operation} ${judged}`;
+    return broken > 0 ? `${operation} ${broken} of ${judged} violated` : `${operation} ${judged}`;
   });
   const missing = unjudged.map((operation) => `${operation} not judged`);
   const judged = counted(
@@ -116,7 +116,7 @@ function Judged({ judgement }: { judgement: ShownJudgement }) {
   return (
     <Group
       kind="plain"
-      summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${broken} broken`}
+      summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${broken} violated`}
     >
       <p>{[...words, ...missing].join(', ')}</p>
     </Group>

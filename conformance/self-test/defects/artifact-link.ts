@@ -91,35 +91,35 @@ const links: readonly Defect[] = [
   },
   {
     id: 'artifact-link-has-no-expire',
-    title: 'A link does not say when it ends.',
+    title: 'A link has no expiry time.',
     violates: ['link.expire'],
     operations: asking,
     mutation: fieldBecomes('expire', () => undefined),
   },
   {
     id: 'artifact-link-expires-in-seconds',
-    title: 'A link ends at a number of seconds since the Unix epoch.',
+    title: 'The expiry time of a link is a number of seconds since the Unix epoch.',
     violates: ['link.expire'],
     operations: asking,
     mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'artifact-link-has-expired',
-    title: 'A link says that it expired long ago.',
+    title: 'The expiry time of a link is long past.',
     violates: ['link.expire-is-later'],
     operations: asking,
     mutation: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'link-to-unknown-artifact',
-    title: 'Asking for a link to an artifact that does not exist is answered 200.',
+    title: 'A request for a link to an artifact that does not exist is answered 200.',
     violates: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
     operations: asking,
     mutation: statusBecomes(404, 200, namesUuid),
   },
   {
     id: 'link-to-malformed-id-is-500',
-    title: 'Asking for a link to an id that is no UUID is answered 500.',
+    title: 'A request for a link with an id that is not a UUID is answered 500.',
     violates: ['link.malformed-id'],
     operations: asking,
     mutation: refusalBecomes(500, (request) => !namesUuid(request)),
@@ -133,7 +133,7 @@ const links: readonly Defect[] = [
   },
   {
     id: 'artifact-file-is-altered',
-    title: 'The last byte of a file is another one.',
+    title: 'The last byte of a file is changed.',
     violates: ['link.gives-the-file', 'next.source-gives-the-artifact'],
     operations: file,
     mutation: answerBecomes((answer) =>
@@ -152,14 +152,14 @@ const links: readonly Defect[] = [
   },
   {
     id: 'altered-link-gives-the-file',
-    title: 'A link whose signature was altered gives the file all the same.',
+    title: 'A link with an altered signature returns the file.',
     violates: ['link.is-signed', 'link.expired'],
     operations: file,
     mutation: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },
   {
     id: 'link-without-query-gives-the-file',
-    title: 'A link without its query gives the file all the same.',
+    title: 'A link without its query returns the file.',
     violates: ['link.is-signed'],
     operations: file,
     mutation: () => {
@@ -178,7 +178,7 @@ const links: readonly Defect[] = [
 const ranges: readonly Defect[] = [
   {
     id: 'range-ends-too-early',
-    title: 'The last byte of a range is not given.',
+    title: 'A range is returned without its last byte.',
     violates: [
       'link.range',
       'link.content-range',
@@ -196,7 +196,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'range-of-first-bytes-is-ignored',
-    title: 'Range that begins at the first byte is ignored.',
+    title: 'A Range that starts at the first byte is ignored.',
     violates: ['link.range-first-bytes'],
     operations: file,
     mutation: partBecomes(
@@ -206,7 +206,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'open-range-is-ignored',
-    title: 'Range without a last byte is ignored, so that no download is resumed.',
+    title: 'A Range without a last byte is ignored, so that no download can be resumed.',
     violates: ['link.range-open-end'],
     operations: file,
     mutation: partBecomes(
@@ -216,7 +216,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'suffix-is-taken-from-the-front',
-    title: 'Range of a suffix gives so many bytes from the beginning.',
+    title: 'A suffix Range returns that many bytes from the beginning.',
     violates: ['link.range-suffix'],
     operations: file,
     mutation: partBecomes(
@@ -226,7 +226,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'long-suffix-is-416',
-    title: 'Range of a suffix that is longer than the file is answered 416.',
+    title: 'A suffix Range longer than the file is answered 416.',
     violates: ['link.range-long-suffix'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
@@ -236,7 +236,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'range-past-the-end-is-416',
-    title: 'Range whose last byte is past the end is answered 416.',
+    title: 'A Range whose last byte is past the end is answered 416.',
     violates: ['link.range-past-the-end'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
@@ -246,7 +246,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'part-does-not-say-which',
-    title: 'An answer 206 has no Content-Range.',
+    title: 'A 206 has no Content-Range.',
     violates: ['link.content-range'],
     operations: file,
     mutation: answerBecomes((answer) =>
@@ -255,7 +255,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'unsatisfiable-range-is-206',
-    title: 'Range that begins past the end is answered 206 with nothing.',
+    title: 'A Range that starts past the end is answered 206 with no bytes.',
     violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
@@ -265,7 +265,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'unsatisfiable-range-is-ignored',
-    title: 'Range that begins past the end is ignored.',
+    title: 'A Range that starts past the end is ignored.',
     violates: ['link.range-unsatisfiable-is-416'],
     operations: file,
     mutation: answerBecomes((answer, request, ask) =>
@@ -274,7 +274,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'refused-range-tells-no-length',
-    title: 'An answer 416 does not say how long the file is.',
+    title: 'A 416 does not give the length of the file.',
     violates: ['link.unsatisfied-length'],
     operations: file,
     mutation: answerBecomes((answer) =>
@@ -283,7 +283,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'several-ranges-are-cut-to-one',
-    title: 'Of several ranges the first one is given as if it were the whole file.',
+    title: 'Of several ranges, the first one is returned as if it were the whole file.',
     violates: ['link.several-ranges'],
     operations: file,
     mutation: answerBecomes(async (answer, request, ask) => {
@@ -294,21 +294,21 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'range-in-lines-is-in-bytes',
-    title: 'Range in an unknown unit is treated as one in bytes.',
+    title: 'A Range in an unknown unit is treated as one in bytes.',
     violates: ['link.unknown-range-unit'],
     operations: file,
     mutation: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
   },
   {
     id: 'reversed-range-is-turned',
-    title: 'Range whose last byte comes before its first is turned round.',
+    title: 'A Range whose last byte is before its first is swapped.',
     violates: ['link.malformed-range'],
     operations: file,
     mutation: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
   },
   {
     id: 'large-part-is-altered',
-    title: 'The last byte of a large part is another one.',
+    title: 'The last byte of a large part is changed.',
     violates: ['link.parts-make-the-file'],
     operations: file,
     mutation: answerBecomes((answer, request) => {

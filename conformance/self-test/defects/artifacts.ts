@@ -92,7 +92,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-info-is-a-text',
-    title: 'The info of an artifact is a text.',
+    title: 'The info of an artifact is a string.',
     violates: 'artifacts.info',
     path: 'info',
     becomes: () => 'mender, version 3',
@@ -106,7 +106,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-version-is-a-text',
-    title: 'The version of the format is a text.',
+    title: 'The version of the format is a string.',
     violates: 'artifacts.info-version',
     path: 'info.version',
     becomes: String,
@@ -134,7 +134,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'update-type-info-is-a-text',
-    title: 'The type_info of an update is a text.',
+    title: 'The type_info of an update is a string.',
     violates: 'artifacts.type-info',
     path: 'updates.*.type_info',
     becomes: (info) => String(membersOf(info).type),
@@ -148,7 +148,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'empty-update-type-is-a-text',
-    title: 'The type of an empty artifact is the empty text.',
+    title: 'The type of an empty artifact is the empty string.',
     violates: 'artifacts.empty-type-is-null',
     path: 'updates.*.type_info.type',
     becomes: (type) => type ?? '',
@@ -169,21 +169,21 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'file-name-has-a-folder',
-    title: 'The names of update files have a folder before them.',
+    title: 'The names of update files are prefixed by a folder.',
     violates: 'artifacts.file-name',
     path: 'updates.*.files.*.name',
     becomes: (name) => `data/0000/${name}`,
   },
   {
     id: 'file-checksum-is-in-capitals',
-    title: 'The checksums of update files are in capitals.',
+    title: 'The checksums of update files are in capital letters.',
     violates: 'artifacts.file-checksum',
     path: 'updates.*.files.*.checksum',
     becomes: (checksum) => String(checksum).toUpperCase(),
   },
   {
     id: 'file-size-is-in-blocks',
-    title: 'The sizes of update files are told in blocks of 512 bytes.',
+    title: 'The sizes of update files are in blocks of 512 bytes.',
     violates: 'artifacts.file-size',
     path: 'updates.*.files.*.size',
     becomes: (size) => Math.ceil(Number(size) / 512),
@@ -197,14 +197,14 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'meta-data-is-a-text',
-    title: 'The deprecated meta_data is JSON in a text.',
+    title: 'The deprecated meta_data is JSON in a string.',
     violates: 'artifacts.meta-data-is-an-object',
     path: 'updates.*.meta_data',
     becomes: (data) => JSON.stringify(data),
   },
   {
     id: 'metadata-is-a-list',
-    title: 'The metadata that replaces meta_data is a list of objects.',
+    title: 'The metadata that replaces meta_data is an array of objects.',
     violates: 'artifacts.metadata-is-an-object',
     path: 'updates.*.metadata',
     becomes: (data) => [data],
@@ -218,7 +218,7 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-depends-are-single',
-    title: 'A dependency with one value is a text in place of a list.',
+    title: 'A dependency with one value is a string instead of an array.',
     violates: 'artifacts.depends',
     path: 'artifact_depends',
     becomes: (depends) =>
@@ -228,21 +228,21 @@ const fields: readonly FieldDefect[] = [
   },
   {
     id: 'artifact-clears-nothing',
-    title: 'The provides to clear are always shown as an empty list.',
+    title: 'The provides to clear are always an empty array.',
     violates: 'artifacts.clears',
     path: 'clears_artifact_provides',
     becomes: () => [],
   },
   {
     id: 'artifact-size-is-unpacked',
-    title: 'The size of an artifact is not that of the file that devices load.',
+    title: 'The size of an artifact is not that of the file that devices download.',
     violates: 'artifacts.size',
     path: 'size',
     becomes: (size) => Number(size) + 512,
   },
   {
     id: 'artifact-modified-is-a-day',
-    title: 'The time of the last change is a day without an hour.',
+    title: 'The time of the last change is a date without a time.',
     violates: 'artifacts.modified',
     path: 'modified',
     becomes: (time) => String(time).slice(0, 10),
@@ -259,7 +259,7 @@ const fields: readonly FieldDefect[] = [
 const lists: readonly Defect[] = [
   {
     id: 'artifact-list-is-wrapped',
-    title: 'The list of artifacts stands in an object.',
+    title: 'The list of artifacts is wrapped in an object.',
     violates: ['artifacts.list'],
     operations: ['list-artifacts'],
     mutation: bodyBecomes((list) => (entriesOf(list).length > 0 ? { artifacts: list } : list)),
@@ -303,7 +303,7 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-ignores-the-device-type',
-    title: 'The list of a release holds its artifacts for other device types too.',
+    title: 'The list of a release also has its artifacts for other device types.',
     violates: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
     mutation: listedToo(
@@ -313,7 +313,7 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-ignores-the-release',
-    title: 'The list of a release holds artifacts of other releases too.',
+    title: 'The list of a release also has artifacts of other releases.',
     violates: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
     mutation: listedToo(
@@ -323,7 +323,7 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-has-101',
-    title: 'A list of artifacts holds one more than a hundred.',
+    title: 'A list of artifacts holds 101 artifacts.',
     violates: ['artifacts.list-bound'],
     operations: ['list-artifacts'],
     mutation: bodyBecomes((list) =>
@@ -349,7 +349,7 @@ const single: readonly Defect[] = [
   },
   {
     id: 'malformed-artifact-id-is-500',
-    title: 'An artifact id that is no UUID is answered 500.',
+    title: 'An artifact id that is not a UUID is answered 500.',
     violates: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
     mutation: refusalBecomes(500, (request) => !namesUuid(request)),

@@ -59,7 +59,7 @@ const oddFields: readonly Odd[] = [
   },
   {
     id: 'audit-actor-is-a-text',
-    title: 'The actor is a text in place of an object.',
+    title: 'The actor is a string instead of an object.',
     violates: ['audit.actor'],
     path: '*.actor',
     value: () => 'admin',
@@ -80,21 +80,21 @@ const oddFields: readonly Odd[] = [
   },
   {
     id: 'audit-time-is-the-epoch',
-    title: 'The time of every entry is the first moment of 1970.',
+    title: 'The time of every entry is the start of 1970.',
     violates: ['audit.time', 'audit.export-same-entries'],
     path: '*.time',
     value: () => '1970-01-01T00:00:00Z',
   },
   {
     id: 'audit-action-is-in-capitals',
-    title: 'Actions are written in capitals.',
+    title: 'Actions are in capital letters.',
     violates: ['audit.action'],
     path: '*.action',
     value: (action) => String(action).toUpperCase(),
   },
   {
     id: 'audit-object-type-is-plural',
-    title: 'The type of an object is written in the plural.',
+    title: 'The type of an object is in the plural.',
     violates: ['audit.object-type', 'audit.export-same-entries'],
     path: '*.object.type',
     value: (type) => `${type}s`,
@@ -108,21 +108,21 @@ const oddFields: readonly Odd[] = [
   },
   {
     id: 'audit-identity-is-an-object',
-    title: 'The identity data of a device is an object in place of a text.',
+    title: 'The identity data of a device is an object instead of a string.',
     violates: ['audit.object-device-identity-data'],
     path: '*.object.device.identity_data',
     value: (text) => JSON.parse(String(text)),
   },
   {
     id: 'audit-deployment-name-is-cut',
-    title: 'The name of a deployment is cut.',
+    title: 'The name of a deployment is cut off.',
     violates: ['audit.object-deployment-name', 'audit.export-same-entries'],
     path: '*.object.deployment.name',
     value: (name) => String(name).slice(0, 12),
   },
   {
     id: 'audit-artifact-name-is-that-of-the-deployment',
-    title: 'The artifact name of a deployment is cut.',
+    title: 'The artifact name of a deployment is cut off.',
     violates: ['audit.object-deployment-artifact-name', 'audit.export-same-entries'],
     path: '*.object.deployment.artifact_name',
     value: (name) => String(name).slice(0, 12),
@@ -162,7 +162,7 @@ export const auditEntryDefects: readonly Defect[] = [
   ...Object.entries(unrecorded).map(
     ([action, violates]): Defect => ({
       id: `audit-log-without-${action}`,
-      title: `An act \`${action}\` is no entry.`,
+      title: `The action \`${action}\` has no entry.`,
       violates,
       operations,
       mutation: unlisted(action),
@@ -177,7 +177,7 @@ export const auditEntryDefects: readonly Defect[] = [
   },
   {
     id: 'audit-entries-are-texts',
-    title: 'The entries of the list are texts.',
+    title: 'The entries of the list are strings.',
     violates: ['audit.entry-fields'],
     operations,
     mutation: fieldBecomes('*', (entry) => JSON.stringify(entry)),
@@ -191,7 +191,7 @@ export const auditEntryDefects: readonly Defect[] = [
   },
   {
     id: 'audit-change-is-a-list',
-    title: 'The change of an entry is a list.',
+    title: 'The change of an entry is an array.',
     violates: ['audit.change'],
     operations,
     mutation: withMember('*', { change: ['one', 'two'] }),

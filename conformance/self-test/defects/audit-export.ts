@@ -77,7 +77,7 @@ export const auditExportDefects: readonly Defect[] = [
   ...Object.entries(parameters).map(ignored),
   {
     id: 'export-is-made-whole',
-    title: 'The export is put together first and sent with its length.',
+    title: 'The export is built first and sent with a Content-Length.',
     violates: ['audit.export-is-streamed'],
     operations,
     mutation: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
@@ -91,7 +91,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-has-no-names',
-    title: 'The export has no names of fields.',
+    title: 'The export has no field names.',
     violates: ['audit.export-is-csv'],
     operations,
     mutation: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
@@ -105,7 +105,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-has-other-values',
-    title: 'The export holds the ids of actors in capitals.',
+    title: 'The export has the ids of actors in capital letters.',
     violates: ['audit.export-same-entries'],
     operations,
     mutation: documentBecomes((text) =>
@@ -124,7 +124,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'large-export-repeats-an-entry',
-    title: 'An export of more than 200 entries holds one of them twice, and another one not.',
+    title: 'An export of more than 200 entries repeats one of them and omits another.',
     violates: ['audit.export-same-entries'],
     operations,
     mutation: documentBecomes((text) => {
@@ -155,7 +155,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-ignores-more-than-asked',
-    title: 'With `ignore` the type of the actor is left out too.',
+    title: '`ignore` also omits the type of the actor.',
     violates: ['audit.export-ignore'],
     operations,
     mutation: requestBecomes(
@@ -165,35 +165,35 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-is-oldest-first',
-    title: 'Without `sort` the export is oldest first.',
+    title: 'Without `sort`, the export has the oldest entries first.',
     violates: ['audit.export-newest-first', 'audit.export-same-entries'],
     operations,
     mutation: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
   },
   {
     id: 'export-ignores-asc',
-    title: 'With sort=asc the export is newest first.',
+    title: 'With sort=asc, the export has the newest entries first.',
     violates: ['audit.export-sort-asc'],
     operations,
     mutation: parameterBecomes('sort', 'desc', has('sort', 'asc')),
   },
   {
     id: 'export-ignores-desc',
-    title: 'With sort=desc the export is oldest first.',
+    title: 'With sort=desc, the export has the oldest entries first.',
     violates: ['audit.export-sort-desc'],
     operations,
     mutation: parameterBecomes('sort', 'asc', has('sort', 'desc')),
   },
   {
     id: 'export-after-is-exclusive',
-    title: '`created_after` leaves out exported entries of that second.',
+    title: '`created_after` of the export excludes entries of that second.',
     violates: ['audit.export-created-after'],
     operations,
     mutation: shifted('created_after', 1),
   },
   {
     id: 'export-after-begins-early',
-    title: '`created_after` of the export begins a second early.',
+    title: '`created_after` of the export starts a second early.',
     violates: ['audit.export-created-after'],
     operations,
     mutation: shifted('created_after', -1),

@@ -101,15 +101,16 @@ export const auditLogDefects: readonly Defect[] = [
     operations,
     mutation: statusBecomes(200, 202),
   },
-  orderDefect('audit-log-is-oldest-first', 'Without `sort` entries come oldest first.', [
-    'audit.newest-first',
-    parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
-  ]),
-  orderDefect('audit-log-ignores-asc', 'With sort=asc entries come newest first.', [
+  orderDefect(
+    'audit-log-is-oldest-first',
+    'Without `sort`, the list has the oldest entries first.',
+    ['audit.newest-first', parameterBecomes('sort', 'asc', (request) => !has('sort')(request))],
+  ),
+  orderDefect('audit-log-ignores-asc', 'With sort=asc, the list has the newest entries first.', [
     'audit.sort-asc',
     parameterBecomes('sort', 'desc', has('sort', 'asc')),
   ]),
-  orderDefect('audit-log-ignores-desc', 'With sort=desc entries come oldest first.', [
+  orderDefect('audit-log-ignores-desc', 'With sort=desc, the list has the oldest entries first.', [
     'audit.sort-desc',
     parameterBecomes('sort', 'asc', has('sort', 'desc')),
   ]),
@@ -122,7 +123,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-counts-pages-from-zero',
-    title: 'Pages are counted from zero, so that the first is passed over.',
+    title: 'Pages are counted from zero, so that the first is skipped.',
     violates: [
       'audit.pages',
       'audit.link-next',
@@ -139,7 +140,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-ignores-the-page-size',
-    title: 'Every page is as long as it is by default.',
+    title: 'Every page has the default size.',
     violates: [
       'audit.per-page',
       'audit.pages',
@@ -152,7 +153,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-pages-are-one-too-long',
-    title: 'A page holds one entry more than was asked for.',
+    title: 'A page has one entry more than requested.',
     violates: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
     operations,
     mutation: answerBecomes((answer) => {
@@ -162,7 +163,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-starts-at-its-second-page',
-    title: 'Without `page` the second page is answered.',
+    title: 'Without `page`, the second page is returned.',
     violates: ['audit.first-page'],
     operations,
     mutation: parameterBecomes(
@@ -173,7 +174,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-total-is-the-page',
-    title: 'X-Total-Count tells how many entries are on the page.',
+    title: 'X-Total-Count gives the number of entries on the page.',
     violates: ['audit.total'],
     operations,
     mutation: answerBecomes((answer) =>
@@ -231,21 +232,21 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-links-forget-the-filters',
-    title: 'The links lead to pages of the whole log.',
+    title: 'The links lead to pages of the unfiltered log.',
     violates: ['audit.links-lead'],
     operations,
     mutation: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
   },
   {
     id: 'audit-after-is-exclusive',
-    title: '`created_after` leaves out entries of that second.',
+    title: '`created_after` excludes entries of that second.',
     violates: ['audit.time-bounds'],
     operations,
     mutation: shifted('created_after', 1),
   },
   {
     id: 'audit-after-begins-early',
-    title: '`created_after` begins a second early.',
+    title: '`created_after` starts a second early.',
     violates: ['audit.time-bounds'],
     operations,
     mutation: shifted('created_after', -1),

@@ -46,14 +46,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'id-data-of-another-kind-is-401',
-    title: 'An id_data that is no text is answered 401.',
+    title: 'An id_data that is not a string is answered 401.',
     violates: ['auth.id-data-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
   },
   {
     id: 'id-data-may-be-any-text',
-    title: 'An id_data that is no JSON is answered 401, as a new device is.',
+    title: 'An id_data that is not JSON is answered 401, like a new device.',
     violates: ['auth.id-data-is-json-text'],
     operations,
     mutation: statusBecomes(
@@ -84,14 +84,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'pubkey-of-another-kind-is-401',
-    title: 'A pubkey that is no text is answered 401.',
+    title: 'A pubkey that is not a string is answered 401.',
     violates: ['auth.pubkey-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
   },
   {
     id: 'pubkey-may-be-any-text',
-    title: 'A pubkey that is no PEM is answered 401.',
+    title: 'A pubkey that is not PEM is answered 401.',
     violates: ['auth.pubkey-is-pem'],
     operations,
     mutation: statusBecomes(
@@ -102,7 +102,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'tenant-token-of-another-kind-is-401',
-    title: 'A tenant_token that is no text is answered 401.',
+    title: 'A tenant_token that is not a string is answered 401.',
     violates: ['auth.tenant-token-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
@@ -116,7 +116,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'external-id-of-another-kind-is-401',
-    title: 'An external_id that is no text is answered 401.',
+    title: 'An external_id that is not a string is answered 401.',
     violates: ['auth.external-id-is-text'],
     operations,
     mutation: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),
@@ -134,7 +134,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'tenant-token-is-asked-for',
-    title: 'A device that is not let in yet and sends no tenant_token is answered 400.',
+    title: 'A device that is not accepted yet and sends no tenant_token is answered 400.',
     violates: [
       'auth.optional-fields',
       'auth.first-contact-is-401',
@@ -159,7 +159,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'member-order-makes-an-identity',
-    title: 'An identity whose members come in another order is another device.',
+    title: 'An identity with its members in another order is another device.',
     violates: ['auth.identity-is-the-content'],
     operations,
     mutation: statusBecomes(200, 401, (request) =>
@@ -168,7 +168,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'pem-line-ends-make-a-key',
-    title: 'A key with line ends of Windows is another key.',
+    title: 'A key with Windows line ends is another key.',
     violates: ['auth.same-key'],
     operations,
     mutation: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),

@@ -15,7 +15,7 @@ const operations = ['post-auth-request'] as const;
 const flow: readonly Defect[] = [
   {
     id: 'first-contact-is-accepted',
-    title: 'A device that nobody knows is accepted at its first request.',
+    title: 'An unknown device is accepted at its first request.',
     violates: [
       'auth.first-contact-is-401',
       'auth.undecided-is-401',
@@ -28,7 +28,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'first-contact-is-403',
-    title: 'A device that nobody knows is answered 403.',
+    title: 'An unknown device is answered 403.',
     violates: [
       'auth.first-contact-is-401',
       'auth.undecided-is-401',
@@ -40,7 +40,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'identity-is-shown-in-part',
-    title: 'Users are shown the serial number of a device and nothing else of its identity.',
+    title: 'Users see only the serial number of the identity of a device.',
     violates: ['auth.first-contact-is-recorded'],
     operations: ['list-devices'],
     mutation: bodyBecomes((list) =>
@@ -75,7 +75,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'acceptance-comes-too-late',
-    title: 'A device that was refused once is refused for ever, though a user accepts it.',
+    title: 'A device that was refused once is always refused, even after a user accepts it.',
     violates: ['auth.accepted-gets-token'],
     operations,
     mutation: () => {
@@ -92,14 +92,14 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'rejection-accepts',
-    title: 'A device that waits and is rejected by a user is accepted.',
+    title: 'A pending device that a user rejects is accepted.',
     violates: ['auth.rejected-is-refused'],
     operations: ['set-auth-set-status', 'post-auth-request'],
     mutation: rejectionAccepts,
   },
   {
     id: 'preauthorized-device-waits',
-    title: 'A pre-authorized device with a key on P-256 is refused at its first request.',
+    title: 'A pre-authorized device with a P-256 key is refused at its first request.',
     violates: ['auth.preauthorized-gets-token', 'auth.ecdsa', 'auth.body-is-what-is-signed'],
     operations,
     mutation: () => {
@@ -123,7 +123,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'new-key-is-403',
-    title: 'A known identity that comes with another key is answered 403.',
+    title: 'A known identity with another key is answered 403.',
     violates: ['auth.new-key-waits'],
     operations,
     mutation: () => {
@@ -141,7 +141,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'malformed-body-is-401',
-    title: 'A body that is no JSON object is answered 401.',
+    title: 'A body that is not a JSON object is answered 401.',
     violates: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
     operations,
     mutation: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
@@ -158,7 +158,7 @@ const flow: readonly Defect[] = [
 const tokens: readonly Defect[] = [
   {
     id: 'token-is-quoted',
-    title: 'The token stands in quotes, as JSON.',
+    title: 'The token is in quotes, as JSON.',
     violates: ['auth.token-is-plain-text'],
     operations,
     mutation: answerBecomes((answer) =>
@@ -169,14 +169,14 @@ const tokens: readonly Defect[] = [
   },
   {
     id: 'token-is-opaque',
-    title: 'The token is a text that says nothing of itself.',
+    title: 'The token is an opaque string without claims.',
     violates: ['auth.token-is-a-jwt'],
     operations: 'all',
     mutation: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
   },
   {
     id: 'token-lasts-a-day',
-    title: 'The token of a device says that it expires after a day.',
+    title: 'The token of a device expires after a day, by its claims.',
     violates: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: 'all',
     mutation: () =>
@@ -190,7 +190,7 @@ const tokens: readonly Defect[] = [
   },
   {
     id: 'renewed-token-is-of-no-use',
-    title: 'The second token of a device opens nothing.',
+    title: 'The second token of a device gives no access.',
     violates: ['tokens.renewal', 'tokens.expired-is-renewed'],
     operations,
     mutation: () => {

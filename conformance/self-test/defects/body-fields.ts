@@ -47,7 +47,7 @@ const legal: readonly [RequirementId, ...RequirementId[]] = [
 const values: Readonly<
   Record<string, readonly [words: string, picks: (value: unknown) => boolean]>
 > = {
-  text: ['a text of digits', (value) => value === '007'],
+  text: ['a string of digits', (value) => value === '007'],
   time: ['an offset west of UTC', (value) => String(value).endsWith('-11:00')],
 };
 
@@ -65,7 +65,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
   if (type !== 'text') return [refusal];
   const loss: Defect = {
     id: `${operation}-loses-blanks-in-${slug}`,
-    title: `The operation ${operation} keeps one of several blanks in \`${path}\`.`,
+    title: `The operation ${operation} keeps only one of several spaces in \`${path}\`.`,
     violates: ['service.legal-values-are-kept'],
     operations: [operation],
     mutation: requestBecomes((request) =>
@@ -105,7 +105,7 @@ const asking: readonly Defect[] = (
   ['post-next-deployment', 'post-next-deployment-v2'] as const
 ).map((operation) => ({
   id: `${operation}-refuses-pairs-of-digits`,
-  title: `The operation ${operation} refuses a text of digits.`,
+  title: `The operation ${operation} refuses a string of digits.`,
   violates: legal,
   operations: [operation],
   mutation: refused(({ body }) => body.includes('"007"')),

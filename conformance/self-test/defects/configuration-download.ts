@@ -150,7 +150,7 @@ function lacks(expire: boolean, signature: boolean): (request: ProxiedRequest) =
 export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-link-hides-the-deployment',
-    title: 'The link to a configuration names the deployment by another word than its id.',
+    title: 'The link to a configuration names the deployment by something other than its id.',
     violates: ['download.path-names-deployment'],
     operations: offered,
     mutation: segmentBecomes(3),
@@ -164,21 +164,21 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-link-hides-the-device',
-    title: 'The link to a configuration names the device by another word than its id.',
+    title: 'The link to a configuration names the device by something other than its id.',
     violates: ['download.path-names-device'],
     operations: offered,
     mutation: segmentBecomes(1),
   },
   {
     id: 'configuration-link-expires-in-seconds',
-    title: 'The expiry time of a link to a configuration is seconds since the Unix epoch.',
+    title: 'The expiry time of a link to a configuration is in seconds since the Unix epoch.',
     violates: ['download.link-expires'],
     operations: offered,
     mutation: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
   },
   {
     id: 'configuration-link-has-another-parameter',
-    title: 'The signature of a link to a configuration stands in a parameter of another name.',
+    title: 'The signature of a link to a configuration is in a parameter with another name.',
     violates: [
       'download.link-is-signed',
       'download.signature-is-required',
@@ -200,7 +200,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-download-lacks-a-pair',
-    title: 'The configuration that is downloaded lacks a pair.',
+    title: 'The downloaded configuration lacks a pair.',
     violates: ['download.holds-the-pairs'],
     operations: download,
     mutation: answerBecomes(async (answer, { parameters }) => {
@@ -217,7 +217,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-download-is-json',
-    title: 'The configuration is downloaded as JSON in place of an artifact file.',
+    title: 'The configuration is downloaded as JSON instead of an artifact file.',
     violates: ['download.is-an-artifact'],
     operations: download,
     mutation: answerBecomes((answer) =>
@@ -260,7 +260,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-link-ends-tomorrow',
-    title: 'An expiry time that is no date-time is answered 200.',
+    title: 'An expiry time that is not a date-time is answered 200.',
     violates: ['download.expiry-is-a-date-time'],
     operations: download,
     mutation: statusBecomes(400, 200, lacks(false, false)),
@@ -274,7 +274,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-expiry-is-not-signed',
-    title: 'A link to a configuration is prolonged by changing its expiry time.',
+    title: 'A changed expiry time prolongs a link to a configuration.',
     violates: ['download.signature-covers-expire'],
     operations: offered,
     mutation: refusedLinkBecomes(
@@ -284,14 +284,14 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-path-is-not-signed',
-    title: 'A link to a configuration gives that of another device when its path is changed.',
+    title: 'A link to a configuration with a changed path returns that of another device.',
     violates: ['download.signature-covers-path', 'download.expired-is-403'],
     operations: offered,
     mutation: refusedLinkBecomes(200, hasSignedTime),
   },
   {
     id: 'configuration-link-ends-before-its-time',
-    title: 'A link to a configuration ends two minutes before the time in its query.',
+    title: 'A link to a configuration expires two minutes before the time in its query.',
     violates: ['download.valid-until-expire'],
     operations: download,
     mutation: answerBecomes((answer, request) => {
@@ -302,7 +302,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'expired-configuration-link-is-410',
-    title: 'A link to a configuration past its time is answered 410.',
+    title: 'A link to a configuration past its expiry time is answered 410.',
     violates: ['download.expired-is-403', 'download.signature-covers-path'],
     operations: offered,
     mutation: refusedLinkBecomes(410, hasSignedTime),

@@ -88,7 +88,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-lacks-a-pair',
-    title: 'Of two pairs in the store only the second one is read.',
+    title: 'Of two pairs in the store, only the second one is read.',
     violates: ['configuration.read-all'],
     operations: get,
     mutation: bodyBecomes((pairs) => {
@@ -128,7 +128,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-write-is-dropped',
-    title: 'Pairs that a device sets are forgotten.',
+    title: 'Pairs that a device sets are not stored.',
     violates: [
       'configuration.written-is-read',
       'configuration.any-name',
@@ -141,14 +141,14 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-keeps-the-first-value',
-    title: 'A key that is set again keeps the value that it has.',
+    title: 'A key that is set again keeps its old value.',
     violates: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
     operations: put,
     mutation: keepsFirst,
   },
   {
     id: 'configuration-keeps-emptied-keys',
-    title: 'A key that is set to the empty text keeps its value.',
+    title: 'A key that is set to the empty string keeps its value.',
     violates: ['configuration.empty-removes'],
     operations: put,
     mutation: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
@@ -171,14 +171,14 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-values-are-one-line',
-    title: 'Of a value only the first line is kept.',
+    title: 'Only the first line of a value is kept.',
     violates: ['configuration.any-text'],
     operations: put,
     mutation: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
-    title: 'Values that are no texts are answered 204.',
+    title: 'Values that are not strings are answered 204.',
     violates: ['configuration.values-are-texts'],
     operations: put,
     mutation: statusBecomes(400, 204, hasOtherValue),
@@ -192,7 +192,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-is-set-in-part',
-    title: 'Of a request that is refused the values that are texts are set.',
+    title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing'],
     operations: put,
     mutation: answerBecomes(async (answer, request, ask) => {
@@ -206,14 +206,14 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-takes-any-json',
-    title: 'A body that is no JSON object is answered 204.',
+    title: 'A body that is not a JSON object is answered 204.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     mutation: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
-    title: 'A body that is no JSON is answered 500.',
+    title: 'A body that is not JSON is answered 500.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     mutation: answerBecomes((answer, request) =>
@@ -238,7 +238,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
-    title: 'Removing a key that is not there is answered 404.',
+    title: 'Removing a key that does not exist is answered 404.',
     violates: ['configuration.remove-unknown'],
     operations: put,
     mutation: () => ({

@@ -61,7 +61,7 @@ const letPass: readonly Defect[] = [
     'connect.reserved-opcodes',
     frames('device', (frame) => ([3, 7, 11, 15].includes(frame.opcode) ? [] : frame)),
   ]),
-  row('long-control-frames-are-cut', 'Control frames of more than 125 bytes are cut.', [
+  row('long-control-frames-are-cut', 'Control frames of more than 125 bytes are cut off.', [
     'connect.long-control-frames',
     frames('device', (frame) =>
       frame.opcode >= close && frame.payload.length > 125
@@ -69,33 +69,37 @@ const letPass: readonly Defect[] = [
         : frame,
     ),
   ]),
-  row('control-frames-may-be-fragments', 'A ping in fragments is treated as a whole one.', [
+  row('control-frames-may-be-fragments', 'A fragmented ping is treated as a whole one.', [
     'connect.fragmented-control-frames',
     frames('device', (frame) =>
       frame.opcode >= close && !frame.fin ? { ...frame, fin: true } : frame,
     ),
   ]),
-  row('stray-continuations-are-ignored', 'A continuation of nothing is ignored.', [
+  row('stray-continuations-are-ignored', 'A continuation frame without a message is ignored.', [
     ['connect.order-of-fragments', 'connect.fragments', 'connect.text-is-utf-8'],
     frames('device', (frame) => (frame.opcode === continuation ? [] : frame)),
   ]),
-  row('broken-text-is-ignored', 'A text that is not UTF-8 is ignored.', [
+  row('broken-text-is-ignored', 'A text message that is not UTF-8 is ignored.', [
     'connect.text-is-utf-8',
     frames('device', (frame) => (frame.opcode === text && !isUtf8(frame) ? [] : frame)),
   ]),
-  row('bad-close-frames-are-taken', 'A close frame of a bad code is treated as a normal one.', [
-    'connect.bad-close-frames',
-    frames('device', (frame) =>
-      frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)
-        ? { ...frame, payload: normalClose }
-        : frame,
-    ),
-  ]),
+  row(
+    'bad-close-frames-are-taken',
+    'A close frame with a forbidden code is treated as a normal one.',
+    [
+      'connect.bad-close-frames',
+      frames('device', (frame) =>
+        frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)
+          ? { ...frame, payload: normalClose }
+          : frame,
+      ),
+    ],
+  ),
 ];
 
 export const connectFrameDefects: readonly Defect[] = [
   ...letPass,
-  row('pong-is-empty', 'A pong comes without the data of its ping.', [
+  row('pong-is-empty', 'A pong lacks the data of its ping.', [
     ['connect.pong', 'connect.pong-of-any-length', 'connect.unasked-pong', 'connect.fragments'],
     frames('target', (frame) =>
       frame.opcode === pong ? { ...frame, payload: Buffer.alloc(0) } : frame,
@@ -105,13 +109,13 @@ export const connectFrameDefects: readonly Defect[] = [
     ['connect.pong', 'connect.pong-of-any-length', 'connect.unasked-pong', 'connect.fragments'],
     frames('target', (frame) => (frame.opcode === pong ? [] : frame)),
   ]),
-  row('long-ping-has-no-pong', 'A ping with the most data that it may hold is not answered.', [
+  row('long-ping-has-no-pong', 'A ping with the maximum amount of data is not answered.', [
     'connect.pong-of-any-length',
     frames('target', (frame) =>
       frame.opcode === pong && frame.payload.length === 125 ? [] : frame,
     ),
   ]),
-  row('unasked-pong-ends-the-connection', 'A pong that nobody asked for ends the connection.', [
+  row('unasked-pong-ends-the-connection', 'An unsolicited pong ends the connection.', [
     'connect.unasked-pong',
     frames('device', (frame, line) => {
       if (frame.opcode !== pong) return frame;
@@ -123,7 +127,7 @@ export const connectFrameDefects: readonly Defect[] = [
     'connect.frames-are-unmasked',
     frames('target', (frame) => ({ ...frame, masked: true })),
   ]),
-  row('fragments-end-the-connection', 'A message in fragments ends the connection.', [
+  row('fragments-end-the-connection', 'A fragmented message ends the connection.', [
     'connect.fragments',
     frames('device', (frame, line) => {
       if (frame.fin || frame.opcode !== binary) return frame;
@@ -149,7 +153,7 @@ export const connectFrameDefects: readonly Defect[] = [
     ['connect.close-is-answered', 'connect.close-without-code', 'connect.ends-with-decommission'],
     frames('target', (frame) => (frame.opcode === close ? [] : frame)),
   ]),
-  row('close-code-is-always-1000', 'A close frame is answered with the code 1000 always.', [
+  row('close-code-is-always-1000', 'A close frame is always answered with the code 1000.', [
     'connect.close-is-answered',
     frames('target', (frame) =>
       frame.opcode === close && [1001, 3000, 4999].includes(codeOf(frame))
@@ -170,7 +174,7 @@ export const connectFrameDefects: readonly Defect[] = [
       };
     },
   ]),
-  row('closed-connection-is-kept', 'After both close frames the connection is kept.', [
+  row('closed-connection-is-kept', 'After both close frames, the connection stays open.', [
     ['connect.close-ends-the-connection'],
     () => ({ frame: (frame) => frame, ended: (from) => from !== 'target' }),
   ]),

@@ -57,7 +57,7 @@ function fieldDefects(version: Version): Defect[] {
     const other = {
       ...common,
       id: `${version}-instructions-have-another-${name}`,
-      title: `The instructions of ${version} have a ${path} of another form.`,
+      title: `The instructions of ${version} have a malformed ${path}.`,
       mutation: fieldBecomes(path, () => wrong),
     };
     return isRequired ? [left, other] : [other];
@@ -67,7 +67,7 @@ function fieldDefects(version: Version): Defect[] {
 const wholeDefects = (['v1', 'v2'] as const).map(
   (version): Defect => ({
     id: `${version}-instructions-are-a-list`,
-    title: `The instructions of ${version} come in a list.`,
+    title: `The instructions of ${version} are wrapped in an array.`,
     violates: [`next.instructions-${version}`],
     operations: forms[version],
     mutation: bodyBecomes((value) => [value]),
@@ -104,7 +104,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'v2-id-is-unknown-to-reports',
-    title: 'The id of version 2 is not known where the device reports its status.',
+    title: 'The id of version 2 is unknown when the device reports its status.',
     violates: ['next.v2-id-is-usable', 'service.equal-forms'],
     operations: [...forms.v2, 'get-update-control-map'],
     mutation: () => ({
@@ -122,7 +122,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'instructions-name-another-artifact',
-    title: 'The instructions name another artifact than the one that was deployed.',
+    title: 'The instructions name an artifact other than the deployed one.',
     // The instructions and the list of artifacts contradict each other then.
     violates: ['next.names-the-artifact', 'artifacts.name'],
     operations: everyForm,
@@ -130,14 +130,14 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'instructions-name-other-types',
-    title: 'The instructions name device types that the artifact is not made for.',
+    title: 'The instructions name device types that the artifact is not compatible with.',
     violates: ['next.types-of-the-artifact', 'artifacts.device-types'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
   },
   {
     id: 'source-leads-nowhere',
-    title: 'The source leads to a place where there is no artifact.',
+    title: 'The source is the URL of no artifact.',
     violates: ['next.source-gives-the-artifact'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.source.uri', (uri) =>
@@ -146,21 +146,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'source-has-expired',
-    title: 'The source has expired when the device is told of it.',
+    title: 'The source has already expired in the instructions.',
     violates: ['next.source-expires-later'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'instructions-lack-the-control-map',
-    title: 'A device that supports control maps is not given that of its deployment.',
+    title: 'A device that supports control maps does not get that of its deployment.',
     violates: ['next.control-map'],
     operations: forms.v2,
     mutation: fieldLeftOut('artifact.update_control_map'),
   },
   {
     id: 'control-map-stands-beside-the-artifact',
-    title: 'The control map stands beside the artifact and not in it.',
+    title: 'The control map is beside the artifact instead of in it.',
     violates: ['next.control-map'],
     operations: forms.v2,
     mutation: bodyBecomes((value) => {
@@ -178,14 +178,14 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'control-map-in-instructions-is-another',
-    title: 'The control map in the instructions has another priority than users gave it.',
+    title: 'The control map in the instructions has a priority other than the one that users set.',
     violates: ['next.control-map-as-given'],
     operations: forms.v2,
     mutation: fieldBecomes('artifact.update_control_map.priority', () => 9),
   },
   {
     id: 'control-map-that-nobody-gave',
-    title: 'The instructions of a deployment without a control map hold one.',
+    title: 'The instructions of a deployment without a control map have one.',
     violates: ['next.control-map-only-if-given'],
     operations: forms.v2,
     mutation: () => ({

@@ -116,7 +116,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   refused('a short message', 'log.message-is-a-text', holds('messages.last.message', 'text')),
   {
     id: 'log-is-200',
-    title: 'A log that is accepted is answered 200.',
+    title: 'An accepted log is answered 200.',
     violates: ['log.is-accepted'],
     operations: uploads,
     mutation: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
@@ -134,7 +134,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   },
   {
     id: 'log-is-sorted-by-time',
-    title: 'The messages of a log are kept in the order of their times.',
+    title: 'The messages of a log are kept in the order of their timestamps.',
     violates: ['log.keeps-its-order'],
     operations: uploads,
     mutation: sentFieldBecomes(
@@ -145,7 +145,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   },
   {
     id: 'log-is-appended',
-    title: 'A log that is uploaded again is added to the earlier one.',
+    title: 'A new upload is added to the earlier log.',
     violates: ['log.is-replaced'],
     operations: uploads,
     mutation: () => {
@@ -187,7 +187,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   },
   {
     id: 'log-after-failure-is-404',
-    title: 'A log that is uploaded after the report of a failure is answered 404.',
+    title: 'A log that is uploaded after the device reported failure is answered 404.',
     violates: ['log.after-failure'],
     operations: ['put-deployment-log', 'put-deployment-status'],
     mutation: () => {

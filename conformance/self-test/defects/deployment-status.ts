@@ -174,14 +174,14 @@ export const deploymentStatusDefects: readonly Defect[] = [
   ),
   {
     id: 'report-is-200',
-    title: 'A report that is accepted is answered 200.',
+    title: 'An accepted report is answered 200.',
     violates: ['status.is-204'],
     operations: reports,
     mutation: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
   },
   {
     id: 'repeated-report-is-400',
-    title: 'A status that is reported again is refused.',
+    title: 'A report that repeats a status is refused.',
     violates: ['status.repeated', 'service.equal-forms'],
     operations: reports,
     mutation: refusingAfter((before, now) => before === now),
@@ -209,7 +209,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'end-at-once-is-400',
-    title: 'A device that reports already-installed at once is refused.',
+    title: 'A device that reports already-installed directly is refused.',
     violates: [
       'status.intermediate-is-optional',
       'status.each-value-is-accepted',
@@ -220,7 +220,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'report-is-kept-as-another',
-    title: 'A report of a pause before the commit is kept as one of rebooting.',
+    title: 'A report of pause_before_committing is stored as rebooting.',
     violates: ['status.becomes-the-state'],
     operations: reports,
     mutation: sentFieldBecomes(
@@ -231,7 +231,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'repeated-status-keeps-its-substate',
-    title: 'The substate of a report is lost when the status is the same as before.',
+    title: 'The substate of a report is lost if the status is repeated.',
     violates: ['status.substate-is-the-last'],
     operations: reports,
     mutation: () => {
@@ -277,35 +277,35 @@ export const deploymentStatusDefects: readonly Defect[] = [
   takenOn('foreign', 'status.foreign-deployment-is-404'),
   {
     id: 'status-report-after-abort-is-204',
-    title: 'A status that is reported after the abort is answered 204.',
+    title: 'A report after the abort is answered 204.',
     violates: ['status.aborted-is-409'],
     operations: reports,
     mutation: statusBecomes(409, 204),
   },
   {
     id: 'end-after-abort-is-204',
-    title: 'Only the end of an update is accepted after the abort.',
+    title: 'After the abort, only an end is accepted.',
     violates: ['status.aborted-is-409'],
     operations: reports,
     mutation: statusBecomes(409, 204, holds('status', 'failure')),
   },
   {
     id: 'refused-report-becomes-the-state',
-    title: 'A report that is refused after the abort becomes the state all the same.',
+    title: 'A report that is refused after the abort still becomes the state.',
     violates: ['status.aborted-stays', 'status.abort-is-one-moment'],
     operations: [...reports, 'list-deployment-devices'],
     mutation: () => refusedReportShows('status'),
   },
   {
     id: 'substate-of-a-refused-report-is-kept',
-    title: 'The substate of a report that is refused after the abort is shown all the same.',
+    title: 'The substate of a report that is refused after the abort is still shown.',
     violates: ['status.aborted-stays'],
     operations: [...reports, 'list-deployment-devices'],
     mutation: () => refusedReportShows('substate'),
   },
   {
     id: 'report-beside-an-abort-is-409-and-taken',
-    title: 'A report that comes before an abort is told 409 when the abort follows closely.',
+    title: 'A report shortly before an abort is answered 409.',
     violates: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],
     mutation: () => {
@@ -334,7 +334,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'report-beside-an-abort-is-500',
-    title: 'A report that meets an abort breaks the server.',
+    title: 'A report that is concurrent with an abort breaks the server.',
     violates: ['status.abort-is-one-moment', 'status.aborted-is-409'],
     operations: reports,
     mutation: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),

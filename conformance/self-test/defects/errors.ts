@@ -38,7 +38,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'error-is-empty',
-    title: 'The `error` of a refusal is an empty text.',
+    title: 'The `error` of a refusal is an empty string.',
     violates: ['errors.says-why', 'auth.refusal-says-why'],
     operations,
     mutation: errorMemberBecomes('error', () => ''),
@@ -52,7 +52,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'request-id-of-the-caller-is-replaced',
-    title: 'The server makes a request id of its own although the caller sent one.',
+    title: 'The server generates a request id although the caller sent one.',
     violates: ['errors.request-id-of-the-caller'],
     operations,
     mutation: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
@@ -69,7 +69,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'request-ids-differ',
-    title: 'The request id in the body is another than in the header.',
+    title: 'The request id in the body differs from the one in the header.',
     violates: ['errors.request-id-equals-header'],
     operations,
     mutation: answerBecomes(
@@ -84,7 +84,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'refusals-are-pages',
-    title: 'A malformed authentication request is answered with a page of HTML.',
+    title: 'A malformed authentication request is answered with an HTML page.',
     violates: [
       'errors.body-is-error',
       'service.bodies-are-json',
@@ -102,7 +102,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'first-contact-is-answered-in-words',
-    title: 'The refusal of a first contact is a sentence in place of an Error body.',
+    title: 'The refusal of a first contact is a sentence instead of an Error body.',
     violates: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
     operations,
     mutation: answerBecomes((answer) =>

@@ -78,13 +78,13 @@ const own =
 const refusalKinds: readonly Kind[] = [
   {
     kind: 'unlisted-status',
-    says: 'refuses with 422 what it refuses otherwise',
+    says: 'refuses with 422 instead of its own status',
     violates: () => ['errors.statuses-are-listed'],
     mutation: refusalBecomes((answer) => withStatus(answer, 422)),
   },
   {
     kind: 'error-is-a-page',
-    says: 'refuses with a page of HTML',
+    says: 'refuses with an HTML page',
     violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
     mutation: refusalBecomes((answer) =>
       withText(withHeaders(answer, { 'content-type': 'text/html' }), '<p>no</p>'),
@@ -124,7 +124,7 @@ const refusalKinds: readonly Kind[] = [
   },
   {
     kind: 'request-id-is-replaced',
-    says: 'refuses with a request id of its own although the caller sent one',
+    says: 'refuses with a generated request id although the caller sent one',
     violates: () => ['errors.request-id-of-the-caller'],
     mutation: refusalBecomes((answer, request) =>
       requestIdHeader(request) === undefined ? answer : withRequestId(answer, 'another'),
@@ -132,7 +132,7 @@ const refusalKinds: readonly Kind[] = [
   },
   {
     kind: 'request-ids-differ',
-    says: 'refuses with another request id in the header than in the body',
+    says: 'refuses with different request ids in the header and the body',
     violates: () => ['errors.request-id-equals-header'],
     mutation: refusalBecomes((answer) => {
       const name = requestIdHeader(answer);
@@ -141,7 +141,7 @@ const refusalKinds: readonly Kind[] = [
   },
   {
     kind: 'request-id-is-missing',
-    says: 'refuses without a request id, always',
+    says: 'always refuses without a request id',
     violates: () => ['errors.names-the-request'],
     mutation: memberBecomes('request_id', () => undefined),
     // Of links there are too few refusals to tell that the id is missing from all.
@@ -169,7 +169,7 @@ function nowAndThen(): Mutation {
   };
 }
 
-/** What stands for each success in its place; 100 classes off for none, since clients break first. */
+/** The 2xx status that replaces each success; clients give up early on other classes. */
 const wrongSuccess: Readonly<Record<number, number>> = { 101: 200, 200: 206, 204: 202 };
 
 const successKinds: readonly Kind[] = [
@@ -181,7 +181,7 @@ const successKinds: readonly Kind[] = [
   },
   {
     kind: 'wrong-success',
-    says: 'answers with another status of success',
+    says: 'answers with another success status',
     violates: own('status'),
     mutation: () =>
       answerBecomes((answer) => {
@@ -201,7 +201,7 @@ const successKinds: readonly Kind[] = [
   },
   {
     kind: 'cut-json',
-    says: 'answers with JSON that is cut',
+    says: 'answers with JSON that is cut off',
     violates: () => ['service.bodies-are-json'],
     mutation: () =>
       answerBecomes((answer) =>
@@ -211,14 +211,14 @@ const successKinds: readonly Kind[] = [
   },
   {
     kind: 'success-label',
-    says: 'labels its JSON as a page of HTML',
+    says: 'labels its JSON as HTML',
     violates: () => ['service.json-is-labelled'],
     mutation: () => labelled('text/html'),
     fits: ({ success }) => isJson(success[200]),
   },
   {
     kind: 'foreign-label',
-    says: 'labels what is no JSON as JSON',
+    says: 'labels what is not JSON as JSON',
     violates: (id) =>
       id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
     mutation: () => labelled('application/json'),
@@ -226,7 +226,7 @@ const successKinds: readonly Kind[] = [
   },
   {
     kind: 'sunset-is-no-date',
-    says: 'announces its end for a day that is no date',
+    says: 'announces its end with an invalid date',
     violates: () => ['versioning.deprecation-headers'],
     mutation: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
   },
@@ -280,13 +280,13 @@ const fieldKinds: readonly FieldKind[] = [
   },
   {
     kind: 'field-is-renamed',
-    says: 'has its name in capitals',
+    says: 'has its name in capital letters',
     fits: ({ isRequired }) => isRequired,
     change: (path) => (body) => renamedAt(body, path.split('.')),
   },
   {
     kind: 'date-is-none',
-    says: 'is no date-time',
+    says: 'is not a date-time',
     fits: ({ type }) => type === 'time',
     change: (path) => (body) => changedAt(body, path, () => '31.01.2026 12:00'),
   },
@@ -354,7 +354,7 @@ function linkDefects(id: OperationId): readonly Defect[] {
 const oddDefects: readonly Defect[] = [
   defectOf('get-configuration', {
     kind: 'field-of-wrong-type',
-    says: 'answers with values that are no texts',
+    says: 'answers with values that are not strings',
     violates: ['configuration.read-texts'],
     mutation: jsonBecomes((body) =>
       isObject(body) ? Object.fromEntries(Object.keys(body).map((name) => [name, 7])) : body,

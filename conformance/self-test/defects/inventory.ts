@@ -99,21 +99,21 @@ function takenAll(answer: ProxiedAnswer): ProxiedAnswer {
 const kinds: readonly Defect[] = [
   {
     id: 'number-is-kept-as-text',
-    title: 'A number is kept as a text.',
+    title: 'A number is kept as a string.',
     violates: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
     mutation: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
   },
   {
     id: 'number-is-kept-whole',
-    title: 'Of a number only the whole part is kept.',
+    title: 'Only the integer part of a number is kept.',
     violates: ['inventory.number'],
     operations: both,
     mutation: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
     id: 'text-of-digits-is-a-number',
-    title: 'A text of digits is kept as a number.',
+    title: 'A string of digits is kept as a number.',
     violates: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
     mutation: valueBecomes((value) =>
@@ -122,7 +122,7 @@ const kinds: readonly Defect[] = [
   },
   {
     id: 'array-of-numbers-is-of-texts',
-    title: 'An array of numbers is kept as one of texts.',
+    title: 'An array of numbers is kept as an array of strings.',
     violates: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
     operations: both,
     mutation: valueBecomes((value) =>
@@ -133,7 +133,7 @@ const kinds: readonly Defect[] = [
   },
   {
     id: 'array-of-texts-is-joined',
-    title: 'An array of several texts is kept as one text.',
+    title: 'An array of several strings is kept as one string.',
     violates: ['inventory.texts'],
     operations: both,
     mutation: valueBecomes((value) =>
@@ -144,7 +144,7 @@ const kinds: readonly Defect[] = [
   },
   {
     id: 'first-value-decides-the-kind',
-    title: 'An attribute keeps the kind of its first value, others are dropped.',
+    title: 'An attribute keeps the type of its first value; values of other types are dropped.',
     violates: ['inventory.value-kinds'],
     operations: both,
     mutation: remembering(({ name, value }, known) => {
@@ -225,7 +225,7 @@ const writing: readonly Defect[] = [
   },
   {
     id: 'put-adds-nothing',
-    title: 'PUT after other attributes leaves out those that are new.',
+    title: 'PUT ignores attributes that are new.',
     violates: ['inventory.put-assigns'],
     operations: both,
     mutation: remembering(
@@ -235,14 +235,14 @@ const writing: readonly Defect[] = [
   },
   {
     id: 'attributes-are-written-for-another',
-    title: 'What a device writes is written for another device too.',
+    title: 'What a device writes is also written for another device.',
     violates: ['inventory.own-attributes'],
     operations: put,
     mutation: writesForOthers,
   },
   {
     id: 'description-is-dropped',
-    title: 'The description of an attribute is forgotten.',
+    title: 'The description of an attribute is not stored.',
     violates: ['inventory.description-is-kept'],
     operations: both,
     mutation: requestBecomes((request) => {
@@ -260,7 +260,7 @@ const writing: readonly Defect[] = [
 const refusals: readonly Defect[] = [
   {
     id: 'attribute-needs-no-name',
-    title: 'An attribute whose name is missing or no text is answered 200.',
+    title: 'An attribute whose name is missing or not a string is answered 200.',
     violates: ['inventory.name'],
     operations: both,
     mutation: statusBecomes(
@@ -293,7 +293,7 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'description-of-any-kind-is-taken',
-    title: 'An attribute whose description is no text is answered 200.',
+    title: 'An attribute whose description is not a string is answered 200.',
     violates: ['inventory.description'],
     operations: both,
     mutation: statusBecomes(
@@ -315,14 +315,14 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'mixed-arrays-are-taken',
-    title: 'An array of numbers and texts is answered 200.',
+    title: 'An array of numbers and strings is answered 200.',
     violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
     mutation: statusBecomes(400, 200, holds(isMixed)),
   },
   {
     id: 'values-of-any-kind-are-taken',
-    title: 'A boolean, an object or an array of such is answered 200.',
+    title: 'A boolean, an object or an array of these is answered 200.',
     violates: ['inventory.other-kinds-are-400'],
     operations: both,
     mutation: statusBecomes(400, 200, holds(isOtherKind)),
@@ -340,7 +340,7 @@ const refusals: readonly Defect[] = [
   },
   {
     id: 'attributes-of-any-form-are-taken',
-    title: 'A body that is no JSON array of attributes is answered 200.',
+    title: 'A body that is not a JSON array of attributes is answered 200.',
     violates: ['inventory.malformed-is-400'],
     operations: both,
     mutation: statusBecomes(400, 200, (request) => {

@@ -76,7 +76,7 @@ const formDefects: readonly FormDefect[] = [
   },
   {
     id: 'refuses-cookies',
-    title: 'refuses a request that has a cookie for someone else',
+    title: 'refuses a request with an unrelated cookie',
     violates: ['service.equal-forms', 'connect.cookie-among-others'],
     status: 400,
     picks: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
@@ -165,7 +165,7 @@ const elsewhere: readonly Defect[] = called
   .flatMap((operation) =>
     Object.entries(places).map(([place, find]) => ({
       id: `${operation}-takes-a-token-from-${place}`,
-      title: `The operation ${operation} takes a token from another place: ${place}.`,
+      title: `The operation ${operation} accepts a token from another place: ${place}.`,
       violates: ['tokens.missing-is-401'] as const,
       operations: [operation],
       mutation: tokenTakenFrom(find),
@@ -271,21 +271,21 @@ const single: readonly Defect[] = [
   },
   {
     id: 'log-is-cut-at-1000-messages',
-    title: 'Of a log only the first thousand messages are kept.',
+    title: 'Only the first thousand messages of a log are kept.',
     violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
     mutation: cutTo(1000, 'messages'),
   },
   {
     id: 'log-is-cut-at-50-messages',
-    title: 'Of a log only the first fifty messages are kept.',
+    title: 'Only the first fifty messages of a log are kept.',
     violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
     mutation: cutTo(50, 'messages'),
   },
   {
     id: 'log-loses-repeated-messages',
-    title: 'Of messages that follow one another and are equal one is kept.',
+    title: 'Of consecutive equal messages only one is kept.',
     violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
     mutation: requestBecomes((request) =>
@@ -294,7 +294,7 @@ const single: readonly Defect[] = [
   },
   {
     id: 'attributes-are-cut-at-30',
-    title: 'Of the attributes of a request only the first thirty are kept.',
+    title: 'Only the first thirty attributes of a request are kept.',
     violates: ['inventory.patch-adds', 'inventory.put-replaces', 'inventory.put-assigns'],
     operations: ['patch-attributes', 'put-attributes'],
     mutation: cutTo(30),
@@ -332,21 +332,21 @@ const single: readonly Defect[] = [
   },
   {
     id: 'monitors-are-cut-at-20',
-    title: 'Of the monitors of a device only the first twenty are stored.',
+    title: 'Only the first twenty monitors of a device are stored.',
     violates: ['monitor.is-stored'],
     operations: ['post-monitor-configuration'],
     mutation: cutTo(20),
   },
   {
     id: 'large-deployments-are-cut',
-    title: 'A deployment reaches only the first fifty devices that it names.',
+    title: 'A deployment reaches only the first fifty devices that it lists.',
     violates: ['next.get-pending-is-200'],
     operations: ['create-deployment'],
     mutation: cutTo(50, 'devices'),
   },
   {
     id: 'every-key-of-a-preauthorized-identity-is-trusted',
-    title: 'A pre-authorized identity is let in with any key that signs its request.',
+    title: 'A pre-authorized identity is accepted with any key that signs its request.',
     violates: [
       'auth.preauthorized-must-sign',
       'auth.new-key-waits',
@@ -357,7 +357,7 @@ const single: readonly Defect[] = [
   },
   {
     id: 'if-modified-since-is-compared-exactly',
-    title: 'If-Modified-Since counts only when it equals Last-Modified.',
+    title: 'If-Modified-Since is honoured only if it equals Last-Modified.',
     violates: ['link.later-modified-since'],
     operations: ['download-artifact'],
     mutation: () => {
@@ -379,7 +379,7 @@ const single: readonly Defect[] = [
   },
   {
     id: 'total-ignores-the-type-of-the-actor',
-    title: 'X-Total-Count counts entries that a filter by the type of the actor leaves out.',
+    title: 'X-Total-Count includes entries that a filter by actor type excludes.',
     violates: ['audit.total'],
     operations: ['list-audit-logs'],
     mutation: answerBecomes(

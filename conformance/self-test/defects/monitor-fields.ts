@@ -60,19 +60,19 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'alert-needs-no-name',
-    title: 'An alert whose name is missing or no text is answered 204.',
+    title: 'An alert whose name is missing or not a string is answered 204.',
     violates: 'alerts.name',
     picks: (alert) => lacksText(alert, 'name'),
   },
   {
     id: 'alert-needs-no-level',
-    title: 'An alert whose level is missing or no text is answered 204.',
+    title: 'An alert whose level is missing or not a string is answered 204.',
     violates: 'alerts.level',
     picks: (alert) => lacksText(alert, 'level'),
   },
   {
     id: 'alert-takes-any-level',
-    title: 'An alert of any level is answered 204.',
+    title: 'An alert with any level is answered 204.',
     violates: 'alerts.levels',
     picks: ({ level }) => typeof level === 'string' && !['OK', 'CRITICAL'].includes(level),
   },
@@ -84,19 +84,19 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'alert-needs-no-subject',
-    title: 'An alert whose subject is missing or no object is answered 204.',
+    title: 'An alert whose subject is missing or not an object is answered 204.',
     violates: 'alerts.subject',
     picks: (alert) => isFilled(alert) && !isMap(alert.subject),
   },
   {
     id: 'alert-needs-no-timestamp',
-    title: 'An alert whose timestamp is missing or no text is answered 204.',
+    title: 'An alert whose timestamp is missing or not a string is answered 204.',
     violates: 'alerts.timestamp',
     picks: (alert) => lacksText(alert, 'timestamp'),
   },
   {
     id: 'alert-takes-any-timestamp',
-    title: 'An alert whose timestamp is any text is answered 204.',
+    title: 'An alert whose timestamp is any string is answered 204.',
     violates: 'alerts.timestamp',
     picks: ({ timestamp }) =>
       typeof timestamp === 'string' && !/^\d{4}(-\d\d){2}T(\d\d:){2}\d\d/.test(timestamp),
@@ -109,31 +109,31 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'subject-needs-no-name',
-    title: 'A subject whose name is missing or no text is answered 204.',
+    title: 'A subject whose name is missing or not a string is answered 204.',
     violates: 'alerts.subject-name',
     picks: ({ subject }) => lacksText(subject, 'name'),
   },
   {
     id: 'subject-needs-no-type',
-    title: 'A subject whose type is missing or no text is answered 204.',
+    title: 'A subject whose type is missing or not a string is answered 204.',
     violates: 'alerts.subject-type',
     picks: ({ subject }) => lacksText(subject, 'type'),
   },
   {
     id: 'subject-needs-no-status',
-    title: 'A subject whose status is missing or no text is answered 204.',
+    title: 'A subject whose status is missing or not a string is answered 204.',
     violates: 'alerts.subject-status',
     picks: ({ subject }) => lacksText(subject, 'status'),
   },
   {
     id: 'details-of-any-kind-are-taken',
-    title: 'Details that are no object are answered 204.',
+    title: 'Details that are not an object are answered 204.',
     violates: 'alerts.details',
     picks: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),
   },
   {
     id: 'description-in-details-is-unchecked',
-    title: 'A description in details that is no text is answered 204.',
+    title: 'A description in details that is not a string is answered 204.',
     violates: 'alerts.details-description',
     picks: (alert) => {
       const { description } = membersOf(detailsOf(alert));
@@ -142,13 +142,13 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'lines-before-are-unchecked',
-    title: 'Lines before that are no list of lines are answered 204.',
+    title: '`lines_before` that is not an array of lines is answered 204.',
     violates: 'alerts.lines-before',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
   },
   {
     id: 'line-matching-is-unchecked',
-    title: 'A matching line that is no line is answered 204.',
+    title: '`line_matching` that is not a line is answered 204.',
     violates: 'alerts.line-matching',
     picks: (alert) => {
       const { line_matching: line } = membersOf(detailsOf(alert));
@@ -157,7 +157,7 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'lines-after-are-unchecked',
-    title: 'Lines after that are no list of lines are answered 204.',
+    title: '`lines_after` that is not an array of lines is answered 204.',
     violates: 'alerts.lines-after',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
   },
@@ -182,7 +182,7 @@ const alertFields: readonly UncheckedField[] = [
   },
   {
     id: 'line-needs-no-data',
-    title: 'A line whose data is missing or no text is answered 204.',
+    title: 'A line whose data is missing or not a string is answered 204.',
     violates: 'alerts.line-data',
     picks: (alert) => linesOf(alert).some((line) => lacksText(line, 'data')),
   },
@@ -197,19 +197,19 @@ const entryFields: readonly UncheckedField[] = [
   },
   {
     id: 'monitor-entry-needs-no-name',
-    title: 'A monitor configuration whose name is missing or no text is answered 204.',
+    title: 'A monitor configuration whose name is missing or not a string is answered 204.',
     violates: 'monitor.name',
     picks: (entry) => lacksText(entry, 'name'),
   },
   {
     id: 'monitor-entry-needs-no-status',
-    title: 'A monitor configuration whose status is missing or no text is answered 204.',
+    title: 'A monitor configuration whose status is missing or not a string is answered 204.',
     violates: 'monitor.status',
     picks: (entry) => lacksText(entry, 'status'),
   },
   {
     id: 'monitor-entry-needs-no-type',
-    title: 'A monitor configuration whose type is missing or no text is answered 204.',
+    title: 'A monitor configuration whose type is missing or not a string is answered 204.',
     violates: 'monitor.type',
     picks: (entry) => lacksText(entry, 'type'),
   },

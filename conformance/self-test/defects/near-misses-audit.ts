@@ -41,7 +41,7 @@ const forgetful: readonly Defect[] = Object.keys(operations['list-audit-logs'].q
   .filter((name) => name !== 'page')
   .map((name) => ({
     id: `audit-links-forget-${name.replaceAll('_', '-')}`,
-    title: `The links of a page of the audit log forget the parameter \`${name}\`.`,
+    title: `The links of a page of the audit log drop the parameter \`${name}\`.`,
     violates: linkRequirements,
     operations: list,
     mutation: linksBecome((url) => urlWith(url, name)),
@@ -68,7 +68,7 @@ const leading: readonly Defect[] = [
   },
   {
     id: 'audit-link-first-leads-to-its-own-page',
-    title: 'The link `first` leads to the third page once the list has come there.',
+    title: 'From the third page on, the link `first` leads to the third page.',
     violates: ['audit.links-lead', 'audit.links'],
     operations: list,
     mutation: answerBecomes((answer, request) => {
@@ -82,7 +82,7 @@ const leading: readonly Defect[] = [
   },
   {
     id: 'audit-total-shrinks',
-    title: 'From the third page on X-Total-Count counts only what is left.',
+    title: 'From the third page on, X-Total-Count counts only the remaining entries.',
     violates: ['audit.total'],
     operations: list,
     mutation: answerBecomes(
@@ -111,7 +111,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
   return [
     {
       id: `audit-records-${action}-twice`,
-      title: `An act \`${action}\` is recorded twice.`,
+      title: `The action \`${action}\` is recorded twice.`,
       violates: [
         'audit.one-entry-an-act',
         'audit.pages',
@@ -124,7 +124,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
     },
     {
       id: `audit-actor-of-${action}-is-the-object`,
-      title: `The actor of an act \`${action}\` has the id of what was acted on.`,
+      title: `The actor of the action \`${action}\` has the id of the object.`,
       violates: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
       operations: list,
       mutation: listed((found) =>
@@ -136,7 +136,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
     },
     {
       id: `audit-time-of-${action}-is-local`,
-      title: `The time of an act \`${action}\` is local, and labelled as UTC.`,
+      title: `The time of the action \`${action}\` is local time labelled as UTC.`,
       violates: ['audit.time-of-the-act', 'audit.export-same-entries', 'audit.time-bounds'],
       operations: list,
       mutation: listed((found) =>
@@ -201,7 +201,7 @@ const exportRequirements: readonly [RequirementId, ...RequirementId[]] = [
 
 const columns: readonly Defect[] = exportedFields.map((name) => ({
   id: `export-cuts-${name.replaceAll(/[._]/g, '-')}`,
-  title: `The export cuts the end off \`${name}\`.`,
+  title: `The export cuts off the end of \`${name}\`.`,
   violates: exportRequirements,
   operations: csv,
   mutation: columnBecomes(name, (value) => value.slice(0, name === 'time' ? DAY_LENGTH : -1)),
@@ -210,28 +210,28 @@ const columns: readonly Defect[] = exportedFields.map((name) => ({
 const documents: readonly Defect[] = [
   {
     id: 'export-escapes-quotes-with-backslashes',
-    title: 'The export writes a quote within a field as a backslash and a quote.',
+    title: 'The export escapes a quote within a field with a backslash.',
     violates: exportRequirements,
     operations: csv,
     mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '\\"')),
   },
   {
     id: 'export-doubles-no-quotes',
-    title: 'The export puts quotes around a field and leaves those within it single.',
+    title: 'The export quotes a field but does not double the quotes within it.',
     violates: exportRequirements,
     operations: csv,
     mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '"')),
   },
   {
     id: 'export-loses-quotes',
-    title: 'The export leaves quotes out of its values.',
+    title: 'The export removes quotes from values.',
     violates: exportRequirements,
     operations: csv,
     mutation: documentBecomes((text) => text.replaceAll('""', '')),
   },
   {
     id: 'export-loses-line-ends',
-    title: 'The export writes a blank for the line ends of a value.',
+    title: 'The export replaces line breaks in a value by spaces.',
     violates: exportRequirements,
     operations: csv,
     mutation: columnBecomes('object.deployment.name', (value) => value.replace(/[\r\n]+/g, ' ')),

@@ -9,7 +9,7 @@ export function offeredLink(answer: ProxiedAnswer): URL | undefined {
   return uri.includes('/download/configuration/') ? new URL(uri) : undefined;
 }
 
-/** Links end when `ends` names what they lead to; they are told apart by `leadsTo`. */
+/** A link expires when `ends` names its target, which `leadsTo` identifies. */
 function linksEnd(
   ends: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
   leadsTo: (request: ProxiedRequest) => string | undefined,
@@ -57,28 +57,28 @@ function deviceOf({ body }: ProxiedAnswer): string | undefined {
 export const nearMissLinkDefects: readonly Defect[] = [
   {
     id: 'link-ends-with-an-edit',
-    title: 'A link to an artifact file ends when the artifact is edited.',
+    title: 'A link to an artifact file expires when the artifact is edited.',
     violates: ['link.outlives-changes'],
     operations: ['get-artifact-link', 'update-artifact', 'download-artifact'],
     mutation: artifactLinksEnd(({ operation }) => operation === 'update-artifact'),
   },
   {
     id: 'configuration-link-ends-with-a-new-setting',
-    title: 'A link to a configuration ends when a user configures something else.',
+    title: 'A link to a configuration expires when a user changes the configuration.',
     violates: ['download.outlives-changes'],
     operations: ['set-configuration', 'get-next-deployment', 'download-configuration'],
     mutation: endsAfterTheOffer('set-configuration', ({ parameters }) => parameters.id),
   },
   {
     id: 'configuration-link-ends-with-a-new-token',
-    title: 'A link to a configuration ends when the device gets another token.',
+    title: 'A link to a configuration expires when the device gets another token.',
     violates: ['download.outlives-changes'],
     operations: ['post-auth-request', 'get-next-deployment', 'download-configuration'],
     mutation: endsAfterTheOffer('post-auth-request', (_, answer) => deviceOf(answer)),
   },
   {
     id: 'configuration-link-ends-with-a-report',
-    title: 'A link to a configuration ends with the first report on its deployment.',
+    title: 'A link to a configuration expires with the first report on its deployment.',
     violates: ['download.outlives-changes'],
     operations: ['put-deployment-status', 'download-configuration'],
     mutation: linksEnd(

@@ -44,14 +44,14 @@ function staysAsFirstShown(member: string): () => Mutation {
 const artifacts: readonly Defect[] = [
   {
     id: 'edit-does-not-move-modified',
-    title: 'The time `modified` of an artifact stays that of its upload.',
+    title: '`modified` of an artifact is always the time of its upload.',
     violates: ['artifacts.modified'],
     operations: showing,
     mutation: staysAsFirstShown('modified'),
   },
   {
     id: 'modified-is-the-time-of-the-answer',
-    title: 'The time `modified` of an artifact is that at which it is shown.',
+    title: '`modified` of an artifact is the time at which it is shown.',
     violates: ['artifacts.modified'],
     operations: showing,
     mutation: answerBecomes((answer) => {
@@ -62,7 +62,7 @@ const artifacts: readonly Defect[] = [
   },
   {
     id: 'list-does-not-move-modified',
-    title: 'In a list the time `modified` of an artifact is the beginning of its day.',
+    title: 'In a list, `modified` of an artifact is the start of its day.',
     violates: ['artifacts.modified'],
     operations: ['list-artifacts'],
     mutation: bodyBecomes((body) =>
@@ -71,14 +71,14 @@ const artifacts: readonly Defect[] = [
   },
   {
     id: 'edit-is-not-shown-in-lists',
-    title: 'In a list an artifact has the description that its upload had.',
+    title: 'In a list, an artifact has the description of its upload.',
     violates: ['artifacts.edit-is-shown'],
     operations: ['list-artifacts'],
     mutation: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
   },
   {
     id: 'depends-are-shown-as-a-text',
-    title: 'A dependency on one value is shown as a text.',
+    title: 'A dependency on one value is shown as a string.',
     violates: ['artifacts.depends'],
     operations: showing,
     mutation: bodyBecomes(
@@ -91,7 +91,7 @@ const artifacts: readonly Defect[] = [
   },
   {
     id: 'depends-are-shown-by-letters',
-    title: 'A dependency that the file has as a text is shown as a list of its letters.',
+    title: 'A dependency that the file gives as a string is shown as an array of its letters.',
     violates: ['artifacts.depends'],
     operations: showing,
     mutation: bodyBecomes(
@@ -120,7 +120,7 @@ const compared: readonly Defect[] = [
   ...asking.map(
     (operation): Defect => ({
       id: `${operation}-compares-depends-without-regard-to-case`,
-      title: `The operation ${operation} compares dependencies without regard to case.`,
+      title: `The operation ${operation} compares dependencies case-insensitively.`,
       violates: ['next.depends', 'next.v2-depends'],
       operations: [operation],
       mutation: flavourBecomes((flavour) =>
@@ -130,14 +130,14 @@ const compared: readonly Defect[] = [
   ),
   {
     id: 'depends-are-met-by-a-part',
-    title: 'A dependency that the file has as a text is met by any part of it.',
+    title: 'A dependency that the file gives as a string is met by any part of it.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
   },
   {
     id: 'depends-of-a-text-are-never-met',
-    title: 'A dependency that the file has as a text is met by no device.',
+    title: 'A dependency that the file gives as a string is met by no device.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: flavourBecomes((flavour) => (flavour === 'vanilla' ? 'another' : flavour)),
@@ -182,14 +182,14 @@ const emptied: readonly Defect[] = [
   },
   {
     id: 'put-keeps-descriptions',
-    title: 'PUT of an attribute without a description keeps the former one.',
+    title: 'PUT of an attribute without a description keeps the earlier one.',
     violates: ['inventory.put-replaces-descriptions'],
     operations: ['put-attributes'],
     mutation: keepsDescriptions,
   },
   {
     id: 'empty-monitor-configuration-changes-nothing',
-    title: 'An empty monitor configuration leaves the former one.',
+    title: 'An empty monitor configuration keeps the earlier one.',
     violates: ['monitor.empty-is-current', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['post-monitor-configuration'],
     mutation: dropped(204, isEmptyList),
@@ -219,7 +219,7 @@ function knowsIdentitiesInAnyCase(): Mutation {
   };
 }
 
-/** The signature of a link is compared without regard to case. */
+/** The signature of a link is compared case-insensitively. */
 function knowsSignaturesInAnyCase(): Mutation {
   const known = new Map<string, string>();
   return {
@@ -261,7 +261,7 @@ const letters: readonly Defect[] = [
   },
   {
     id: 'identities-are-known-in-any-case',
-    title: 'An identity in other letters is treated as that of a known device.',
+    title: 'An identity in another letter case is treated as that of a known device.',
     violates: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
     operations: ['post-auth-request'],
     mutation: knowsIdentitiesInAnyCase,
@@ -291,14 +291,14 @@ const letters: readonly Defect[] = [
   },
   {
     id: 'configuration-links-are-verified-in-any-case',
-    title: 'The signature of a link to a configuration is compared without regard to case.',
+    title: 'The signature of a link to a configuration is compared case-insensitively.',
     violates: ['download.invalid-signature-is-403'],
     operations: ['get-next-deployment', 'download-configuration'],
     mutation: knowsSignaturesInAnyCase,
   },
   {
     id: 'configuration-links-take-device-types-in-any-case',
-    title: 'The device type in a link to a configuration is compared without regard to case.',
+    title: 'The device type in a link to a configuration is compared case-insensitively.',
     violates: ['download.signature-covers-path'],
     operations: ['download-configuration'],
     mutation: requestBecomes((request) => ({

@@ -26,7 +26,7 @@ function taken(
 ): Defect {
   return {
     id: `${form}-takes-${what.replaceAll(' ', '-')}`,
-    title: `Asking for the next deployment by ${form} is not refused with ${what}.`,
+    title: `A request for the next deployment by ${form} with ${what} is not refused.`,
     violates: [requirement],
     operations: [form],
     mutation: statusBecomes(400, 204, picks),
@@ -41,7 +41,7 @@ function refused(
 ): Defect {
   return {
     id: `${form}-refuses-${what.replaceAll(' ', '-')}`,
-    title: `Asking for the next deployment by ${form} is refused with ${what}.`,
+    title: `A request for the next deployment by ${form} with ${what} is refused.`,
     violates: [requirement],
     operations: [form],
     mutation: answerBecomes(

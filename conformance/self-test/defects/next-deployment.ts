@@ -61,21 +61,21 @@ type Offers = Map<string, ProxiedAnswer>;
 export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'get-hides-a-pending-deployment',
-    title: 'GET of version 1 says that there is nothing although a deployment waits.',
+    title: 'GET v1 reports no update although a deployment is pending.',
     violates: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(200, 204),
   },
   {
     id: 'post-hides-a-pending-deployment',
-    title: 'POST of version 1 says that there is nothing although a deployment waits.',
+    title: 'POST v1 reports no update although a deployment is pending.',
     violates: ['next.post-pending-is-200'],
     operations: ['post-next-deployment'],
     mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'v2-hides-a-pending-deployment',
-    title: 'POST of version 2 says that there is nothing although a deployment waits.',
+    title: 'POST v2 reports no update although a deployment is pending.',
     violates: ['next.v2-pending-is-200'],
     operations: ['post-next-deployment-v2'],
     mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
@@ -94,21 +94,21 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'nothing-is-202',
-    title: 'A device for which nothing is pending is answered 202.',
+    title: 'A device without a pending deployment is answered 202.',
     violates: ['next.nothing-is-204'],
     operations: everyForm,
     mutation: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
-    title: 'A device that describes itself otherwise in mid-deployment is answered 204.',
+    title: 'A device that describes itself differently during a deployment is answered 204.',
     violates: ['next.conflict-is-409'],
     operations: everyForm,
     mutation: statusBecomes(409, 204),
   },
   {
     id: 'foreign-deployment-is-offered',
-    title: 'A device is offered what another device was offered before it.',
+    title: 'A device is offered what another device was offered earlier.',
     violates: ['next.own-deployments-only'],
     operations: everyForm,
     mutation: () => {
@@ -124,7 +124,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'device-type-is-not-looked-at-by-get',
-    title: 'GET offers an artifact to devices of types that it does not name.',
+    title: 'GET offers an artifact to devices of types that it does not list.',
     violates: ['next.compatible-types-only'],
     operations: ['get-next-deployment'],
     mutation: parameterBecomes(
@@ -135,21 +135,21 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'depends-are-not-looked-at',
-    title: 'POST of version 1 offers an artifact whatever the device provides.',
+    title: 'POST v1 offers an artifact whatever the device provides.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: requestBecomes(withChecksum),
   },
   {
     id: 'depends-are-not-looked-at-in-v2',
-    title: 'POST of version 2 offers an artifact whatever the device provides.',
+    title: 'POST v2 offers an artifact whatever the device provides.',
     violates: ['next.v2-depends'],
     operations: ['post-next-deployment-v2'],
     mutation: requestBecomes(withChecksum),
   },
   {
     id: 'met-depends-are-204',
-    title: 'A device that satisfies what an artifact depends on is offered nothing.',
+    title: 'A device that satisfies the dependencies of an artifact is offered nothing.',
     violates: ['next.depends', 'next.v2-depends'],
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
     mutation: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),

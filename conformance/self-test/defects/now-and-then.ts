@@ -56,12 +56,12 @@ const otherId = (value: unknown): unknown =>
 
 /** Defects in artifacts and their links. Spec: Artifact; Device deployments v1 */
 const artifacts: readonly Defect[] = [
-  seldom('other-artifact', 'One artifact in three has another id than its path.', {
+  seldom('other-artifact', 'One artifact in three has an id other than the one in its path.', {
     violates: ['artifacts.fields', 'artifacts.id'],
     on: 'get-artifact',
     change: at('id', otherId),
   }),
-  seldom('other-release', 'One list in three names another release than the one asked for.', {
+  seldom('other-release', 'One list in three names a release other than the requested one.', {
     violates: ['artifacts.list-selects-release', 'artifacts.name'],
     on: 'list-artifacts',
     change: at('*.name', otherText),
@@ -71,17 +71,17 @@ const artifacts: readonly Defect[] = [
     on: 'list-artifacts',
     change: at('*.device_types_compatible', () => ['another']),
   }),
-  seldom('other-size', 'One artifact in three has another size than it had before.', {
+  seldom('other-size', 'One artifact in three changes its size.', {
     violates: ['artifacts.size'],
     on: 'get-artifact',
     change: at('size', (size) => Number(size) + 1),
   }),
-  seldom('modified-before', 'One artifact in three was modified years before it was made.', {
+  seldom('modified-before', 'One artifact in three was modified years before it was created.', {
     violates: ['artifacts.modified'],
     on: 'get-artifact',
     change: at('modified', () => longAgo),
   }),
-  seldom('expired-link', 'One link in three has expired when it is given.', {
+  seldom('expired-link', 'One link in three has already expired when it is issued.', {
     violates: ['link.expire-is-later', 'link.expire'],
     on: 'get-artifact-link',
     change: at('expire', () => longAgo),
@@ -100,7 +100,7 @@ const deployments: readonly Defect[] = [
       Array.isArray(types) ? [...types, 'another'] : types,
     ),
   }),
-  seldom('expired-source', 'One source in three has expired when it is given.', {
+  seldom('expired-source', 'One source in three has already expired when it is issued.', {
     violates: ['next.source-expires-later'],
     on: 'post-next-deployment',
     change: at('artifact.source.expire', () => longAgo),
@@ -115,7 +115,7 @@ const deployments: readonly Defect[] = [
     on: 'get-update-control-map',
     change: at('update_control_map.id', otherId),
   }),
-  seldom('half-a-configuration', 'One configuration in three ends in its middle.', {
+  seldom('half-a-configuration', 'One configuration in three is cut off in the middle.', {
     violates: ['download.gives-the-configuration', 'download.holds-the-pairs'],
     on: 'download-configuration',
     change: (answer) => {
@@ -149,11 +149,11 @@ const log: readonly Defect[] = [
     violates: ['audit.object-filters', 'audit.object-id'],
     ...ofLog(at('*.object.id', otherId)),
   }),
-  seldom('unsorted-page', 'One page in three is turned round.', {
+  seldom('unsorted-page', 'One page in three is in reverse order.', {
     violates: ['audit.newest-first', 'audit.sort-asc', 'audit.sort-desc'],
     ...ofLog(inJson((body) => (Array.isArray(body) ? body.toReversed() : body))),
   }),
-  seldom('unsorted-export', 'One export in three has its first two entries the other way round.', {
+  seldom('unsorted-export', 'One export in three has its first two entries swapped.', {
     violates: ['audit.export-newest-first', 'audit.export-sort-asc', 'audit.export-sort-desc'],
     on: 'export-audit-logs',
     change: (answer) => {
@@ -162,7 +162,7 @@ const log: readonly Defect[] = [
       return isLong ? withText(answer, [head, other, one, ...rest].join('\r\n')) : answer;
     },
   }),
-  seldom('other-member', 'One page in three fills the member of another type.', {
+  seldom('other-member', 'One page in three fills the member of another object type.', {
     violates: ['audit.object-fields-by-type'],
     ...ofLog(
       at('*.object', (object) => ({ ...(object as object), user: { email: 'a@example.com' } })),

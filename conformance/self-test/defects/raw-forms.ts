@@ -34,7 +34,7 @@ const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map
 
 const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
   id: `${operation}-refuses-http-1-0`,
-  title: `The operation ${operation} answers 400 to a request of HTTP/1.0.`,
+  title: `The operation ${operation} answers 400 to an HTTP/1.0 request.`,
   violates: ['service.http-1-0'],
   operations: [operation],
   mutation: refused(({ version }) => version === '1.0'),
@@ -64,21 +64,21 @@ function idsAreMixed(): Mutation {
 const one: readonly Defect[] = [
   {
     id: 'pipelined-answers-are-mixed',
-    title: 'Of requests that are sent one upon the other two get each the answer of the other.',
+    title: 'Two pipelined requests get the answer of the other request.',
     violates: ['service.pipelining'],
     operations: 'all',
     mutation: idsAreMixed,
   },
   {
     id: 'pipelined-requests-are-refused',
-    title: 'A request that comes before the one before is answered is answered 400.',
+    title: 'A request that arrives before the previous one is answered is answered 400.',
     violates: ['service.pipelining'],
     operations: 'all',
     mutation: refused((request) => Number(placeOf(request)) > 0),
   },
   {
     id: 'pipelined-requests-lose-their-token',
-    title: 'Of requests that are sent one upon the other only the first is known by its token.',
+    title: 'Of pipelined requests, only the first is authenticated by its token.',
     violates: ['service.pipelining'],
     operations: 'all',
     mutation: requestBecomes(

@@ -7,21 +7,21 @@ const auditLog = ['list-audit-logs', 'export-audit-logs'] as const;
 export const roleDefects: readonly Defect[] = [
   {
     id: 'forbidden-by-role-is-401',
-    title: 'A user whose role does not open the audit log is answered 401.',
+    title: 'A user whose role does not permit the audit log is answered 401.',
     violates: ['errors.role-forbidden-is-403'],
     operations: auditLog,
     mutation: statusBecomes(403, 401),
   },
   {
     id: 'every-role-exports-the-audit-log',
-    title: 'The audit log is exported to a user whose role does not open it.',
+    title: 'The audit log is exported to a user whose role does not permit it.',
     violates: ['errors.role-forbidden-is-403'],
     operations: ['export-audit-logs'],
     mutation: statusBecomes(403, 200),
   },
   {
     id: 'devices-hide-from-roles',
-    title: 'Devices are not found by a user whose role does not open them.',
+    title: 'Devices are not found by a user whose role does not permit them.',
     violates: ['errors.role-forbidden-on-management'],
     operations: ['get-device'],
     mutation: statusBecomes(403, 404),

@@ -43,7 +43,7 @@ const areaDefects = areas.map(([requirement, operations]): Defect => {
   const name = requirement.replace('service.', '');
   return {
     id: `${name}-are-elsewhere`,
-    title: `To a caller without a token there is nothing where ${name} should stand.`,
+    title: `A caller without a token gets 404 for the path of ${name}.`,
     violates: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
     operations,
     mutation: statusBecomes(401, 404, isAnonymous),
@@ -97,14 +97,14 @@ export const serviceDefects: readonly Defect[] = [
   ...verbDefects,
   {
     id: 'authentication-is-elsewhere',
-    title: 'A request without a signature finds nothing where the authentication should stand.',
+    title: 'A request without a signature gets 404 for the path of the authentication.',
     violates: ['service.authentication', 'auth.signature-header-is-required'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
   },
   {
     id: 'options-takes-a-token',
-    title: 'OPTIONS is refused to browsers, which send no token with it.',
+    title: 'OPTIONS is refused without a token, which browsers do not send with it.',
     violates: ['service.options-for-browsers'],
     operations: 'all',
     mutation: () => ({
@@ -114,7 +114,7 @@ export const serviceDefects: readonly Defect[] = [
   },
   {
     id: 'form-is-taken-for-json',
-    title: 'A body of a form is read as a request and answered 401.',
+    title: 'A form body is read as a request and answered 401.',
     violates: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
@@ -135,7 +135,7 @@ export const serviceDefects: readonly Defect[] = [
   },
   {
     id: 'link-expires-in-seconds',
-    title: 'A link tells its expiry time as a number of seconds.',
+    title: 'A link has its expiry time as a number of seconds.',
     violates: ['service.timestamps', 'link.expire', 'link.expire-is-later'],
     operations: ['get-artifact-link'],
     mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),

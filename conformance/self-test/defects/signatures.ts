@@ -28,14 +28,14 @@ function isKeyType(keyType: string) {
 const header: readonly Defect[] = [
   {
     id: 'missing-signature-is-401',
-    title: 'A request without the signature header is answered 401 in place of 400.',
+    title: 'A request without the signature header is answered 401 instead of 400.',
     violates: ['auth.signature-header-is-required'],
     operations,
     mutation: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
   },
   {
     id: 'zeros-are-a-signature',
-    title: 'R and S that are zero are treated as a signature.',
+    title: 'R and S that are zero are treated as a valid signature.',
     violates: ['auth.signature-must-verify'],
     operations,
     mutation: takesSignature(
@@ -45,7 +45,7 @@ const header: readonly Defect[] = [
   },
   {
     id: 'signature-is-not-checked-before-the-first-token',
-    title: 'A signature of P-256 by another key is accepted.',
+    title: 'A P-256 signature by another key is accepted.',
     violates: [
       'auth.preauthorized-must-sign',
       'auth.signature-must-verify',
@@ -68,14 +68,14 @@ const header: readonly Defect[] = [
   },
   {
     id: 'line-end-is-not-signed',
-    title: 'A request is verified without the line end behind its body.',
+    title: 'A request is verified without the line end after its body.',
     violates: ['auth.body-is-what-is-signed'],
     operations,
     mutation: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
   },
   {
     id: 'body-is-written-anew',
-    title: 'A signature over the body as the server would write it is accepted.',
+    title: 'A signature over the body as the server would serialize it is accepted.',
     violates: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
     operations,
     mutation: takesSignature('ec', (request) => {
@@ -88,7 +88,7 @@ const header: readonly Defect[] = [
 const rsa: readonly Defect[] = [
   {
     id: 'rsa-is-refused',
-    title: 'No signature of RSA is accepted.',
+    title: 'No RSA signature is accepted.',
     violates: ['auth.rsa'],
     operations,
     mutation: statusBecomes(200, 401, isKeyType('rsa')),
@@ -122,7 +122,7 @@ const rsa: readonly Defect[] = [
 const ecdsa: readonly Defect[] = [
   {
     id: 'ecdsa-is-refused',
-    title: 'No signature of P-256 is accepted.',
+    title: 'No P-256 signature is accepted.',
     violates: [
       'auth.ecdsa',
       'auth.preauthorized-gets-token',
@@ -141,7 +141,7 @@ const ecdsa: readonly Defect[] = [
   },
   {
     id: 'ecdsa-side-by-side',
-    title: 'R and S side by side are accepted.',
+    title: 'A P-256 signature of R and S side by side is accepted.',
     violates: ['auth.ecdsa-sequence'],
     operations,
     mutation: takesSignature('ec', (request) => {
@@ -151,7 +151,7 @@ const ecdsa: readonly Defect[] = [
   },
   {
     id: 'ecdsa-in-the-alphabet-of-urls',
-    title: 'A P-256 signature in the Base64 of URLs is accepted.',
+    title: 'A P-256 signature in URL-safe Base64 is accepted.',
     violates: ['auth.ecdsa-base64'],
     operations,
     mutation: takesSignature(
@@ -164,7 +164,7 @@ const ecdsa: readonly Defect[] = [
 const ed25519: readonly Defect[] = [
   {
     id: 'ed25519-is-refused',
-    title: 'No signature of Ed25519 is accepted.',
+    title: 'No Ed25519 signature is accepted.',
     violates: ['auth.ed25519'],
     operations,
     mutation: statusBecomes(200, 401, isKeyType('ed25519')),
@@ -180,7 +180,7 @@ const ed25519: readonly Defect[] = [
   },
   {
     id: 'ed25519-with-the-body-behind-it',
-    title: 'The first 64 bytes of a longer signature of Ed25519 are accepted.',
+    title: 'The first 64 bytes of a longer Ed25519 signature are accepted.',
     violates: ['auth.ed25519-standard'],
     operations,
     mutation: takesSignature('ed25519', (request) => {
@@ -190,7 +190,7 @@ const ed25519: readonly Defect[] = [
   },
   {
     id: 'ed25519-in-base64-twice',
-    title: 'An Ed25519 signature whose Base64 was encoded again is accepted.',
+    title: 'An Ed25519 signature in twice-encoded Base64 is accepted.',
     violates: ['auth.ed25519-base64'],
     operations,
     mutation: takesSignature('ed25519', (request) =>

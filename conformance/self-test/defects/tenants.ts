@@ -60,7 +60,7 @@ export const tenantDefects: readonly Defect[] = [
   },
   {
     id: 'locked-out-device-is-let-in',
-    title: 'A device whose tenant is suspended is let in.',
+    title: 'A device whose tenant is suspended gets a token.',
     violates: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(403, 200),

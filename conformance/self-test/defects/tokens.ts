@@ -31,7 +31,7 @@ function claimsOf(token: string): string {
 export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',
-    title: 'A device operation without a token is answered 403 in place of 401.',
+    title: 'A device operation without a token is answered 403 instead of 401.',
     violates: [
       'tokens.missing-is-401',
       'artifacts.unauthenticated-is-401',
@@ -52,7 +52,7 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'scheme-does-not-matter',
-    title: 'A token is accepted behind any scheme.',
+    title: 'A token is accepted with any scheme.',
     violates: ['tokens.malformed-is-401'],
     operations: 'all',
     mutation: requestBecomes((request) => {
@@ -64,7 +64,7 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'unsigned-token-is-taken',
-    title: 'A token that asks for the algorithm none opens the configuration.',
+    title: 'A token with the algorithm none gives access to the configuration.',
     violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
     mutation: knowingTokens(
@@ -74,21 +74,21 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'any-word-is-a-token',
-    title: 'Any word opens the inventory as a token.',
+    title: 'Any word as a token gives access to the inventory.',
     violates: ['tokens.invalid-is-401', 'inventory.unauthenticated-is-401'],
     operations: ['patch-attributes'],
     mutation: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
   },
   {
     id: 'token-outlives-the-device',
-    title: 'A token of a device that is rejected or decommissioned opens the configuration.',
+    title: 'The token of a rejected or decommissioned device gives access to the configuration.',
     violates: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
     operations: ['post-auth-request', 'get-configuration'],
     mutation: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-opens-device-operations',
-    title: "A user's token opens the configuration of devices.",
+    title: "A user's token gives access to the configuration of devices.",
     violates: ['tokens.kinds-are-apart'],
     operations: ['get-configuration'],
     mutation: () => ({
@@ -98,21 +98,21 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'device-token-opens-the-audit-log',
-    title: "A device's token opens the export of the audit log.",
+    title: "A device's token gives access to the export of the audit log.",
     violates: ['tokens.devices-are-no-users'],
     operations: ['post-auth-request', 'export-audit-logs'],
     mutation: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-does-not-open-the-audit-log',
-    title: 'The audit log is refused to users who ask for no page and no filter.',
+    title: 'The audit log is refused to users who send no page and no filter.',
     violates: ['tokens.login-opens-management'],
     operations: ['list-audit-logs'],
     mutation: statusBecomes(200, 401, ({ query }) => query === ''),
   },
   {
     id: 'device-token-does-not-open-the-device-api',
-    title: 'A device of one type is refused although its token is good.',
+    title: 'A device of one type is refused although its token is valid.',
     violates: ['tokens.device-token-opens'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(
@@ -123,14 +123,14 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'scheme-in-small-letters-is-refused',
-    title: 'The scheme Bearer is known in one spelling only.',
+    title: 'The scheme Bearer is accepted in one spelling only.',
     violates: ['tokens.scheme-in-any-case'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
   },
   {
     id: 'alerts-are-of-every-device',
-    title: 'Alerts of one device are shown as those of another too.',
+    title: 'Alerts of one device are also shown as those of another.',
     violates: ['tokens.device-of-the-token'],
     operations: ['list-alerts', 'post-alerts'],
     mutation: () => {

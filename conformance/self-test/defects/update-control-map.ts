@@ -31,7 +31,7 @@ function fieldIs(
 ): Defect {
   return {
     id: `map-has-another-${name.replaceAll(' ', '-')}`,
-    title: `The ${name} of the map is not what it must be.`,
+    title: `The ${name} of the map is wrong.`,
     violates,
     operations: fetches,
     mutation: fieldBecomes(`update_control_map.${path}`, () => value),
@@ -50,7 +50,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   },
   {
     id: 'map-is-not-wrapped',
-    title: 'The map is answered as it is, not wrapped in an object.',
+    title: 'The map is not wrapped in an object.',
     violates: ['map.is-wrapped'],
     operations: fetches,
     mutation: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
@@ -68,7 +68,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   givenOn('own', 'map.finished-is-404'),
   {
     id: 'map-lasts-as-long-as-the-last-device',
-    title: 'The map is given to a device that has finished while another has not.',
+    title: 'A device that has finished gets the map while another has not finished.',
     violates: ['map.finished-is-404'],
     operations: fetches,
     mutation: answerBecomes(async (answer, request, ask) => {
@@ -81,7 +81,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   },
   {
     id: 'map-of-a-failed-deployment-is-given',
-    title: 'The map is given to a device that has reported failure.',
+    title: 'A device that has reported failure gets the map.',
     violates: ['map.finished-is-404'],
     operations: ['get-update-control-map', 'put-deployment-status'],
     mutation: () => {

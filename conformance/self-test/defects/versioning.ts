@@ -20,7 +20,7 @@ export const versioningDefects: readonly Defect[] = [
   },
   {
     id: 'version-1-is-gone',
-    title: 'Version 1 is retired as soon as there is a version 2.',
+    title: 'Version 1 is retired as soon as version 2 exists.',
     violates: ['versioning.both-versions-served'],
     operations: ['post-next-deployment'],
     mutation: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),

@@ -144,21 +144,21 @@ const byteRows: readonly ByteRow[] = [
   },
   {
     kind: 'body-altered',
-    says: 'with its lines of entries turned round',
+    says: 'with its entry lines in reverse order',
     bond: 'must',
     fits: isCsv,
     change: inLines(3, ([head = '', ...lines]) => [head, ...lines.toReversed()]),
   },
   {
     kind: 'body-altered',
-    says: 'with another name of its first field',
+    says: 'with its first field renamed',
     bond: 'must',
     fits: isCsv,
     change: inLines(1, ([head = '', ...lines]) => [`x${head}`, ...lines]),
   },
   {
     kind: 'body-in-another-form',
-    says: 'with other ends of its lines',
+    says: 'with other line ends',
     bond: 'nothing',
     fits: isCsv,
     change: inText(otherLineEnds),
@@ -213,7 +213,12 @@ interface JsonRow<Body = unknown> extends Row {
 }
 
 const jsonRows: readonly JsonRow[] = [
-  { kind: 'body-wrapped', says: 'with its body in a list', bond: 'must', change: (body) => [body] },
+  {
+    kind: 'body-wrapped',
+    says: 'with its body in an array',
+    bond: 'must',
+    change: (body) => [body],
+  },
   {
     kind: 'body-wrapped',
     says: 'with its body in an object',
@@ -222,7 +227,7 @@ const jsonRows: readonly JsonRow[] = [
   },
   {
     kind: 'members-in-another-order',
-    says: 'with the members of every object turned round',
+    says: 'with the members of every object in reverse order',
     bond: 'nothing',
     change: turnedRound,
   },
@@ -250,10 +255,10 @@ function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {
       bond: 'must',
       change: (list) => list.slice(0, -1),
     },
-    { kind: 'entry-dropped', says: 'with no entry', bond: 'must', change: () => [] },
+    { kind: 'entry-dropped', says: 'with no entries', bond: 'must', change: () => [] },
     {
       kind: 'list-reversed',
-      says: 'with the entries turned round',
+      says: 'with the entries in reverse order',
       bond: isFree ? 'nothing' : 'must',
       change: (list) => list.toReversed(),
     },

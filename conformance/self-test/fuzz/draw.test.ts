@@ -74,7 +74,7 @@ describe('an alteration', () => {
     const body = { id: 'd-1', artifact: { artifact_name: 'release-1', source: {} } };
     const made = altered(
       'get-next-deployment',
-      'with an empty text as /artifact/artifact_name',
+      'with an empty string as /artifact/artifact_name',
       answerOf(body),
     );
     expect(JSON.parse(made.body)).toEqual({
@@ -96,17 +96,17 @@ describe('an alteration', () => {
   it.each<[OperationId, string, Alteration['bond']]>([
     ['get-artifact', 'without /name', 'must'],
     ['get-artifact', 'without /description', 'nothing'],
-    ['get-artifact', 'with the entries turned round in /device_types_compatible', 'nothing'],
-    ['get-artifact', '404 in place of 400', 'nothing'],
+    ['get-artifact', 'with the entries in reverse order in /device_types_compatible', 'nothing'],
+    ['get-artifact', '404 instead of 400', 'nothing'],
     ['get-artifact-link', 'with a moment long after as /expire', 'nothing'],
     ['get-artifact-link', 'with a moment long ago as /expire', 'must'],
-    ['list-audit-logs', '200 with the entries turned round', 'must'],
-    ['list-artifacts', '200 with the entries turned round', 'nothing'],
+    ['list-audit-logs', '200 with the entries in reverse order', 'must'],
+    ['list-artifacts', '200 with the entries in reverse order', 'nothing'],
     ['put-configuration', '400 with other words in /error', 'nothing'],
     ['put-configuration', '400 without /error', 'should'],
-    ['put-configuration', '422 in place of 400', 'must'],
-    ['put-deployment-status', '204 in place of 409', 'must'],
-    ['post-next-deployment', '400 in place of 409', 'should'],
+    ['put-configuration', '422 instead of 400', 'must'],
+    ['put-deployment-status', '204 instead of 409', 'must'],
+    ['post-next-deployment', '400 instead of 409', 'should'],
   ])('of %s, "%s", breaks %s', (id, says, bond) => {
     const wanted = alterationsOf(id).filter((each) => each.says === says);
     const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
@@ -114,7 +114,7 @@ describe('an alteration', () => {
   });
 
   it("of a caller's request id touches only requests with one", () => {
-    const says = "400 with another request id than the caller's";
+    const says = "400 with a request id other than the caller's";
     const answer = answerOf({ error: 'no', request_id: 'mine' }, 400);
     const request = requestFor('put-configuration');
     const named = { ...request, headers: { 'x-svc-requestid': 'mine' } };

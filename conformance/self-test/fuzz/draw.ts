@@ -67,7 +67,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
 
 function oneOf<Item>(items: readonly Item[], random: Random): Item {
   const item = items[random.integer(0, items.length - 1)];
-  if (item === undefined) throw new Error('there is nothing to draw from');
+  if (item === undefined) throw new Error('no alteration matches');
   return item;
 }
 

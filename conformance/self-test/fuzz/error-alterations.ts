@@ -78,19 +78,19 @@ const rows: readonly Row[] = [
   ),
   must(
     'request-id-altered',
-    'with another /request_id than in the header',
+    'with a /request_id that differs from the header',
     sameId,
     member('request_id', 'fuzz'),
   ),
   must(
     'request-id-altered',
-    'with another id in the header than in /request_id',
+    'with an id in the header that differs from /request_id',
     sameId,
     header('fuzz'),
   ),
   must(
     'request-id-altered',
-    "with another request id than the caller's",
+    "with a request id other than the caller's",
     'errors.request-id-of-the-caller',
     anotherId,
   ),
@@ -99,13 +99,13 @@ const rows: readonly Row[] = [
     body: answer.body.subarray(0, -1),
   })),
   must('error-body-empty', 'without a body', isError, (answer) => withText(answer, '')),
-  must('error-body-is-none', 'with a text as its JSON', isError, (answer) =>
+  must('error-body-is-none', 'with a JSON string as its body', isError, (answer) =>
     withJson(answer, 'no'),
   ),
-  must('error-body-is-none', 'with its body in a list', isError, (answer) =>
+  must('error-body-is-none', 'with its body in an array', isError, (answer) =>
     changedJson(answer, (body) => [body]),
   ),
-  must('error-body-is-none', 'with a page of HTML', isError, (answer) =>
+  must('error-body-is-none', 'with an HTML page', isError, (answer) =>
     withText(answer, '<p>no</p>'),
   ),
   other(

@@ -59,7 +59,7 @@ function labels(row: Operation): readonly Alteration[] {
   const wrong = isJson ? 'text/html' : 'application/json';
   const rows = [
     header('content-type-altered', bond, 'content-type', () => wrong, about, `200 as ${wrong}`),
-    // What is no JSON need not be labelled at all.
+    // A body that is not JSON needs no label.
     header(
       'content-type-missing',
       isJson || isExport ? bond : 'nothing',
@@ -101,7 +101,7 @@ const pageHeaders: readonly Alteration[] = [
     'x-total-count',
     (old) => String(Number(old) + 1),
     total,
-    'with one more in X-Total-Count',
+    'with X-Total-Count too high by one',
   ),
   header('header-altered', 'must', 'x-total-count', () => '0', total, 'with 0 in X-Total-Count'),
   header('header-missing', 'must', 'link', () => undefined, 'audit.links'),
@@ -116,7 +116,7 @@ const pageHeaders: readonly Alteration[] = [
         : relation === 'next'
           ? 'audit.link-next'
           : 'audit.link-prev',
-      `with another relation in place of ${relation} in Link`,
+      `with another relation instead of ${relation} in Link`,
     ),
   ),
   header(
@@ -125,7 +125,7 @@ const pageHeaders: readonly Alteration[] = [
     'link',
     withFalsePage,
     'audit.link-prev',
-    'with both next and prev in Link, always',
+    'always with both next and prev in Link',
   ),
 ];
 

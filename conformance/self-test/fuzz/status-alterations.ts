@@ -28,14 +28,14 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
     return [
       ...others.map((to) => ({
         kind: 'success-of-another-kind',
-        says: `${to} in place of ${from}`,
+        says: `${to} instead of ${from}`,
         bond: 'must' as const,
         about,
         change: ofStatus(from, (answer) => withStatus(answer, to)),
       })),
       ...refusals.map((to) => ({
         kind: 'success-refused',
-        says: `${to} in place of ${from}`,
+        says: `${to} instead of ${from}`,
         bond: 'must' as const,
         about,
         change: ofStatus(from, (answer) => (isEmptyList(answer) ? answer : refused(answer, to))),
@@ -75,7 +75,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
         return [
           {
             kind: 'refusal-of-another-kind',
-            says: `${to} in place of ${from}`,
+            says: `${to} instead of ${from}`,
             bond,
             about: aboutPart(id, 'status'),
             change: refusalsOf(row, from, (answer) => withStatus(answer, to)),
@@ -86,7 +86,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
         .filter((to) => to !== 101)
         .map((to) => ({
           kind: 'refusal-succeeds',
-          says: `${to} in place of ${from}`,
+          says: `${to} instead of ${from}`,
           bond: isShould(id, from) ? ('should' as const) : ('must' as const),
           about: aboutPart(id, 'status'),
           change: refusalsOf(row, from, (answer) => withStatus(answer, to)),

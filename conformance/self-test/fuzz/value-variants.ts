@@ -16,7 +16,7 @@ const FAR_DAYS = 400;
 /** Another value of the same type; it gives back a value that it cannot be made of. */
 export interface Variant {
   readonly kind: string;
-  /** What stands in its place, to be followed by the place. */
+  /** What replaces it, in words that the place follows. */
   readonly says: string;
   readonly bond: Bond;
   readonly of: (value: unknown) => unknown;
@@ -36,7 +36,7 @@ export function otherTypes({ type, path }: Field): readonly OtherType[] {
     { says: 'an object', of: (value: unknown) => ({ value }), isOwn: /object|map/.test(type) },
     { says: 'null', of: () => null, isOwn: isNullable },
     { says: 'a boolean', of: () => true, isOwn: type === 'boolean' },
-    { says: 'a text', of: String, isOwn: /text$|^text or null|time|uuid|word/.test(type) },
+    { says: 'a string', of: String, isOwn: /text$|^text or null|time|uuid|word/.test(type) },
   ].filter(({ isOwn }) => !isOwn);
 }
 
@@ -76,7 +76,7 @@ const texts: readonly Variant[] = [
     of: ofText((text) => `${text}2`),
   },
   { kind: 'text-altered', says: 'capitals turned in', bond: 'must', of: ofText(turned) },
-  { kind: 'text-emptied', says: 'an empty text as', bond: 'must', of: ofText(() => '') },
+  { kind: 'text-emptied', says: 'an empty string as', bond: 'must', of: ofText(() => '') },
 ];
 
 function turned(text: string): string {
@@ -91,7 +91,7 @@ const uuids: readonly Variant[] = [
     bond: 'must',
     of: ofText((text) => text.replace(/[0-9a-f]$/, (digit) => (digit === '0' ? '1' : '0'))),
   },
-  { kind: 'text-emptied', says: 'an empty text as', bond: 'must', of: ofText(() => '') },
+  { kind: 'text-emptied', says: 'an empty string as', bond: 'must', of: ofText(() => '') },
 ];
 
 function ofNumber(change: (number: number) => number): Variant['of'] {

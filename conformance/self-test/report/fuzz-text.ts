@@ -49,8 +49,8 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     `${forbidden(rows).length} alterations break a must: ${noticed(forbidden(rows))} noticed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
     `${shouldRows.length} break a should: ${noticed(shouldRows)} noticed`,
-    `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of which would be a false verdict`,
-    `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} broke the suite down`,
+    `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of them a false verdict`,
+    `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} caused an error in the suite`,
     ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');
 }
@@ -77,7 +77,7 @@ function kindLines(rows: readonly FuzzRow[]): readonly string[] {
   const kinds = [...new Set(forbidden(rows).map(({ kind }) => kind))].toSorted();
   const width = Math.max(0, ...kinds.map((kind) => kind.length)) + 2;
   return [
-    'Alterations that break a must, noticed of made, by kind',
+    'Alterations that break a must, by kind: noticed of made',
     ...kinds.map((kind) => {
       const own = forbidden(rows).filter((row) => row.kind === kind);
       return `  ${kind.padEnd(width)}${noticed(own)} of ${own.length}`;

@@ -52,7 +52,7 @@ export function matrixHtml(matrix: KillMatrix, isWhole: boolean): string {
   const areas = [...new Set(rows.flatMap(catchersOf).map(areaOf))].sort();
   const outcomes = [...new Set(rows.map(({ outcome }) => outcome))].sort();
   const body = `<main>
-<h1>The judge is judged</h1>
+<h1>Self-test of the conformance suite</h1>
 <p>${escaped(summary(matrix))}</p>
 ${problems(matrix, isWhole)}
 ${kindTableOf(matrix)}
@@ -103,7 +103,7 @@ function kindTableOf(matrix: KillMatrix): string {
     return `<tr><th scope="row">${escaped(operation)}</th>${counts.join('')}</tr>`;
   });
   return `<div class="scroll" tabindex="0"><table>
-<caption>Generated defects, killed of planted, by operation and kind</caption>
+<caption>Generated defects by operation and kind: killed of planted</caption>
 <thead><tr><th scope="col">Operation</th>${head}</tr></thead>
 <tbody>${body.join('\n')}</tbody></table></div>`;
 }

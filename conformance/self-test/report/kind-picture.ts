@@ -47,7 +47,7 @@ export function kindPicture(): string {
     return `${label}${squares.join('')}`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
-<title>Generated defects, killed of planted, by operation and kind</title>
+<title>Generated defects by operation and kind: killed of planted</title>
 <style>${style}</style>
 <rect width="100%" height="100%" fill="#fff"/>
 ${[...heads, ...rows].join('\n')}

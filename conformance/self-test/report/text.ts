@@ -35,7 +35,7 @@ export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly str
   return [
     ...baselineFailures.map((id) => `${id} fails without any defect`),
     ...(isWhole ? undefended.map((id) => `no defect breaks ${id}`) : []),
-    ...unproven.map((id) => `no case catches a defect of ${id} by that requirement`),
+    ...unproven.map((id) => `no case that names ${id} catches a defect of it`),
   ];
 }
 
@@ -65,7 +65,7 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
       `${totals.suiteErrors} suite errors`,
-    `${totals.casesRun} case runs; ${totals.untouched} left out: not affected, or beyond the sample of those that name nothing broken`,
+    `${totals.casesRun} case runs; ${totals.untouched} left out: not affected, or not in the sample of cases that name no broken requirement`,
     ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
   ].join('\n');
 }
@@ -92,7 +92,7 @@ function kindLines(matrix: KillMatrix): readonly string[] {
   if (kinds.length === 0) return [];
   const width = Math.max(...operations.map(({ operation }) => operation.length)) + 2;
   return [
-    'Generated defects, killed of planted, by operation and kind',
+    'Generated defects by operation and kind: killed of planted',
     ...kinds.map((kind, index) => `  ${columnName(index)}  ${kind}`),
     `  ${''.padEnd(width)}${kinds.map((_, index) => columnName(index).padStart(5)).join('')}`,
     ...operations.map(({ operation, cells }) => {
