@@ -114,7 +114,7 @@ describe('fleetbed calendar', () => {
     ['--on 2027-02-30', /argument '2027-02-30' is invalid/],
     ['--format xml', /'--format <form>' argument 'xml' is invalid.*table, json, ical/],
     ['--json --format ical', /'--json' cannot be used with option '--format <form>'/],
-    ['--format ical traffic.har', /'--format ical' shows the schedule alone/],
+    ['--format ical traffic.har', /'--format ical' shows only the schedule/],
     ['--since 2026-01-01', /unknown option '--since'/],
   ])('refuses `%s` with exit code 2 and one line', async (words, sentence) => {
     const { code, stdout, stderr } = await calendar(...words.split(' '));

@@ -57,7 +57,7 @@ describe('fleetbed cleanup', () => {
       'a client certificate for a ledger of conform',
       () => [ofRun(), '--cert', 'a.pem', '--key', 'a.key'],
       2,
-      '--cert is for ledgers of simulate',
+      '--cert applies only to ledgers of simulate',
     ],
   ])('refuses %s in one line', async (_, words, exitCode, sentence) => {
     const { code, stderr } = await cleanup(...words());

@@ -61,7 +61,7 @@ describe('fleetbed faults', () => {
     expect((await faults(ready, ['list'])).stdout).toBe('gateway: matched 1, fired 1, left 0\n');
     expect((await faults(ready, ['check'])).code).toBe(0);
     expect((await faults(ready, ['clear', 'nothing'])).code).toBe(3);
-    expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Removed 1 rules.\n');
+    expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Removed 1 rule.\n');
     expect((await faults(ready, ['clear'])).stdout).toBe('Removed 0 rules.\n');
     // Ten commands, each of which takes up to three seconds on a busy machine.
   }, 60_000);

@@ -22,7 +22,7 @@ describe('world init', () => {
     expect(readFileSync(file, 'utf8')).toBe(exampleWorld);
     expect((await runCommand(['world', 'check', file])).code).toBe(0);
     const again = await runCommand(['world', 'init', file]);
-    expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('exists already')]);
+    expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('already exists')]);
   });
 });
 

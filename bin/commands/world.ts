@@ -1,4 +1,4 @@
-/** `fleetbed world`: start states as files: created, checked, and loaded into a running server. */
+/** `fleetbed world`: creates and checks files of start states, and loads them into a running server. */
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { exampleWorld } from '../../server/world/example.ts';
@@ -21,7 +21,7 @@ export function configure(command: Command): void {
     'fleetbed world load world.yaml',
   );
   addExamples(command.command('init'), 'fleetbed world init', 'fleetbed world init world.yaml')
-    .description('write an example; never replaces a file')
+    .description('write an example file; never overwrites one')
     .argument('[file]', 'file to write', values.filled, 'world.yaml')
     .action(async (file: string) => {
       process.exitCode = await init(file);
@@ -39,7 +39,7 @@ export function configure(command: Command): void {
       createOutput(false).line(`${file} is valid.`);
     });
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
-    .description('replace the state of a running server by that of a file')
+    .description('replace the state of a running server with that of a file')
     .argument('<file>', 'file to load', values.filled)
     .option('--json', 'print IDs, tokens and keys as one JSON line');
   addControlOptions(load).action(
@@ -58,9 +58,9 @@ async function init(file: string): Promise<ExitCode> {
     () => false,
   );
   if (isThere) {
-    throw new CommandError(`${file} exists already; choose another file.`, exitCodes.setUp);
+    throw new CommandError(`${file} already exists; choose another file.`, exitCodes.setUp);
   }
   await writeWhole(file, exampleWorld);
-  createOutput(false).line(`${file} is written; load it with: fleetbed serve --world ${file}`);
+  createOutput(false).line(`Wrote ${file}; start a server with it: fleetbed serve --world ${file}`);
   return exitCodes.pass;
 }

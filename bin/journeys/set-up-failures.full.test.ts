@@ -249,7 +249,7 @@ describe('a proxy in the environment', () => {
     async (url, hint) => {
       const environment = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
       const sentence = await failsToSetUp(['conform', '--url', url, '--anonymous'], environment);
-      expect(sentence.endsWith(`the server runs${hint}`), sentence).toBe(true);
+      expect(sentence.endsWith(`the server is running${hint}`), sentence).toBe(true);
     },
   );
 });

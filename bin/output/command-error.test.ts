@@ -9,7 +9,7 @@ function systemError(code: string, more: object = {}): Error {
 describe('errors as sentences', () => {
   it.each([
     ['ECONNREFUSED', /nothing listens there; check --url/],
-    ['ENOTFOUND', /no host of this name/],
+    ['ENOTFOUND', /no host has this name/],
     ['ERR_SSL_WRONG_VERSION_NUMBER', /try http:\/\//],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /self-signed; .*--ca FILE/],
     ['SELF_SIGNED_CERT_IN_CHAIN', /--ca FILE/],

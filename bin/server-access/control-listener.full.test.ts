@@ -56,7 +56,7 @@ it('gives up on an answer without end, also a compressed one', { timeout: 60_000
     '--control-token',
     'any',
   ]);
-  expect(stderr).toContain(`${url} answers with more than 268435456 bytes; ask for less.`);
+  expect(stderr).toContain(`${url} answers with more than 268435456 bytes; request less.`);
   expect(code).toBe(3);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });

@@ -135,7 +135,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
     [
       'a CA to write beside a certificate of ones own',
       ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-ca-out', 'ca'],
-      'there is no test CA then',
+      'which replaces the test CA',
     ],
     [
       'a gallery beside a certificate of ones own',

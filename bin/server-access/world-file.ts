@@ -1,4 +1,4 @@
-/** World files: checked, loaded into a running server, and summarized. */
+/** Checks world files, loads them into a running server, and summarizes them. */
 import { printable } from '../../fixtures/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
 import { timelineOf, WorldError } from '../../server/world/timeline.ts';

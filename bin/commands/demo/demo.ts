@@ -1,4 +1,4 @@
-/** `fleetbed demo`: server, fleet and suite together, each used as its users would. */
+/** `fleetbed demo`: server, fleet and suite together, each used as users would use it. */
 import type { Command } from 'commander';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
@@ -48,7 +48,7 @@ const ARTIFACT_NAME = 'demo-release-2';
 const PAYLOAD_BYTES = 65_536;
 /** A fleet of this size needs a few seconds; beyond this something is wrong. */
 const FLEET_MAX_MS = 40_000;
-/** Often enough to be seen, and rarely enough to be read in the journal. */
+/** Frequent enough to be seen, and rare enough to be read in the journal. */
 const STAY_POLL_MS = 10_000;
 const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com' };
 const SUITE_JOBS = 4;
@@ -95,7 +95,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   await prepareReports(options.report);
   const signal = stopSignal();
   let whenDone: ServerReady | undefined;
-  // The page's runs come after those of the demo, which they would disturb.
+  // Runs from the page start only after those of the demo, which they would disturb.
   const startRun = runStarter(() => whenDone);
   const server = await startOnFreePorts(wantedPorts, output, startRun);
   let removeRunFile: (() => void) | undefined;
@@ -142,7 +142,7 @@ async function startOnFreePorts(
   }
 }
 
-/** Which ports are taken in place of those in use. */
+/** Prints which ports are used in place of busy ones. */
 function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
   const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
   for (const name of ['port', 'controlPort'] as const) {
@@ -151,7 +151,7 @@ function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: 
   }
 }
 
-/** Any free port in place of the busy one; undefined when the error is another one. */
+/** The ports with any free one in place of the busy one; undefined for another error. */
 function avoidBusy(ports: Ports, error: unknown): Ports | undefined {
   if (!(error instanceof Error && 'port' in error && 'code' in error)) return undefined;
   if (error.code !== 'EADDRINUSE') return undefined;
@@ -175,7 +175,7 @@ async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<v
   const headers = { Authorization: `Bearer ${adminToken}` };
   const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
   if (answer.status === 201) return;
-  const sentence = `the server answered ${answer.status} to the demo's artifact: ${await answer.text()}`;
+  const sentence = `the server refused the demo's artifact with ${answer.status}: ${await answer.text()}`;
   throw new CommandError(sentence, exitCodes.setUp);
 }
 
@@ -233,7 +233,7 @@ async function runFleet(
   }
 }
 
-/** A fleet that did not come to its end in time has decided nothing. */
+/** A fleet that did not settle in time decides nothing. */
 function fleetOutcome(fleet: FleetResult, plan: FleetPlan): ExitCode {
   const own = fleet.ended === 'settled' ? exitCodes.pass : exitCodes.undecided;
   return worstExitCode([own, fleetExitCode(fleet, plan)]);
@@ -261,7 +261,7 @@ async function judgeServer(
   });
 }
 
-/** A few cases sign in without a tenant; what they leave in the fleet's tenant is not the fleet's. */
+/** Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet. */
 async function removeOthers(server: RunningServer, { devices }: FleetResult): Promise<void> {
   const own = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
@@ -282,7 +282,7 @@ async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
   const body = JSON.stringify(SUITE_TENANT);
   const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
   if (answer.status !== 201) {
-    const sentence = `the server answered ${answer.status} to the suite's tenant: ${await answer.text()}`;
+    const sentence = `the server refused a tenant for the suite with ${answer.status}: ${await answer.text()}`;
     throw new CommandError(sentence, exitCodes.setUp);
   }
   const {

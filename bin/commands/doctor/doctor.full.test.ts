@@ -87,14 +87,14 @@ describe('fleetbed doctor signature', () => {
     const other = generateKeyPairSync('ed25519').publicKey;
     const key = fileOf('other.pem', other.export({ type: 'spki', format: 'pem' }).toString());
     const signed = ['--body', fileOf('body', text), '--key', key, '--signature', right];
-    expect((await doctor('signature', ...signed)).stdout).toContain('which: pubkey of the body');
+    expect((await doctor('signature', ...signed)).stdout).toContain('detail: pubkey of the body');
     const bare = fileOf('bare', '{}');
     const ofBare = sign('sha256', Buffer.from('{}'), privateKey).toString('base64');
     const [mine] = files().slice(-1);
     const words = ['--body', bare, '--key', key, '--signature', ofBare];
     const { stdout } = await doctor('signature', ...words, '--other-key', mine ?? '');
     expect(stdout).toContain(`key-of-another-device: `);
-    expect(stdout).toContain(`which: ${mine}`);
+    expect(stdout).toContain(`detail: ${mine}`);
   });
 
   it('names the mistake with a key, with 1', async () => {
@@ -136,7 +136,7 @@ describe('fleetbed doctor signature', () => {
       'a body without a key',
       () => ['--body', fileOf('empty', '{}'), '--signature', right],
       2,
-      /no text "pubkey"; give the key with --key/,
+      /no string "pubkey"; give the key with --key/,
     ],
     [
       'a body that is not there',
@@ -258,7 +258,7 @@ describe('fleetbed doctor environment', () => {
       name: 'reachability',
       verdict: 'fail',
       found: '127.0.0.1:1: nothing listens there.',
-      wayOut: 'Check --url and that the server runs.',
+      wayOut: 'Check --url and that the server is running.',
     });
     expect(check('API')).toBeUndefined();
   });

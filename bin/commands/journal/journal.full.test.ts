@@ -100,7 +100,7 @@ describe('fleetbed journal', () => {
     const file = join(folder, 'journal.har');
     const { code, stdout, stderr } = await run('journal', ...at, '--har', file);
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('journal.har is written');
+    expect(stderr).toMatch(/^Wrote .*journal\.har\.$/m);
     const exchanges = await exchangesIn(file);
     expect(exchanges.map(({ status }) => status)).toEqual([200, 404, 200, 400]);
     expect(String(exchanges[3]?.requestBody())).toContain('"pubkey":"none"');

@@ -207,9 +207,9 @@ describe('a shell that fails', () => {
     [
       'the device says what cannot be read',
       () => [{ proto: 0xffff, typ: 'error', body: Buffer.from([0xc1]) }],
-      /^an error that cannot be read/,
+      /^an unreadable error message/,
     ],
-    ['the device stops at once', () => [{ proto: 1, typ: 'stop' }], /ended before it had started/],
+    ['the device stops at once', () => [{ proto: 1, typ: 'stop' }], /ended before it started/],
     [
       'the device closes the session',
       () => [{ proto: 0xffff, typ: 'close' }],
@@ -262,7 +262,7 @@ describe('a shell that fails', () => {
       { proto: 0xffff, typ: 'error', body: encodeBody({ err: 'session timeout', close: true }) },
       'session timeout',
     ],
-    ['by a close', { proto: 0xffff, typ: 'close' }, 'the device has closed the session'],
+    ['by a close', { proto: 0xffff, typ: 'close' }, 'the device closed the session'],
   ])('is ended with a reason: %s', async (_what, message, expected) => {
     const { websocket, remote } = await shellOn();
     websocket.send(encodeConnectMessage(message));
