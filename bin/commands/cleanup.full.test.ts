@@ -40,7 +40,7 @@ const cleanup = (...words: readonly string[]) =>
   runCommand(['cleanup', ...words, '--password', adminPassword]);
 
 describe('fleetbed cleanup', () => {
-  it('accepts the ledger of a fleet and that of a run, and deletes them when spent', async () => {
+  it('accepts ledgers of fleets and of conform runs, and deletes emptied ones', async () => {
     const ledgers = [ofFleet(), ofRun()];
     const { code, stdout, stderr } = await cleanup(...ledgers);
     expect(code, stderr).toBe(0);

@@ -97,17 +97,17 @@ function brokenLinksOf(name: string): readonly string[] {
 }
 
 describe('README', () => {
-  it('can be read in a few minutes', () => {
+  it('is short enough to read in a few minutes', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
   });
 });
 
 describe.each(documents)('%s', (name) => {
-  it('links to what is there', () => {
+  it('has no broken links', () => {
     expect(brokenLinksOf(name)).toEqual([]);
   });
 
-  it('uses commands and options that there are, by the names that help shows', async () => {
+  it('uses only commands and options that help shows', async () => {
     const errors = await Promise.all(commandLinesOf(read(name)).map(errorOf));
     expect([...new Set(errors)].filter((error) => error !== undefined)).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('the check of options', () => {
     ['fleetbed sevre', 'there is no fleetbed sevre'],
     ['fleetbed world load FILE --port 1', 'fleetbed world has no --port'],
     ['fleetbed state import FILE --data NEW && x --none', undefined],
-  ])('finds in `%s`: %s', async (line, error) => {
+  ])('finds the error in `%s`: %s', async (line, error) => {
     const [words = []] = commandLinesOf(`\`\`\`sh\n${line}\n\`\`\`\n`);
     expect(await errorOf(words)).toBe(error);
   });
@@ -158,7 +158,7 @@ describe('the outputs that documents show', () => {
     },
   );
 
-  it('are compared, but for what is another one in each run', () => {
+  it('are compared, except for values that differ between runs', () => {
     const line = (text: string) => settled(text);
     expect(line('64 cases in 5.5 s: 1 fail')).toBe(line('64 cases in 17 s: 1 fail'));
     expect(line('64 cases in 5.5 s: 1 fail')).not.toBe(line('64 cases in 5.5 s: 2 fail'));
@@ -179,14 +179,14 @@ describe('the guide of the server', () => {
 });
 
 describe.each(Object.keys(guideParts))('the made parts of %s', (name) => {
-  it('are as they are made now: npm run docs', () => {
+  it('are up to date, or npm run docs updates them', () => {
     const guide = read(name);
     expect(guideWithParts(name, guide)).toBe(guide);
   });
 });
 
 describe.each(Object.entries(guidePictures))('the picture %s', (path, picture) => {
-  it('is as it is made now: npm run docs', () => {
+  it('is up to date, or npm run docs updates it', () => {
     expect(read(path)).toBe(picture());
   });
 });
@@ -207,7 +207,7 @@ describe('the guide of the command line', () => {
     expect(variables.filter((name) => !commandGuide.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('gives a reason for every dependency, and for no other', () => {
+  it('gives a reason for every dependency, and for no other package', () => {
     const { dependencies, devDependencies } = JSON.parse(read('package.json'));
     const rows = commandGuide
       .slice(commandGuide.indexOf('## Dependencies'))

@@ -23,7 +23,7 @@ async function watch({ controlUrl, controlToken }: TestServer) {
 
 describe('suite and fleet', () => {
   it.each(['2019-06-01', '2026-11-21', '2027-08-24', '2027-08-25', '2038-01-20'])(
-    'pass on %s, and call nothing that is deprecated',
+    'pass on %s, without a deprecated call',
     { timeout: RUN_MAX_MS },
     async (date) => {
       const clock = clockStartingAt(Date.parse(date));

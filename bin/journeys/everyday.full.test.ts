@@ -53,7 +53,7 @@ async function refused(words: string, exitCode: number): Promise<string> {
 }
 
 describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
-  it('take a file to a device that is named by its mac', async () => {
+  it('deploy a file to a device named by its MAC address', async () => {
     expect(await run('devices')).toEqual([0, 'There are no devices.\n']);
     for (const mac of ['02:00:00:00:00:01', '02:00:00:00:00:02', 'twin', 'twin']) {
       const device = newDevice(mac);
@@ -122,7 +122,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
 });
 
 describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
-  it('move the time, also beyond the end of the token that is in the run file', async () => {
+  it("change the time, even beyond the expiry of the run file's token", async () => {
     const json = async (words: string) => JSON.parse(String((await run(`${words} --json`))[1]));
     expect(await json('clock')).toMatchObject({ mode: 'base', offsetSeconds: 0 });
     expect(await json('clock +8d')).toMatchObject({ offsetSeconds: 8 * 86_400 });
@@ -136,7 +136,7 @@ describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
     expect(await json('clock reset')).toMatchObject({ mode: 'base' });
   });
 
-  it('save a state, go back to it, and to the start', async () => {
+  it('save a state, restore it, and return to the start state', async () => {
     expect(await run('snapshot list')).toEqual([0, 'There are no snapshots.\n']);
     expect(await run('snapshot save before')).toEqual([0, 'before is saved.\n']);
     expect(await run('reset')).toEqual([0, 'The server is in its start state.\n']);

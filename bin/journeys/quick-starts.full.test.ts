@@ -167,7 +167,7 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     expect(ended.stderr).toMatch(/suite: (\d+) of \1 cases/);
   });
 
-  it('takes other free ports', () => {
+  it('uses other free ports', () => {
     const { baseUrl, controlUrl } = result.server;
     expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8080');
     expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8081');

@@ -64,7 +64,7 @@ async function differenceOf(
 }
 
 describe('the repro script of every case', () => {
-  it('comes, run as it is printed, to what the suite saw', {
+  it('reproduces what the suite saw, run as printed', {
     timeout: SCRIPTS_MAX_MS,
   }, async () => {
     const lengthOf = ({ reproScript = '' }: CaseVerdict): number => reproScript.length;
@@ -83,7 +83,7 @@ describe('the repro script of every case', () => {
     expect(verdicts.map(({ id }) => id)).toEqual(listCases().map(({ id }) => id));
   });
 
-  it('has all steps and all bodies', () => {
+  it('contains all steps and all bodies', () => {
     const cut = verdicts.filter(({ reproScript = '' }) =>
       /are left out\.$|body\.bin:/m.test(reproScript),
     );

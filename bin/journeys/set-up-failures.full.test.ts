@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Listens on a free port and does to every connection what it is told. */
+/** Listens on a free port, and handles every connection with a callback. */
 async function listener(onSocket: (socket: Socket) => void): Promise<Server & { port: number }> {
   const server = createServer((socket) => onSocket(socket.on('error', () => socket.destroy())));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -87,7 +87,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     );
   });
 
-  it('when the host is no address of this machine', async () => {
+  it('when the host is not an address of this machine', async () => {
     const line = await failsToSetUp(['serve', '--host', '192.0.2.1', '--port', '0']);
     expect(line).toContain('check --host');
   });
@@ -104,14 +104,14 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     },
   );
 
-  it('when what listens there is not an HTTP server', async () => {
+  it('when the server there is not an HTTP server', async () => {
     const babbler = await listener((socket) => socket.end('220 mail ready\r\n'));
     const line = await failsToSetUp(simulate(`http://127.0.0.1:${babbler.port}`));
     expect(line).toContain('not an HTTP server');
     babbler.close();
   });
 
-  it('when what listens there speaks no TLS', async () => {
+  it('when the server there does not speak TLS', async () => {
     const line = await failsToSetUp(simulate(ready.baseUrl.replace('http:', 'https:')));
     expect(line).toContain('does not speak TLS');
   });
@@ -216,7 +216,7 @@ describe('a run that decides nothing', () => {
 });
 
 describe('Ctrl-C', () => {
-  it('ends a fleet with its summary', async () => {
+  it('ends a running fleet with its summary', async () => {
     const words = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
     const file = join(folder, 'fleet.json');
     const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
@@ -226,7 +226,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
   });
 
-  it('ends it with its summary and exit code 130 when it comes twice, before it began', async () => {
+  it('pressed twice before the start ends a fleet with its summary and 130', async () => {
     const sockets = new Set<Socket>();
     const mute = await listener((socket) => sockets.add(socket));
     const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));

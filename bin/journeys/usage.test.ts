@@ -45,7 +45,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   const examplesIn = (help: string) =>
     [...help.matchAll(/^ {2}fleetbed (.*)$/gm)].map(([, words = '']) => words.split(' '));
 
-  it('call one thing by one name', async () => {
+  it('use one name for one thing', async () => {
     for (const command of await allCommands()) {
       for (const { long, description, hidden } of command.options) {
         if (hidden) continue;
@@ -57,7 +57,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     }
   });
 
-  it('are shown with examples that parse', async () => {
+  it('have examples that parse', async () => {
     const lacking: string[] = [];
     for (const command of await allCommands()) {
       const [, after = ''] = helpOf(command).split('\nExamples:\n');

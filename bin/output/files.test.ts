@@ -29,7 +29,7 @@ const gone = () => spawnSync(process.execPath, ['--version']).pid;
 
 describe('a file that a command writes', () => {
   it.each(['whole', 'line by line'])(
-    'is for its owner only, %s, also over another',
+    'is readable by its owner only, %s, also when it replaces another',
     async (how) => {
       writeFileSync(file, 'what was there before');
       chmodSync(file, 0o666);
@@ -40,7 +40,7 @@ describe('a file that a command writes', () => {
     },
   );
 
-  it('takes the drafts of killed writers away, and no other file', async () => {
+  it('removes the drafts of killed writers, and no other file', async () => {
     const left = [`${gone()}`, `${process.pid}`, `${process.pid}.00c0ffee-1`].map(
       (writer) => `journal.har.${writer}.draft`,
     );

@@ -48,7 +48,7 @@ afterAll(() => {
   server.close();
 });
 
-it('gives up on an answer without end, also a compressed one', { timeout: 60_000 }, async () => {
+it('a command gives up on an endless response, also a compressed one', { timeout: 60_000 }, async () => {
   const { code, stderr } = await runCommand([
     'journal',
     '--control-url',
@@ -78,7 +78,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
   const serve = () => startServe([], [], own);
   const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 
-  it('is found by its run file, owner-only and removed at its end', async () => {
+  it('is found by its owner-only run file, which is removed at its end', async () => {
     const { running, ready } = await serve();
     try {
       const file = join(folder, `${running.child.pid}.json`);
@@ -111,7 +111,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('is one of those that are listed when there are several', async () => {
+  it('is listed with the others when there are several', async () => {
     const [one, other] = await Promise.all([serve(), serve()]);
     const { code, stderr } = await run('journal');
     expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
@@ -128,7 +128,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     await other.running.end();
   });
 
-  it('is not taken from a file or a folder of another owner', async () => {
+  it('is not found by a file or folder of another owner', async () => {
     const { running, ready } = await serve();
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
@@ -157,7 +157,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     }
   });
 
-  it('may be one that fleetbed demo started, while the demo runs', async () => {
+  it('can be one that fleetbed demo started, while the demo runs', async () => {
     const demo = startCommand(['demo'], own);
     try {
       const written = await demo.said('stderr', /^server: ready at .*$/m);
@@ -174,7 +174,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is not taken from a link or from what others may read', async () => {
+  it('is not found by a link or a file that others can read', async () => {
     const { running, ready } = await serve();
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);

@@ -92,7 +92,7 @@ function fleet(...more: readonly string[]): RunningCommand {
 }
 
 describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
-  it('gets them from the command line of each worker; none of them reaches Redis', async () => {
+  it("takes each worker's own secrets, none of which reaches Redis", async () => {
     const commands: string[] = [];
     const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
     const workers = await Promise.all([startWorker(certificate()), startWorker(certificate())]);
@@ -115,7 +115,7 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('is not run by workers that lack one, and each says which', async () => {
+  it('is not run by workers without a secret, and each names the missing one', async () => {
     const lacking = [
       [certificate(), {}, /has no tenant token: start it with FLEETBED_TENANT_TOKEN/],
       [[], secrets(), /has no client certificate: start it with --cert FILE and --key FILE/],
@@ -164,7 +164,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     expect(stderr).not.toContain(PASSWORD);
   });
 
-  it.concurrent('lets no worker begin whose own key is none', async () => {
+  it.concurrent('refuses a worker whose own key is not a key', async () => {
     const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
     const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);

@@ -1,5 +1,5 @@
 /**
- * A process that asks a server without a pause, and measures the CPU time that the thread of the
+ * A process that sends requests to a server without a pause, and measures the CPU time that the thread of the
  * server's event loop spends from one answer to the next. At each message it tells the most of it
  * since the last one, in milliseconds. Arguments: process id and base URL of the server.
  */

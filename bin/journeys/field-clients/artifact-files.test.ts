@@ -111,7 +111,7 @@ describe("Debian's mender-artifact accepts", () => {
     expect(text).toMatch(/name: +app\.bin\n +size: +3\n/);
   });
 
-  it('settings, as the server deploys them', async () => {
+  it('configuration, as the server deploys it', async () => {
     const device = await acceptedDevice(server, 'settings');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC', 'ü "x"': '<&>' } });

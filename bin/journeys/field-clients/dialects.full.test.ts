@@ -54,7 +54,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     expect(link).not.toBe(server.baseUrl);
   });
 
-  it('finishes its update where records are late', async () => {
+  it('finishes its update when provisioning is delayed', async () => {
     const on = await startOn('asynchronous-provisioning');
     const { status } = await finished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');

@@ -124,7 +124,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(installed()).toBe('content of app.bin');
   });
 
-  it('is not given what it has, nor what is for other devices', async () => {
+  it('is not offered its installed artifact, nor one for other devices', async () => {
     const on = await startLetIn('content');
     await publish(server, { name: 'release-0', files: applicationFiles });
     const same = await finished(await rollOut(on, 'release-0'));
@@ -148,7 +148,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(log).toContain(' error: Update module terminated abnormally: exit status 3\n');
   });
 
-  it('rolls back an update that is aborted on the way', async () => {
+  it('rolls back an update that is aborted midway', async () => {
     const on = await startLetIn('aborted', { files: { [`${modulesFolder}/gated`]: gatedModule } });
     const path = join(device.root, 'tmp/gate');
     spawnSync(programPath('mkfifo'), ['--mode=666', path]);

@@ -118,7 +118,7 @@ function look(progress: FleetProgress): void {
     const { idle } = progress.funnel;
     if (idle >= asked.present.devices && socketsOpen >= asked.present.sockets) return;
     const there = `${idle} devices and ${socketsOpen} sockets`;
-    report({ unsettled: `of ${devices} devices only ${there} were there in time` });
+    report({ unsettled: `only ${there} of ${devices} devices were ready in time` });
     process.exit();
   }
   if (progress.phase !== MEMORY_PHASE || isMemoryRead) return;

@@ -31,7 +31,7 @@ const GATHER_MAX_MS = 120_000;
 const SETTLE_MS = 3000;
 const progressLine = /^(?<seconds>[\d.]+) s, .* (?<idle>\d+) idle,/;
 
-/** Measures the rows; a quick run has those of the smallest fleet, and none is there without Redis. */
+/** Measures the rows; a quick run has those of the smallest fleet, and none without Redis. */
 export async function sharedFleetRows(context: BenchContext): Promise<Row[]> {
   if (redisProgram() === undefined) {
     const sentence = 'the Redis traffic of the estimate is not measured: there is no redis-server';
