@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => serve.running.end());
 
-/** A request that is refused; its id, and where the answer says that it is explained. */
+/** Sends a request that is refused; returns its ID, and the link to its explanation. */
 async function refused(id: string): Promise<string | null> {
   const url = serve.ready.baseUrl + operations['get-configuration'].path;
   const answer = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
@@ -24,7 +24,7 @@ async function refused(id: string): Promise<string | null> {
   return answer.headers.get('X-SVC-Testbed-Explain');
 }
 
-/** A port at which nothing listens any more. */
+/** A port at which nothing listens. */
 async function closedPort(): Promise<number> {
   const gone = createServer().listen(0, '127.0.0.1');
   await once(gone, 'listening');

@@ -87,7 +87,7 @@ function freshClone(): void {
   for (const name of scripts) cpSync(join(root, 'bin/dev', name), at('bin/dev', name));
 }
 
-/** Takes a clone that is set up already in place of the fresh one. */
+/** Replaces the fresh clone with one that is already set up. */
 function takePreparedClone(): void {
   cpSync(prepared, clone, { recursive: true, verbatimSymlinks: true });
 }
@@ -128,7 +128,7 @@ const setUp = (words: readonly string[] = [], environment: NodeJS.ProcessEnv = {
     ...environment,
   });
 
-/** What the built command says. */
+/** The output of the built command. */
 const built = async () => (await run(process.execPath, [at('dist/bin/fleetbed.js')])).stdout.trim();
 
 describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
@@ -283,11 +283,11 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
 describe('the search for field clients', { timeout: 60_000 }, () => {
   const programs = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
   const unpacked = (name = '') => at('.fleetbed/field-clients', name);
-  /** Nothing of the machine is found, whatever it has installed. */
+  /** An environment that hides all programs installed on the machine. */
   const search = (environment: NodeJS.ProcessEnv = {}) =>
     setUp(['--field-clients', '--required-in-ci'], { PATH: at('programs'), ...environment });
 
-  /** A program in place of the machine's own, which keeps the words that it is called with. */
+  /** Replaces a program of the machine with one that records its arguments. */
   function stand(program: string, script: string): void {
     const lines = ['#!/bin/sh', `echo "$*" >> "${at('calls')}"`, script, ''];
     put(`programs/${program}`, lines.join('\n'));

@@ -89,7 +89,7 @@ function isNonDeterministic(node: ts.Node): boolean {
   );
 }
 
-/** Files that import what their room must not, and some that may; what is imported is there. */
+/** Files with forbidden and allowed imports, all of which exist. */
 const trials: readonly (readonly [path: string, text: string])[] = [
   ['server/api/device/a.ts', "import { x } from '../../../simulator/plan/plan.ts';"],
   ['server/api/device/b.ts', "import { x } from '../management/management.ts';"],
@@ -203,7 +203,7 @@ describe('the rooms in CONTRIBUTING', () => {
     const rules: { readonly rooms: Rules } = await import(path);
     const ruled = (room: string) => rules.rooms[room] ?? rules.rooms[`${room}/*`];
     const free = rooms.filter((room) => !ruled(room) && !room.startsWith('fixtures/'));
-    // It holds tests alone.
+    // It contains only tests.
     expect(free).toEqual(['bin/journeys']);
     const early = rooms.flatMap((room, at) =>
       (ruled(room)?.rooms ?? [])

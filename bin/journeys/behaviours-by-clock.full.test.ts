@@ -67,7 +67,7 @@ function timesOf(asked: readonly Asked[]): number[] {
   return asked.map(({ at }) => Date.parse(at));
 }
 
-/** When the device was given a token. */
+/** The times at which the device got a token. */
 function tokenTimes(behaviour: string): number[] {
   const signIns = fleet.askedBy(behaviour, 'post-auth-request');
   return timesOf(signIns.filter(({ status }) => status === 200));

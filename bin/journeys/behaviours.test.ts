@@ -7,10 +7,10 @@ import { FleetOnTestbed, release } from '../testing/fleet-on-testbed.ts';
 const RUN_MAX_MS = 40_000;
 /** Polls of each device after its update, so that its habits show. */
 const POLLS_AFTER = 6;
-/** Those that hang for ever, or are bricked. */
+/** Behaviours that hang for ever, or are bricked. */
 const NEVER_ENDING = 2;
 
-/** What the server has of each behaviour's part once the fleet has lived for a few seconds. */
+/** The server's record of each behaviour's device deployment, after a few seconds. */
 const recorded: Readonly<Record<string, string>> = {
   steady: 'success',
   slow: 'success',
@@ -43,7 +43,7 @@ const recorded: Readonly<Record<string, string>> = {
   'keeps-a-finished-deployments-id': 'success',
 };
 
-/** Lives that last for hours, in a few seconds. */
+/** Parameters that shorten hours to a few seconds. */
 const quick = {
   slow: { installMs: 700, rebootMs: 700 },
   'night-only': { nightFromHour: 0, nightToHour: 24 },

@@ -37,7 +37,7 @@ function judge(more: Partial<ConformanceOptions> = {}) {
   });
 }
 
-/** What is wrong with a result, as lines to read. */
+/** The failures of a result, as lines of text. */
 function complaints({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'skip', 'observed'].includes(verdict))

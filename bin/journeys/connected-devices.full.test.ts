@@ -57,7 +57,7 @@ class Connected {
     }
   }
 
-  /** Waits until the server has answered an operation of the device so often since its start. */
+  /** Waits until the server has answered an operation of the device this many times since its start. */
   async untilAnswered(operation: string, count: number): Promise<void> {
     const query = new URLSearchParams({ operation, status: '2xx', count: `${count}`, after: '0' });
     const answer = await fetch(`${this.ready.controlUrl}/await?${query}`, {
@@ -71,7 +71,7 @@ class Connected {
     await this.#server.end();
   }
 
-  /** Asks until the device is connected; the time limit ends what never comes. */
+  /** Polls until the device is connected; the time limit of the test ends it. */
   async #untilConnected(): Promise<string> {
     for (;;) {
       const list = await this.manage(pathOf(managementOperations['list-devices']));

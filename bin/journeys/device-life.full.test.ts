@@ -14,7 +14,7 @@ async function start(): Promise<FleetOnTestbed> {
   return fleet;
 }
 
-/** True once so many updates are over, and `after` holds. */
+/** True once this many updates are over, and `after` holds. */
 function ended(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
   return (events: readonly FleetEvent[]): boolean => {
     const last = events.at(-1);
@@ -99,7 +99,7 @@ describe('the persistent connection', () => {
       parameters: { id: fleet.idOf('bricked') },
     });
     expect(body.status).toBe('disconnected');
-    // Losing power is nobody's fault.
+    // A power loss does not count as an error.
     expect(result.errors.filter(({ operation }) => operation === 'connect')).toEqual([]);
   });
 });

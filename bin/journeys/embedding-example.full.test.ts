@@ -11,7 +11,7 @@ const guide = readFileSync(join(root, 'server', 'guide.md'), 'utf8');
 const blocks = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
 const example = blocks.find((block) => block.includes("from 'fleetbed'")) ?? '';
 
-/** As strict as a reader may have it. */
+/** The strictest compiler settings that a user may have. */
 const compilerOptions = {
   target: 'es2023',
   module: 'nodenext',

@@ -10,7 +10,7 @@ const deprecated = (Object.values(managementOperations) as Operation[])
   .filter((operation) => operation.deprecated)
   .map(({ id }) => id);
 
-/** Everything that is asked of the server from now on, by operation; ends with the server. */
+/** Records all further requests to the server, by operation, until the server ends. */
 async function watch({ controlUrl, controlToken }: TestServer) {
   const headers = { Authorization: `Bearer ${controlToken}` };
   const events = await fetch(`${controlUrl}/events`, { headers });

@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Exit code and standard output of a command that has nothing to say beside it. */
+/** Exit code and standard output of a command that writes nothing to standard error. */
 async function run(words: string) {
   const { code, stdout, stderr } = await runCommand(words.split(' '), environment);
   expect(stderr).toBe('');

@@ -42,7 +42,7 @@ async function serveOn(disk: string, launcher: readonly string[]) {
   return { running, server: { ...facts, ...callsTo(ready.baseUrl) } as TestServer };
 }
 
-/** Every kind of write, with the status that each comes to. */
+/** Every kind of write, with the status of its success. */
 async function statusesOf(server: TestServer, device: AcceptedDevice, deployment: string) {
   const { token } = device;
   const json = [{ name: 'color', value: 'red' }];

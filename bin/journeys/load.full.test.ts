@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 
 const start = { devices: 12, seed: 'load', rampMs: 0, pollIntervalMs: 10 * SECOND_MS } as const;
 
-/** Milliseconds since the start of the run, of each event that is wanted. */
+/** The times of the selected events, in milliseconds since the start of the run. */
 function moments(run: VirtualRun, isWanted: (event: FleetEvent) => boolean): number[] {
   const startedMs = Date.parse(run.result.startedAt);
   return run.events.filter(isWanted).map(({ atMs }) => atMs - startedMs);

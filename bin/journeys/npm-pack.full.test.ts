@@ -26,7 +26,7 @@ interface Locked {
 
 /** An empty folder, into which the package is installed. */
 let folder: string;
-/** What the package holds. */
+/** The files of the package. */
 let files: readonly string[];
 
 const at = (...names: string[]) => join(folder, ...names);

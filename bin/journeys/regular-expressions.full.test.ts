@@ -84,7 +84,7 @@ function expressionsIn(path: string): { literals: Found[]; isMaking: boolean } {
   return { literals, isMaking };
 }
 
-/** Time on a core, not on the wall: other processes have theirs. */
+/** CPU time instead of wall-clock time, which other processes share. */
 function costMs(expression: RegExp, text: string): number {
   const began = process.cpuUsage();
   if (expression.global) text.replace(expression, '');

@@ -82,7 +82,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** The status of each step, as the script says that it was. */
+/** The status of each step, as stated in the script. */
 function saidStatuses(script: string): readonly string[] {
   return [...script.matchAll(/^# Step \d+ of \d+: .*?; answered (\d+)/gm)].map(
     ([, status = '']) => status,

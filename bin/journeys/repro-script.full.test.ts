@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.close());
 
-/** The status of each step, as the script says that it was. */
+/** The status of each step, as stated in the script. */
 function saidStatuses(script: string): readonly string[] {
   return [...script.matchAll(/^# Step \d+ of \d+: .*?; (?:answered (\d+)|not answered)/gm)].flatMap(
     ([, status]) => status ?? [],
@@ -46,7 +46,7 @@ function seenStatuses(stdout: string): readonly string[] {
   return [...stdout.matchAll(/^HTTP\/1\.1 (?!100\b)(\d+)/gm)].map(([, status = '']) => status);
 }
 
-/** What differs between what a script says and what it does. */
+/** The differences between the stated and the actual statuses of a script. */
 async function differenceOf(
   { id, reproScript: script = '' }: CaseVerdict,
   on: TestServer,

@@ -139,7 +139,7 @@ function formsOf(result: ConformanceResult): Readonly<Record<string, string>> {
   };
 }
 
-/** The ways in which a secret may stand in a text. */
+/** The forms in which a secret may appear in a text. */
 function spellings(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)];

@@ -40,7 +40,7 @@ async function listener(onSocket: (socket: Socket) => void): Promise<Server & { 
   return Object.assign(server, { port: (server.address() as AddressInfo).port });
 }
 
-/** Runs to the end; must be exit code 3 with one line, which is returned. */
+/** Runs a command that must end with exit code 3 and one line; returns the line. */
 async function failsToSetUp(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},

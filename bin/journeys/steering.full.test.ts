@@ -46,7 +46,7 @@ function judge(
   });
 }
 
-/** The verdicts that are none of a good run, as lines to read. */
+/** The verdicts that a good run does not have, as lines of text. */
 function troubles({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict))

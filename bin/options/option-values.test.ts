@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import * as values from './option-values.ts';
 
-/** What a parser says about texts that it must not take. */
+/** The message of a parser for a text that it must refuse. */
 function refuses(parse: (text: string) => unknown, texts: readonly string[], accepted: RegExp) {
   for (const text of texts) {
     const attempt = () => parse(text);

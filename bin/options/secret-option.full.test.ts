@@ -33,7 +33,7 @@ function pathOf(command: Command): readonly string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/** By its name, or that of its value; of a file, and of a length of time, it is not the value. */
+/** Whether an option has a secret value, by its name or that of its value; files and durations are not. */
 function isSecret({ flags }: Option): boolean {
   const [, value] = /[<[]([^>\]]+)/.exec(flags) ?? [];
   if (value === undefined || /^(file|folder|duration)$/.test(value)) return false;

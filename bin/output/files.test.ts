@@ -24,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-/** The number of a process that is gone. */
+/** The ID of a process that has ended. */
 const gone = () => spawnSync(process.execPath, ['--version']).pid;
 
 describe('a file that a command writes', () => {

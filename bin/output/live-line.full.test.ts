@@ -7,7 +7,7 @@ import { createOutput } from './output.ts';
 
 const CLEAR = '\r\u001b[K';
 
-/** A terminal of one line that forgets nothing above: what a reader sees in the end. */
+/** The text that a terminal shows in the end, with everything that scrolled up. */
 function seen(written: string): readonly string[] {
   return written
     .replaceAll('\r\n', '\n')

@@ -45,7 +45,7 @@ async function serve(...words: readonly string[]) {
   return { ...started.ready, tls };
 }
 
-/** The status of a request by a client that trusts `ca` only and means `servername`. */
+/** The status of a request by a client that trusts only `ca` and names `servername`. */
 async function statusAt(url: string, ca?: string, servername?: string): Promise<number> {
   const trust = ca === undefined ? {} : { ca };
   const agent = new Agent({

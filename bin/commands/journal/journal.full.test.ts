@@ -16,7 +16,7 @@ import {
 const RUN_MAX_MS = 60_000;
 const loginPath = '/api/management/v1/useradm/auth/login';
 const listPath = '/api/management/v1/inventory/groups';
-/** Colours, a title and a turned line: nothing of it may reach a terminal. */
+/** Colours, a title and reversed text, none of which may reach a terminal. */
 const hostile = '\u001b]0;owned\u0007\u202e';
 
 let server: RunningCommand;

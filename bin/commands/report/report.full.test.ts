@@ -27,7 +27,7 @@ function shardOf(index: number): FleetResult {
   return { ...sampleResult, plan, shards: [{ index, of: 2 }], devices };
 }
 
-/** A run in which polls took about so long. */
+/** A run whose polls took about this long. */
 function runOf(pollMs: number): FleetResult {
   const histogram = DurationHistogram.empty();
   for (let count = 0; count < 2000; count++) histogram.record(pollMs + (count % 20) / 2);

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What can be asked of a server of another process. */
+/** Calls to a server in another process. */
 function asServer({ event: _, version: __, ...facts }: ServerReady): TestServer {
   return { ...facts, ...callsTo(facts.baseUrl) } as TestServer;
 }

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { LocalTerminal } from './local-terminal.ts';
 
-/** Streams as a process has them; those of a terminal write down what is done to them. */
+/** Streams like those of a process; a terminal's streams record their calls. */
 function streamsOf(isTTY: boolean) {
   const modes: boolean[] = [];
   const terminal = isTTY
@@ -35,7 +35,7 @@ class Keyboard {
     this.#record('drained');
   }
 
-  /** Resolves once so many calls were made. */
+  /** Resolves after this many calls. */
   async until(count: number): Promise<string[]> {
     while (this.calls.length < count) {
       await new Promise<void>((resolve) => {

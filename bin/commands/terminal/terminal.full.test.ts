@@ -49,7 +49,7 @@ async function read<Answer>(path: string): Promise<Answer> {
   return (await answer.json()) as Answer;
 }
 
-/** Asks until so many devices are connected; the time limit ends what never comes. */
+/** Polls until this many devices are connected; the time limit of the test ends it. */
 async function untilConnected(count: number): Promise<Device[]> {
   for (;;) {
     const devices = await read<Device[]>(pathOf(managementOperations['list-devices']));

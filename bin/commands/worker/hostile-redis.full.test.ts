@@ -23,7 +23,7 @@ type Place = readonly (string | number)[];
 let folder: string;
 const closers: (() => unknown)[] = [];
 let redis: RedisServer;
-/** Where the fleet goes, and where nobody may go. */
+/** The URL of the fleet's server, and one that nobody may call. */
 let target: Server;
 let foreign: Server;
 const callers = { target: 0, foreign: 0 };
@@ -133,7 +133,7 @@ const signer = () => new RunSigner(SECRET, run);
 const signature = () => signedJob.slice(0, 64);
 const realJob = () => JSON.parse(signedJob.slice(64));
 
-/** Every value in the job that is none of values itself. */
+/** Every value in the job that is not an object or list. */
 function leaves(value: Json, place: Place = []): readonly Place[] {
   if (typeof value !== 'object' || value === null) return [place];
   return Object.entries(value).flatMap(([name, part]) => leaves(part, [...place, name]));
@@ -288,7 +288,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   });
 });
 
-/** What the coordinator said. */
+/** The output of the coordinator. */
 const downs: string[] = [];
 
 function exchangesIn({ operations }: FleetResult): number {

@@ -22,13 +22,13 @@ const SECRET = 'a-secret-of-coordinator-and-workers';
 let folder: string;
 let server: Server;
 let baseUrl: string;
-/** What each request to the server was signed with: a certificate it knows, and which token. */
+/** The credentials of each request to the server: whether its certificate is known, and the token. */
 const seen: { readonly isKnown: boolean; readonly tenantToken: unknown }[] = [];
 let redis: RedisServer;
 
 const at = (name: string): string => join(folder, name);
 
-/** A Redis that speaks TLS only, and a server that notes who comes. */
+/** A Redis that accepts only TLS, and a server that records its callers. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-worker-secrets-'));
   for (const name of ['redis', 'fleet', 'unknown']) {
@@ -55,7 +55,7 @@ function pairOf(name: string) {
   return { key: readFileSync(at(`${name}.key`)), cert: readFileSync(at(`${name}.crt`)) };
 }
 
-/** Nobody is let in; only what was shown counts. */
+/** Refuses every request, and records its credentials. */
 async function note(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { tenant_token: tenantToken } = (await json(request).catch(() => ({}))) as {
     readonly tenant_token?: unknown;

@@ -187,14 +187,14 @@ async function pretendRedis(answer: (command: string) => string): Promise<string
   return `redis://127.0.0.1:${(pretended.address() as AddressInfo).port}`;
 }
 
-/** What a Redis of version 6.0 says. */
+/** The reply of Redis 6.0. */
 function oldRedis(command: string): string {
   const info = 'redis_version:6.0.16\r\nloading:0\r\n';
   if (/info$/i.test(command)) return `$${info.length}\r\n${info}\r\n`;
   return /time$/i.test(command) ? '*2\r\n$1\r\n1\r\n$1\r\n1\r\n' : '+OK\r\n';
 }
 
-/** What a Redis says that does not know how today's clients begin. */
+/** The reply of a Redis that does not know the first command of current clients. */
 function veryOldRedis(): string {
   return '-ERR unknown command `hello`, with args beginning with: `3`, \r\n';
 }

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(copy, { recursive: true }));
 
-/** What the compiler says of these files and of all that they import. */
+/** The compiler's errors in these files and in all that they import. */
 async function errorsIn(files: readonly string[]): Promise<string> {
   const own = { extends: './tsconfig.json', compilerOptions: { composite: false }, files };
   writeFileSync(join(copy, 'tsconfig.new.json'), JSON.stringify({ ...own, include: [] }));

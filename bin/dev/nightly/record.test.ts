@@ -18,7 +18,7 @@ const step: NightlyStep = {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The judgement of this text at a moment of January 2026. */
+/** The age of a record with this text at a time in January 2026. */
 function judgedOn(moment: string, text: string, names: readonly string[] = ['self-test']) {
   writeFileSync(file, text);
   return ageOfRecord(file, names, Date.parse(`2026-01-${moment}`));

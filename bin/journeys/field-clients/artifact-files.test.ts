@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** What the tool says of a file, once it has said that the file is good. */
+/** The tool's description of a file, after it has accepted the file. */
 function readByTool(file: Buffer): string {
   tool.put('ours.mender', file);
   const verdict = tool.run('validate', 'ours.mender');

@@ -43,7 +43,7 @@ async function start(name: string, files?: Partial<DeviceFiles>): Promise<void> 
   device = await startFieldDevice(server, name, files);
 }
 
-/** A device of the field that has been let in. */
+/** An accepted field device. */
 async function startLetIn(name: string, files?: Partial<DeviceFiles>) {
   await start(name, files);
   return { server, device, known: await letIn(server, device) };

@@ -33,7 +33,7 @@ const changed = mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha25
 const named = process.argv.slice(2);
 if (named[0] === '--age') {
   const all = mutatedFiles().length;
-  print(`the mutants of ${all - changed.length} of ${all} files match the present code`);
+  print(`mutants of ${all - changed.length} of ${all} files match the present code`);
   for (const file of changed) print(`changed since its mutants ran: ${file}`);
 } else {
   const due = named.length > 0 ? named : changed;
