@@ -48,7 +48,7 @@ export function configure(command: Command): void {
         ...(until !== undefined && { until: new Date(until).toISOString() }),
         ...(factor !== undefined && { rate: factor }),
       };
-      process.exitCode = await steer(given === 'reset' ? given : moved, options);
+      process.exitCode = await changeClock(given === 'reset' ? given : moved, options);
     });
   addExamples(
     command,
@@ -63,7 +63,7 @@ function isGiven({ until, rate: factor }: ClockOptions): boolean {
   return until !== undefined || factor !== undefined;
 }
 
-async function steer(wanted: Change, options: ClockOptions): Promise<ExitCode> {
+async function changeClock(wanted: Change, options: ClockOptions): Promise<ExitCode> {
   const { json = false } = options;
   const isQuestion = wanted !== 'reset' && Object.keys(wanted).length === 0;
   const { body } = await askAs(options, controlPaths.clock, {

@@ -51,7 +51,7 @@ export function configure(command: Command): void {
     .requiredOption('--out <file>', 'file to write', values.filled)
     .option('--json', 'print one JSON line')
     .action(async (options: ExportOptions) => {
-      process.exitCode = await saveState(options);
+      process.exitCode = await exportFolder(options);
     });
   addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
     .description('create a data folder from an exported file')
@@ -59,11 +59,11 @@ export function configure(command: Command): void {
     .requiredOption('--data <folder>', 'new or empty folder', values.filled)
     .option('--json', 'print one JSON line')
     .action(async (file: string, options: ImportOptions) => {
-      process.exitCode = await takeState(file, options);
+      process.exitCode = await importFolder(file, options);
     });
 }
 
-async function saveState({ data, out, json = false }: ExportOptions): Promise<ExitCode> {
+async function exportFolder({ data, out, json = false }: ExportOptions): Promise<ExitCode> {
   await requireWritable('--out', out);
   const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
   const saved = await exportState({ folder: data, out, newToken }).catch(refused);
@@ -75,7 +75,7 @@ async function saveState({ data, out, json = false }: ExportOptions): Promise<Ex
   return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-async function takeState(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
+async function importFolder(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
   const taken = await importState(file, data).catch(refused);
   const output = createOutput(json);
   const { tenants, rows, artifactFiles, rowsLeftOut } = taken;

@@ -35,7 +35,7 @@ export function configure(command: Command): void {
     .description('check a file; errors are printed with line and column')
     .argument('<file>', 'file to check', values.filled)
     .action(async (file: string) => {
-      checkedWorld(await readNamedFile('check', file), file);
+      checkedWorld(await readNamedFile('world check', file), file);
       createOutput(false).line(`${file} is valid.`);
     });
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
@@ -44,7 +44,7 @@ export function configure(command: Command): void {
     .option('--json', 'print IDs, tokens and keys as one JSON line');
   addControlOptions(load).action(
     async (file: string, options: ControlOptions & { readonly json?: boolean }) => {
-      const loaded = await loadWorldFile(file, options);
+      const loaded = await loadWorldFile('world load', file, options);
       const output = createOutput(options.json ?? false);
       if (options.json) output.data(loaded);
       else for (const line of worldLines(loaded)) output.line(line);

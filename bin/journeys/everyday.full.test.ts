@@ -9,7 +9,7 @@ import { authenticate, newDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 import { createOutput } from '../output/output.ts';
 import { serverReady } from '../server-access/ready.ts';
-import { leaveRunFile } from '../server-access/run-file.ts';
+import { writeRunFile } from '../server-access/run-file.ts';
 import { runCommand } from '../testing/built-command.ts';
 
 const RUN_MAX_MS = 120_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   environment = { XDG_RUNTIME_DIR: folder, XDG_STATE_HOME: folder, FLEETBED_CONTROL_URL: '' };
   server = await startTestServer();
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  removeRunFile = await leaveRunFile(
+  removeRunFile = await writeRunFile(
     serverReady({ ...server, faults: undefined as never }),
     createOutput(true),
   );

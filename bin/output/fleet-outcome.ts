@@ -70,7 +70,7 @@ export function fleetError(
   if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
     return new CommandError(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
   }
-  const unwanted = error instanceof TransportError ? unwantedCaller(error, plan) : undefined;
+  const unwanted = error instanceof TransportError ? certificateProblem(error, plan) : undefined;
   if (unwanted === undefined) return setUpError(error, plan.baseUrl);
   return new CommandError(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
 }
@@ -87,7 +87,7 @@ const refusedCertificate =
 const cuts: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** A sentence with a way out when a TLS server may have refused the client's certificate. */
-function unwantedCaller(
+function certificateProblem(
   { reason }: TransportError,
   { baseUrl, tls }: Pick<FleetPlan, 'baseUrl' | 'tls'>,
 ): string | undefined {

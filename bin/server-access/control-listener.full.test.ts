@@ -23,7 +23,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { createOutput } from '../output/output.ts';
 import { runCommand, startCommand, startServe } from '../testing/built-command.ts';
-import { leaveRunFile, runningServers } from './run-file.ts';
+import { writeRunFile, runningServers } from './run-file.ts';
 
 const piece = Buffer.alloc(1_048_576, ' ');
 const server = createServer(async (_, answer) => {
@@ -33,7 +33,7 @@ const server = createServer(async (_, answer) => {
       for (;;) yield piece;
     })(),
   );
-  // Whoever reads has had enough.
+  // The reader has stopped.
   await pipeline(endless, createGzip({ level: 1 }), answer).catch(() => undefined);
 });
 let url: string;
@@ -135,7 +135,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     const uid = vi.spyOn(process, 'getuid');
     try {
       const found = () => runningServers().map(({ controlUrl }) => controlUrl);
-      const remove = await leaveRunFile(ready, createOutput(true));
+      const remove = await writeRunFile(ready, createOutput(true));
       expect(found()).toEqual([ready.controlUrl]);
       // Only root can give files away, so this process acts as another user.
       const { uid: owner } = lstatSync(folder);
@@ -179,7 +179,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
     try {
-      const leave = () => leaveRunFile(ready, createOutput(true));
+      const leave = () => writeRunFile(ready, createOutput(true));
       const remove = await leave();
       const file = join(folder, `${process.pid}.json`);
       const text = readFileSync(file, 'utf8');

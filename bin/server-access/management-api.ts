@@ -74,7 +74,7 @@ export class ManagementApi {
     const all: Item[] = [];
     for (let page = 1; page <= PAGES_MAX; page += 1) {
       const { body } = await read({ page, per_page: limits.pageMax });
-      if (!Array.isArray(body)) throw noApi(this.#options);
+      if (!Array.isArray(body)) throw notThisApi(this.#options);
       all.push(...body);
       if (body.length < limits.pageMax) break;
     }
@@ -139,6 +139,6 @@ function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandError {
   return new CommandError(sentence + hint, exitCodes.failed);
 }
 
-function noApi({ url }: ServerOptions): CommandError {
+function notThisApi({ url }: ServerOptions): CommandError {
   return new CommandError(`${url} does not answer as this API; check --url.`, exitCodes.setUp);
 }

@@ -46,7 +46,7 @@ const RIGHTS_OF_OTHERS = 0o077;
  * Writes the run file of this process. If that fails, the server still runs.
  * @returns a function that removes the file; the end of the process removes it too
  */
-export async function leaveRunFile(ready: ServerReady, output: Output): Promise<() => void> {
+export async function writeRunFile(ready: ServerReady, output: Output): Promise<() => void> {
   const folder = folders().find(makeFolder);
   if (folder === undefined) {
     const tried = folders().map(({ path }) => path);

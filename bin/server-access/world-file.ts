@@ -19,9 +19,17 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
   ];
 }
 
-/** Loads a file into a tenant of a running server. @throws CommandError */
-export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
-  const text = await readNamedFile('--world', file);
+/**
+ * Loads a file into a tenant of a running server.
+ * @param option the option or command that names the file, for the message when it cannot be read
+ * @throws CommandError
+ */
+export async function loadWorldFile(
+  option: string,
+  file: string,
+  where: ControlOptions,
+): Promise<LoadedWorld> {
+  const text = await readNamedFile(option, file);
   checkedWorld(text, file);
   const query =
     where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;

@@ -34,7 +34,7 @@ import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { aborted, stopSignal } from '../../output/stop-signal.ts';
 import { type ServerReady, serverReady } from '../../server-access/ready.ts';
-import { leaveRunFile } from '../../server-access/run-file.ts';
+import { writeRunFile } from '../../server-access/run-file.ts';
 import { conformanceExitCode } from '../conform/conformance-outcome.ts';
 import { judge } from '../conform/judged-run.ts';
 import { selectedCases, verdictPrinter } from '../conform/suite-watch.ts';
@@ -100,7 +100,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   const server = await startOnFreePorts(wantedPorts, output, startRun);
   let removeRunFile: (() => void) | undefined;
   try {
-    removeRunFile = await leaveRunFile(serverReady(server), output);
+    removeRunFile = await writeRunFile(serverReady(server), output);
     output.progress(`server: ready at ${server.baseUrl}`);
     await uploadArtifact(server);
     output.progress(`server: artifact ${ARTIFACT_NAME} uploaded`);
@@ -108,7 +108,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
     let exitCode: ExitCode = exitCodes.undecided;
     await runFleet(plan, { signal, output }, async (fleet) => {
       const conformance = await judgeServer(server, signal, output);
-      await removeOthers(server, fleet);
+      await removeForeignDevices(server, fleet);
       const results = { fleet, conformance };
       await writeReports(forms, options.report, results);
       output.data({ ...results, server: serverReady(server) });
@@ -133,17 +133,17 @@ async function startOnFreePorts(
 ): Promise<RunningServer> {
   try {
     const server = await startServer({ ...ports, logLevel: 'warn', startRun });
-    sayPorts(server, ports, output);
+    printReplacedPorts(server, ports, output);
     return server;
   } catch (error) {
-    const others = avoidBusy(ports, error);
+    const others = withoutBusyPort(ports, error);
     if (!others) throw error;
     return startOnFreePorts(others, output, startRun);
   }
 }
 
 /** Prints which ports are used in place of busy ones. */
-function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
+function printReplacedPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
   const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
   for (const name of ['port', 'controlPort'] as const) {
     if (ports[name] !== 0) continue;
@@ -152,7 +152,7 @@ function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: 
 }
 
 /** The ports with any free one in place of the busy one; undefined for another error. */
-function avoidBusy(ports: Ports, error: unknown): Ports | undefined {
+function withoutBusyPort(ports: Ports, error: unknown): Ports | undefined {
   if (!(error instanceof Error && 'port' in error && 'code' in error)) return undefined;
   if (error.code !== 'EADDRINUSE') return undefined;
   if (error.port === ports.port) return { ...ports, port: 0 };
@@ -262,7 +262,7 @@ async function judgeServer(
 }
 
 /** Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet. */
-async function removeOthers(server: RunningServer, { devices }: FleetResult): Promise<void> {
+async function removeForeignDevices(server: RunningServer, { devices }: FleetResult): Promise<void> {
   const own = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
   const headers = { Authorization: `Bearer ${server.adminToken}` };

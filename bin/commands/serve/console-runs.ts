@@ -12,7 +12,7 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   return (request, onLine) => {
     const server = ready();
     if (!server) return undefined;
-    const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsFor(request, server)], {
+    const child = spawn(process.execPath, [process.argv[1] ?? '', ...argumentsFor(request, server)], {
       // Tokens go into the environment: every user of the machine can read command lines.
       env: {
         ...process.env,
@@ -44,7 +44,7 @@ function loginOf({ adminEmail, adminPassword, adminToken }: ServerReady) {
     : { FLEETBED_TOKEN: undefined, FLEETBED_EMAIL: adminEmail, FLEETBED_PASSWORD: adminPassword };
 }
 
-function wordsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {
+function argumentsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {
   const { headerPrefix, tls } = server;
   const shared = ['--header-prefix', headerPrefix];
   const ca = tls?.caFile === undefined ? [] : ['--ca', tls.caFile];

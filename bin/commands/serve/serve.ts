@@ -20,7 +20,7 @@ import {
   serverReady,
   writeReadyFile,
 } from '../../server-access/ready.ts';
-import { leaveRunFile } from '../../server-access/run-file.ts';
+import { writeRunFile } from '../../server-access/run-file.ts';
 import {
   prepareCaFolder,
   publishTls,
@@ -107,7 +107,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   await prepareCaFolder(caFolder);
   const rules = await plannedFaults(faults);
   const stop = stopSignal();
-  compileLater();
+  delayWasmOptimization();
   // The help of this command must not load the server.
   const { startServer } = await import('../../../server/server.ts');
   let known: ServerReady | undefined;
@@ -127,9 +127,9 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
     known = ready;
-    if (world !== undefined) await loadNow(server, world, output);
+    if (world !== undefined) await loadStartState(server, world, output);
     await writeReadyFile(readyFile, ready);
-    removeRunFile = await leaveRunFile(ready, output);
+    removeRunFile = await writeRunFile(ready, output);
     if (json) output.data(ready);
     else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
     await aborted(stop);
@@ -137,7 +137,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     removeRunFile?.();
     await server.close();
   }
-  return faults === undefined ? exitCodes.pass : judged(server, output);
+  return faults === undefined ? exitCodes.pass : faultsExitCode(server, output);
 }
 
 /**
@@ -147,7 +147,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
  * measured cost. The flag applies to the whole process, so only this command sets it, never
  * `startServer`.
  */
-function compileLater(): void {
+function delayWasmOptimization(): void {
   setFlagsFromString('--wasm-tiering-budget=2000000000');
 }
 
@@ -161,7 +161,7 @@ async function plannedFaults(file: string | undefined) {
 }
 
 /** Reports planned faults that never fired. */
-async function judged({ faults }: RunningServer, output: Output): Promise<ExitCode> {
+async function faultsExitCode({ faults }: RunningServer, output: Output): Promise<ExitCode> {
   const { unfiredLines } = await import('../../server-access/fault-plan-file.ts');
   const lines = unfiredLines(faults.unfired());
   for (const line of lines) output.progress(line);
@@ -169,10 +169,10 @@ async function judged({ faults }: RunningServer, output: Output): Promise<ExitCo
 }
 
 /** Loads the start state, now and on SIGHUP; a file that has become invalid changes nothing. */
-async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
+async function loadStartState(server: RunningServer, file: string, output: Output): Promise<void> {
   const { loadWorldFile, worldLines } = await import('../../server-access/world-file.ts');
   const load = async () => {
-    for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);
+    for (const line of worldLines(await loadWorldFile('--world', file, server))) output.progress(line);
   };
   await load();
   process.on('SIGHUP', () => {

@@ -89,7 +89,7 @@ beforeAll(async () => {
     at('events.ndjson'),
   ];
   const words = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
-  // Nobody is to be asked for the operator but the worker.
+  // Only the worker may sign in as the operator.
   coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =

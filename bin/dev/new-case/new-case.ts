@@ -1,6 +1,6 @@
 /**
  * `npm run new:case AREA/NAME REQUIREMENT [AFTER SENTENCE]`: adds the rows of a new case of the suite,
- * and says what is next.
+ * and prints the next steps.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -24,7 +24,7 @@ import {
   applicationPath,
   finished,
   logOf,
-  partOnce,
+  deviceDeploymentWhen,
   rollOut,
 } from './testing/rollout.ts';
 
@@ -141,7 +141,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const files = [{ name: 'install.sh', content: script }];
     await publish(server, { name: 'failing', payloadType: 'script', files });
     const rollout = await rollOut(on, 'failing');
-    expect((await partOnce(rollout, ({ log }) => log)).status).toBe('failure');
+    expect((await deviceDeploymentWhen(rollout, ({ log }) => log)).status).toBe('failure');
     const log = await logOf(rollout);
     expect(log).toMatch(/^20\d\d-.* info: Running Mender client version: \d+\./);
     expect(log).toMatch(/ info: Output \(stderr\) from command .*: the disk is full\n/);
@@ -217,7 +217,7 @@ describe("Debian's mender-client that verifies signatures", { timeout: 60_000 },
     const on = await startLetIn('suspicious', verifying);
     await publish(server, { name: 'unsigned', files: applicationFiles });
     const rollout = await rollOut(on, 'unsigned');
-    expect((await partOnce(rollout, ({ log }) => log)).status).toBe('failure');
+    expect((await deviceDeploymentWhen(rollout, ({ log }) => log)).status).toBe('failure');
     expect(await logOf(rollout)).toContain('expecting signed artifact');
   });
 

@@ -122,7 +122,7 @@ async function gathered(
     if (Number(idle) === devices) return Number(seconds);
   }
   const within = `within ${GATHER_MAX_MS / 1000} s`;
-  throw new Error(`${devices} devices on workers were not there ${within}`);
+  throw new Error(`${devices} devices on workers were not ready ${within}`);
 }
 
 /** The commands and network bytes that Redis has counted since its start. */

@@ -27,19 +27,19 @@ export async function rollOut(
  * The device deployment once it matches. It is read whenever the client has written something, so
  * it must match before the client's last output.
  */
-export function partOnce(
+export function deviceDeploymentWhen(
   { server, device, known, deployment }: Rollout,
-  isLikeThis: (part: DeploymentDevice) => boolean,
+  matches: (deployed: DeploymentDevice) => boolean,
 ): Promise<DeploymentDevice> {
   return device.client.until(async () => {
-    const part = await deviceDeploymentOf(server, deployment, known);
-    return part && isLikeThis(part) ? part : undefined;
+    const deployed = await deviceDeploymentOf(server, deployment, known);
+    return deployed && matches(deployed) ? deployed : undefined;
   });
 }
 
 /** The device deployment once it has finished. */
 export function finished(rollout: Rollout): Promise<DeploymentDevice> {
-  return partOnce(rollout, (part) => part.finished !== undefined);
+  return deviceDeploymentWhen(rollout, (deviceDeployment) => deviceDeployment.finished !== undefined);
 }
 
 /** The log that the device has sent. */
