@@ -1,4 +1,6 @@
-/** Every command of the program. Each has its own file, which is loaded when the command is used. */
+/**
+ * Every command of the program. Each has its own file, which is loaded when the command is used.
+ */
 import { Command } from 'commander';
 import { inGroup } from '../fixtures/option-row.ts';
 import { printableText } from '../fixtures/printable.ts';

@@ -57,7 +57,9 @@ async function accept(names: readonly string[], options: AcceptOptions): Promise
   return exitCodes.pass;
 }
 
-/** Accepts the newest pending key, else the newest one; false when the device was accepted before. */
+/**
+ * Accepts the newest pending key, else the newest one; false when the device was accepted before.
+ */
 async function acceptOne(api: ManagementApi, device: Device): Promise<boolean> {
   const newestFirst = device.auth_sets.toSorted((one, other) => (one.ts < other.ts ? 1 : -1));
   const pending = newestFirst.find(({ status }) => status === 'pending');

@@ -1,4 +1,6 @@
-/** `fleetbed cleanup`: removes what runs of `simulate` and `conform` left, as their ledgers list it. */
+/**
+ * `fleetbed cleanup`: removes what runs of `simulate` and `conform` left, as their ledgers list it.
+ */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { plainFile } from '../../fixtures/plain-file.ts';

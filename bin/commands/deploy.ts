@@ -188,7 +188,9 @@ async function plainRelease(
   };
 }
 
-/** True for a tar archive that begins with the entry `version`, and for any file named `.mender`. */
+/**
+ * True for a tar archive that begins with the entry `version`, and for any file named `.mender`.
+ */
 async function isArtifact(file: string): Promise<boolean> {
   if (file.endsWith('.mender')) return true;
   const handle = await open(file);

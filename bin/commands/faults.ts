@@ -1,4 +1,6 @@
-/** `fleetbed faults`: plans faults on a running server, lists which have fired, and removes them. */
+/**
+ * `fleetbed faults`: plans faults on a running server, lists which have fired, and removes them.
+ */
 import type { Command } from 'commander';
 import type { RuleStanding, UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';

@@ -57,7 +57,9 @@ class Connected {
     }
   }
 
-  /** Waits until the server has answered an operation of the device this many times since its start. */
+  /**
+   * Waits until the server has answered an operation of the device this many times since its start.
+   */
   async untilAnswered(operation: string, count: number): Promise<void> {
     const query = new URLSearchParams({ operation, status: '2xx', count: `${count}`, after: '0' });
     const answer = await fetch(`${this.ready.controlUrl}/await?${query}`, {

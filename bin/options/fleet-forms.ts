@@ -5,11 +5,16 @@ import type { FleetResult } from '../../simulator/result/result.ts';
 import { jsonFile, type ReportForm } from './reports.ts';
 
 interface FleetForm extends ReportForm<FleetResult> {
-  /** The name in the help of `report render`; absent for the result itself, which that command reads. */
+  /**
+   * The name in the help of `report render`; absent for the result itself, which that command
+   * reads.
+   */
   readonly title?: string;
 }
 
-/** The forms of `simulate --report`; all but the result itself are also options of `report render`. */
+/**
+ * The forms of `simulate --report`; all but the result itself are also options of `report render`.
+ */
 export const fleetForms: readonly FleetForm[] = [
   { form: 'json', render: jsonFile },
   { form: 'junit', title: 'JUnit XML', render: fleetJunit },

@@ -1,4 +1,6 @@
-/** Turns the rows of a table of options into a command's options, and their values into settings. */
+/**
+ * Turns the rows of a table of options into a command's options, and their values into settings.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   defaultsOf,

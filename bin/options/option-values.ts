@@ -16,7 +16,10 @@ const PASSWORD_MIN_CHARACTERS = 8;
 /** Shares by name; only their proportions count. */
 export type Weights = Readonly<Record<string, number>>;
 
-/** A duration such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
+/**
+ * A duration such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns
+ * milliseconds
+ */
 export function durationMs(text: string): number {
   const milliseconds = millisecondsOf(text);
   if (milliseconds !== undefined) return milliseconds;
@@ -143,7 +146,9 @@ export function headerPrefix(text: string): string {
   );
 }
 
-/** The base URL of a server, such as `https://staging.example.com`; a slash at the end is removed. */
+/**
+ * The base URL of a server, such as `https://staging.example.com`; a slash at the end is removed.
+ */
 export function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;

@@ -33,7 +33,10 @@ function pathOf(command: Command): readonly string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/** Whether an option has a secret value, by its name or that of its value; files and durations are not. */
+/**
+ * Whether an option has a secret value, by its name or that of its value; files and durations are
+ * not.
+ */
 function isSecret({ flags }: Option): boolean {
   const [, value] = /[<[]([^>\]]+)/.exec(flags) ?? [];
   if (value === undefined || /^(file|folder|duration)$/.test(value)) return false;
@@ -76,7 +79,7 @@ describe('an option with a secret value', () => {
     [
       'terminal x --url http://127.0.0.1:1',
       {},
-      '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
+      'name a user with --password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN).',
     ],
     ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
     [

@@ -25,7 +25,10 @@ interface UrlOptionSettings {
   readonly description: string;
   /** The value without option and variable. */
   readonly defaultUrl?: string;
-  /** False where a file of an earlier run names the server, and the environment must not override it. */
+  /**
+   * False where a file of an earlier run names the server, and the environment must not override
+   * it.
+   */
   readonly isInEnvironment?: boolean;
 }
 

@@ -9,7 +9,10 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-/** Like stopSignal, for a run that drains: a second signal aborts `forceStop`, a third ends the process. */
+/**
+ * Like stopSignal, for a run that drains: a second signal aborts `forceStop`, a third ends the
+ * process.
+ */
 export function stopSignals(): { readonly signal: AbortSignal; readonly forceStop: AbortSignal } {
   const [stop, forceStop] = [new AbortController(), new AbortController()];
   abortInTurn([stop, forceStop]);

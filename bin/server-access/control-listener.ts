@@ -34,7 +34,9 @@ type Filled<Path extends string> = Path extends `${infer Before}{${string}}${inf
 /** A path of the control API with its parameters filled in. */
 type ControlTarget = Filled<ControlPath>;
 
-/** Adds the options; values that are not given come from the run file of the server on this machine. */
+/**
+ * Adds the options; values that are not given come from the run file of the server on this machine.
+ */
 export function addControlOptions(command: Command): Command {
   return command
     .optionsGroup('Server:')

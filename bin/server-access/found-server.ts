@@ -14,7 +14,10 @@ const FOUND = 'run-file';
 /** The addresses at which `fleetbed serve` listens by default. */
 const defaultUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 
-/** Fills in `controlUrl` and `controlToken`. @throws CommandError when there is no server, or several */
+/**
+ * Fills in `controlUrl` and `controlToken`. @throws CommandError when there is no server, or
+ * several
+ */
 export function fillControl(command: Command): void {
   const { controlUrl: url, controlToken: token } = command.opts<Partial<RunFile>>();
   if (url !== undefined && token !== undefined) return;

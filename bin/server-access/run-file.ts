@@ -77,7 +77,10 @@ export async function writeRunFile(ready: ServerReady, output: Output): Promise<
   return remove;
 }
 
-/** The running servers of this user on this machine, the oldest first. Removes the files of ended ones. */
+/**
+ * The running servers of this user on this machine, the oldest first. Removes the files of ended
+ * ones.
+ */
 export function runningServers(): readonly RunFile[] {
   const found = folders()
     .filter(({ path }) => isPrivateFolder(path))
@@ -98,7 +101,10 @@ interface Folder {
   readonly isOurs: boolean;
 }
 
-/** The folders of run files, the preferred one first: a command may lack a variable that the server had. */
+/**
+ * The folders of run files, the preferred one first: a command may lack a variable that the server
+ * had.
+ */
 function folders(): readonly Folder[] {
   const { XDG_RUNTIME_DIR: runtime = '', XDG_STATE_HOME: state } = process.env;
   const home = join(state || join(homedir(), '.local', 'state'), 'fleetbed', 'run');

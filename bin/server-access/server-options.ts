@@ -16,7 +16,9 @@ export interface ServerOptions extends LoginOptions {
   readonly foundAdmin?: Pick<RunFile, 'adminEmail' | 'adminPassword' | 'adminToken'>;
 }
 
-/** Adds the options; values that are not given come from the run file of the server on this machine. */
+/**
+ * Adds the options; values that are not given come from the run file of the server on this machine.
+ */
 export function addServerOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Server:'), {
     description: 'base URL of the API (default: that of the server running on this machine)',

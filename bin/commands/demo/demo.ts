@@ -261,7 +261,9 @@ async function judgeServer(
   });
 }
 
-/** Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet. */
+/**
+ * Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet.
+ */
 async function removeForeignDevices(server: RunningServer, { devices }: FleetResult): Promise<void> {
   const own = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;

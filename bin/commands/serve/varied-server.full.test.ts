@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { legalVariations } from '../../../server/variation/variations.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 
-/** Sequences in which a device reports on a deployment before its poll; version 2 then offers one of two. */
+/**
+ * Sequences in which a device reports on a deployment before its poll; version 2 then offers one of
+ * two.
+ */
 const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
 
 describe('a random life', () => {

@@ -152,7 +152,7 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
     ['an unknown device', () => [...reach(UNKNOWN_ID), ...byToken()], 'answered 404', 3],
     ['another token', () => [...reach(), '--token', 'x.y.z'], 'get a valid token', 3],
     ['a wrong password', () => [...reach(), '--password', 'not-this'], 'check --email', 3],
-    ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN) is', 2],
+    ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN).', 2],
     ['no device', () => byToken(), "missing required argument 'device'", 2],
     [
       'no server',

@@ -22,7 +22,9 @@ const SECRET = 'a-secret-of-coordinator-and-workers';
 let folder: string;
 let server: Server;
 let baseUrl: string;
-/** The credentials of each request to the server: whether its certificate is known, and the token. */
+/**
+ * The credentials of each request to the server: whether its certificate is known, and the token.
+ */
 const seen: { readonly isKnown: boolean; readonly tenantToken: unknown }[] = [];
 let redis: RedisServer;
 

@@ -1,4 +1,7 @@
-/** `npm run bench`, and `npm run bench:PART` for one of its parts: measures Fleetbed against baselines. */
+/**
+ * `npm run bench`, and `npm run bench:PART` for one of its parts: measures Fleetbed against
+ * baselines.
+ */
 import { Argument, Command, CommanderError } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
 import { describeError } from '../../output/command-error.ts';
