@@ -186,6 +186,6 @@ describe('a terminal whose device disconnects', { timeout: RUN_MAX_MS }, () => {
     await shown;
     await only.end('SIGINT');
     expect(await ended).toBe(1);
-    expect(said).toMatch(/the shell on \S+ has ended: .*1001.*device disconnected/);
+    expect(said).toMatch(/the shell on \S+ ended: .*1001.*device disconnected/);
   });
 });
