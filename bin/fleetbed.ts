@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The command line: runs what is asked for, and turns what it returns or throws into an exit code.
+ * The command line: runs the command, and turns what it returns or throws into an exit code.
  */
 import { CommanderError } from 'commander';
 import { printableText } from '../fixtures/printable.ts';
@@ -9,7 +9,7 @@ import { CommandError, describeError } from './output/command-error.ts';
 import { exitCodes } from './output/exit-codes.ts';
 import { programFor } from './program.ts';
 
-/** Commander has printed its own message already; help and version are no errors. */
+/** Commander has already printed its own message; help and version are not errors. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   const { exitCode, sentence } = describeError(error);
@@ -21,9 +21,9 @@ function exitCodeOf(error: unknown): number {
   return exitCode;
 }
 
-/** A reader that goes away, as `head` does, ends the run quietly. */
+/** A reader that closes the pipe, as `head` does, ends the run quietly. */
 process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.undecided));
-/** Progress that nobody reads any more is no reason to end. */
+/** A closed standard error does not end the run. */
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));
 
@@ -34,5 +34,5 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }
-// What a command has left open must not keep the process; its output goes out first.
+// Open handles of a command must not keep the process alive; its output is written first.
 process.stdout.write('', () => process.exit());

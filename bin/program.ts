@@ -1,4 +1,6 @@
-/** Every command of the program. Each lives in its own file and is loaded when it is asked for. */
+/**
+ * Every command of the program. Each has its own file, which is loaded when the command is used.
+ */
 import { Command } from 'commander';
 import { inGroup } from '../fixtures/option-row.ts';
 import { printableText } from '../fixtures/printable.ts';
@@ -6,7 +8,7 @@ import { addExamples } from './options/examples.ts';
 import { requireSecrets } from './options/secret-option.ts';
 import { packageVersion } from './output/version.ts';
 
-/** What a command's file exports: adds its options and what it does; the action sets the exit code. */
+/** The export of a command's file: adds its options and its action, which sets the exit code. */
 type Configure = (command: Command) => void;
 
 interface CommandRow {
@@ -44,7 +46,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/devices.ts'),
     },
     accept: {
-      summary: 'accept devices that are pending',
+      summary: 'accept pending devices',
       load: () => import('./commands/accept.ts'),
     },
     deploy: {
@@ -58,11 +60,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   }),
   ...inGroup('Find out why:', {
     explain: {
-      summary: 'explain why a request was refused, or a device gets no update',
+      summary: 'explain why a request was refused, or why a device gets no update',
       load: () => import('./commands/explain.ts'),
     },
     journal: {
-      summary: 'show or follow the requests and answers of a running server',
+      summary: 'show or follow the requests and responses of a running server',
       load: () => import('./commands/journal/journal.ts'),
     },
     doctor: {
@@ -72,19 +74,19 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   }),
   ...inGroup('Control a running server:', {
     clock: {
-      summary: 'show and change its time',
+      summary: "show and change the server's clock",
       load: () => import('./commands/clock.ts'),
     },
     faults: {
-      summary: 'plan faults, and check that they happened',
+      summary: 'plan faults, and check that they fired',
       load: () => import('./commands/faults.ts'),
     },
     reset: {
-      summary: 'put the server, or one device, back to its start state',
+      summary: 'return the server, or one device, to its start state',
       load: () => import('./commands/reset.ts'),
     },
     snapshot: {
-      summary: 'save and restore its state',
+      summary: "save and restore the server's state",
       load: () => import('./commands/snapshot.ts'),
     },
     world: {
@@ -92,7 +94,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/world.ts'),
     },
     await: {
-      summary: 'wait until it has received certain requests',
+      summary: 'wait until the server has received certain requests',
       load: () => import('./commands/await.ts'),
     },
     assert: {
@@ -110,7 +112,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/report/report.ts'),
     },
     calendar: {
-      summary: 'show what is deprecated until when, and who still uses it',
+      summary: 'show what is deprecated, until when, and who still uses it',
       load: () => import('./commands/calendar.ts'),
     },
     state: {
@@ -129,7 +131,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   }),
 };
 
-/** The program with the options of those commands that the words name. */
+/** The program; only the commands that the words name have their options. */
 export async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('fleetbed')
     .description('A reference server, a fleet simulator and a conformance suite in one.')

@@ -1,4 +1,4 @@
-/** `fleetbed accept`: accepts devices that wait for it. */
+/** `fleetbed accept`: accepts pending devices. */
 import type { Command } from 'commander';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { addExamples } from '../options/examples.ts';
@@ -17,14 +17,14 @@ const help = `
 JSON is one line: {accepted: [id], alreadyAccepted: [id]}.
 
 Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the command line is wrong;
-3 no server, or no user.
+3 the server cannot be reached, or refuses the user.
 `;
 
 /** Adds the options of `fleetbed accept` and what it does. */
 export function configure(command: Command): void {
   addServerOptions(command)
     .argument('[device...]', 'ID, or a value of the identity such as the MAC address')
-    .option('--all', 'all devices that are pending')
+    .option('--all', 'all pending devices')
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (names: readonly string[], options: AcceptOptions) => {
@@ -50,14 +50,16 @@ async function accept(names: readonly string[], options: AcceptOptions): Promise
     const isDone = !(await acceptOne(api, device));
     (isDone ? alreadyAccepted : accepted).push(id);
     if (output.json) continue;
-    output.line(`${id} (${shownIdentity(device)}) ${isDone ? 'was' : 'is'} accepted.`);
+    output.line(`${id} (${shownIdentity(device)}) ${isDone ? 'was already' : 'is now'} accepted.`);
   }
   output.data({ accepted, alreadyAccepted });
   if (!output.json && chosen.length === 0) output.line('No device is pending.');
   return exitCodes.pass;
 }
 
-/** Accepts the newest key that waits, else the newest one; false when it was accepted before. */
+/**
+ * Accepts the newest pending key, else the newest one; false when the device was accepted before.
+ */
 async function acceptOne(api: ManagementApi, device: Device): Promise<boolean> {
   const newestFirst = device.auth_sets.toSorted((one, other) => (one.ts < other.ts ? 1 : -1));
   const pending = newestFirst.find(({ status }) => status === 'pending');

@@ -1,4 +1,4 @@
-/** `fleetbed assert`: asserts by meaning what a device has done. */
+/** `fleetbed assert`: asserts what a device has done, and in which order. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
@@ -20,10 +20,10 @@ interface AssertOptions
 type AssertStep = Readonly<Record<string, string | number>>;
 
 const help = `
-A step is a status that a device reports, such as rebooting, or filters of the journal with commas.
+A step is a status that a device reports, such as rebooting, or journal filters separated by commas.
 
-Exit codes: 0 it holds; 1 it does not (what was seen instead is printed); 2 a step is wrong; 3 no
-server, or it cannot be asked.
+Exit codes: 0 the steps happened; 1 they did not, and what the journal shows instead is printed; 2 a
+step is wrong; 3 the control listener cannot be reached, or refuses the token.
 `;
 
 /** Adds the options of `fleetbed assert` and what it does. */
@@ -33,7 +33,7 @@ export function configure(command: Command): void {
     .option('--device <device>', 'device ID, or a value of its identity', values.filled)
     .option(
       '--times <n>',
-      'how often the last step must follow the others (default: once or more)',
+      'number of times that the last step must follow the others (default: at least once)',
       values.count(0, TIMES_MAX),
     )
     .option(

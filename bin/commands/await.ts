@@ -1,4 +1,4 @@
-/** `fleetbed await`: waits for entries of the journal in place of sleeping. */
+/** `fleetbed await`: waits for entries of the journal, so that scripts need not sleep. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
@@ -20,10 +20,10 @@ interface AwaitOptions extends JournalOptions {
 }
 
 const help = `
-Waits for new entries; --after also counts earlier ones, --after 0 all that are kept.
+Counts only new entries; with --after N also earlier ones, with --after 0 all that the journal keeps.
 
-Exit codes: 0 the entries came; 1 they did not come in time; 2 a filter is wrong; 3 no server, or
-it cannot be asked; 130 Ctrl-C.
+Exit codes: 0 the entries arrived; 1 they did not arrive in time; 2 a filter is wrong; 3 the control
+listener cannot be reached, or refuses the token; 130 Ctrl-C.
 `;
 
 /** Adds the options of `fleetbed await` and what it does. */

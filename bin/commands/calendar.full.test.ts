@@ -42,7 +42,7 @@ function journalOf(name: string, ...lines: readonly object[]) {
 }
 
 describe('fleetbed calendar', () => {
-  it('shows the schedule on the day that it is', async () => {
+  it('shows the schedule of the current day', async () => {
     const before = dayOf(systemClock.now());
     const { code, stdout, stderr } = await calendar();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -53,7 +53,7 @@ describe('fleetbed calendar', () => {
   });
 
   it.each([['--json'], ['--format', 'json']])(
-    'gives it as one line of JSON by %s',
+    'prints the schedule as one line of JSON with %s',
     async (...words) => {
       const { code, stdout } = await calendar('--on', '2027-08-24', ...words);
       expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe('fleetbed calendar', () => {
     },
   );
 
-  it('gives it as iCalendar to a file, the same for the same day', async () => {
+  it('writes iCalendar to a file, identical for the same day', async () => {
     const file = join(folder, 'calendar.ics');
     const words = ['--format', 'ical', '--on', '2026-10-18'];
     const { code, stdout, stderr } = await calendar(...words, '--out', file);
@@ -103,7 +103,7 @@ describe('fleetbed calendar', () => {
     expect((await calendar(...words)).stdout).toBe(text);
   });
 
-  it('says in its help what a journal is, what its JSON is and what its exit codes mean', async () => {
+  it('documents journals, its JSON and its exit codes in its help', async () => {
     const { code, stdout } = await calendar('--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/"at": "2026-[\s\S]*\{on, endOfLife, outcome[\s\S]*Exit codes/);
@@ -114,7 +114,7 @@ describe('fleetbed calendar', () => {
     ['--on 2027-02-30', /argument '2027-02-30' is invalid/],
     ['--format xml', /'--format <form>' argument 'xml' is invalid.*table, json, ical/],
     ['--json --format ical', /'--json' cannot be used with option '--format <form>'/],
-    ['--format ical traffic.har', /'--format ical' shows the schedule alone/],
+    ['--format ical traffic.har', /'--format ical' shows only the schedule/],
     ['--since 2026-01-01', /unknown option '--since'/],
   ])('refuses `%s` with exit code 2 and one line', async (words, sentence) => {
     const { code, stdout, stderr } = await calendar(...words.split(' '));
@@ -123,7 +123,7 @@ describe('fleetbed calendar', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a file that it cannot write before it reads anything', async () => {
+  it('refuses an unwritable file before it reads anything', async () => {
     const { code, stderr } = await calendar('missing.har', '--out', join(folder, 'no', 'x.json'));
     expect(code).toBe(3);
     expect(stderr).toMatch(/^fleetbed: --out cannot write .*no such file or folder/);
@@ -131,7 +131,7 @@ describe('fleetbed calendar', () => {
 });
 
 describe('fleetbed calendar with recorded traffic', () => {
-  it('fails, and shows what stops working when, and what to use instead', async () => {
+  it('fails, and shows what stops working, when, and what to use instead', async () => {
     const har = harOf(
       'uses.har',
       ['GET', `${v1}/useradm/roles?page=1`],
@@ -152,7 +152,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stdout).toContain('\n1 row of the schedule used in 3 calls.\n');
   });
 
-  it('gives its findings as JSON, and one line for people beside it', async () => {
+  it('prints its findings as JSON, and one line for people on standard error', async () => {
     const form = { method: 'POST', url: `${v1}/deployments/artifacts`, status: 201 };
     const journal = journalOf('size.ndjson', { ...form, requestBody: { size: '12' } });
     const { code, stdout, stderr } = await calendar('--json', '--on', '2027-08-25', journal);
@@ -196,7 +196,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     });
   });
 
-  it('decides nothing by answers alone, which a client may read or not', async () => {
+  it('stays undecided when only responses contain deprecated fields', async () => {
     const answer = [{ updates: [{ meta_data: {}, metadata: {} }] }];
     const { code, stdout } = await calendar(
       harOf('reads.har', ['GET', `${v2}/deployments/artifacts`, answer]),
@@ -206,14 +206,14 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stdout).toContain('clients that read them must change');
   });
 
-  it('decides nothing where there is no call of this API', async () => {
+  it('stays undecided when there is no call of this API', async () => {
     const har = harOf('other.har', ['GET', 'https://other.example/useradm/roles']);
     const { code, stdout } = await calendar(har, fileOf('empty.ndjson', ''));
     expect(code).toBe(4);
     expect(stdout).toBe('nothing was checked: the traffic has no calls of this API.\n');
   });
 
-  it('writes its findings to a file, and one line for people', async () => {
+  it('writes its findings to a file, and prints one line for people', async () => {
     const [har, out] = [
       harOf('out.har', ['PUT', `${v1}/useradm/users/me`]),
       join(folder, 'out.txt'),
@@ -263,7 +263,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stderr).not.toMatch(/\s+at .*:\d+:\d+/);
   });
 
-  it('finds nothing at all rather than a part when the second file is broken', async () => {
+  it('prints no findings when the second file is broken', async () => {
     const har = harOf('good.har', ['GET', `${v1}/useradm/roles`]);
     const { code, stdout } = await calendar('--json', har, fileOf('bad.ndjson', 'x'));
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

@@ -1,4 +1,4 @@
-/** `fleetbed calendar`: the deprecation schedule, and what recorded traffic uses of it. */
+/** `fleetbed calendar`: the deprecation schedule, and its use in recorded traffic. */
 
 import type { Command } from 'commander';
 import { dayOf, dayStartMs, isDay } from '../../conformance/recordings/day.ts';
@@ -32,7 +32,7 @@ const rows = inGroup('Options', {
   },
   json: {
     flag: '--json',
-    help: 'print JSON, as --format json',
+    help: 'same as --format json',
     cli: { kind: 'switch' },
     conflicts: ['format'],
   },
@@ -47,14 +47,14 @@ const rows = inGroup('Options', {
     cli: {
       kind: 'read',
       read: (text): string | undefined => (isDay(text) ? text : undefined),
-      accepted: 'a day that exists as YYYY-MM-DD, such as 2027-08-25',
+      accepted: 'an existing day as YYYY-MM-DD, such as 2027-08-25',
     },
   },
 } as const satisfies UngroupedRows);
 
 type CalendarPlan = Omit<ValuesOf<typeof rows>, 'json'>;
 
-/** A call or a sent field fails a build; answers alone, or no call at all, decide nothing. */
+/** A deprecated call or sent field fails a build; responses alone, or no call, decide nothing. */
 const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
   uses: exitCodes.failed,
   reads: exitCodes.undecided,
@@ -65,8 +65,8 @@ const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
 const help = `
 Recordings are HAR 1.2 files, or journals: NDJSON with one exchange a line,
   {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://...", "status": 200}
-where "path" may stand in place of "url", and requestBody and responseBody may follow:
-JSON as it is, a form as an object of its text fields, anything else as a text.
+where "path" may replace "url", and requestBody and responseBody are optional:
+a JSON value, a form as an object of its text fields, anything else as a string.
 
 JSON without recordings is {on, endOfLife, rows: [row]}, with recordings
   {on, endOfLife, outcome, recordings: [{file, form, exchanges, calls}], unseen, findings: [row]}
@@ -76,10 +76,10 @@ state: "not-yet-deprecated"|"deprecated"|"retired", daysLeft, replacement}, of a
 alsoAt?: [path]}, and of a finding also {exchanges, refused (with 410), firstSeen, lastSeen}.
 
 Exit codes with recordings, by outcome:
-  0  clear: calls of this API, and none of them uses the schedule
-  1  uses: a call or a field of a request stops working, or has stopped
-  4  reads: only fields of answers, and no recording shows whether the client reads them
-     nothing: there is no call of this API in the traffic
+  0  clear: there are calls of this API, and none uses anything on the schedule
+  1  uses: a call or a request field is on the schedule: it stops working, or already has
+  4  reads: only response fields are; a recording cannot show whether the client reads them
+     nothing: the traffic contains no call of this API
   3  a recording cannot be read
 `;
 
@@ -91,7 +91,7 @@ export function configure(command: Command): void {
       const plan: CalendarPlan = options.json ? { ...options, format: 'json' } : options;
       if (plan.format === 'ical' && recordings.length > 0) {
         command.error(
-          "error: option '--format ical' shows the schedule alone; leave the recordings out, or choose table or json",
+          "error: option '--format ical' shows only the schedule; leave out the recordings, or choose table or json",
         );
       }
       process.exitCode = await calendar(recordings, plan);
@@ -148,7 +148,7 @@ function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number)
   return format === 'json' ? `${JSON.stringify(schedule)}\n` : `${scheduleText(schedule)}\n`;
 }
 
-/** The text holds nothing of a recording but names of the schedule, and so needs no cleaning. */
+/** Of a recording the text contains only names on the schedule, so it needs no escaping. */
 async function deliver(text: string, { out }: CalendarPlan): Promise<void> {
   if (out === undefined) process.stdout.write(text);
   else await writeWhole(out, text);

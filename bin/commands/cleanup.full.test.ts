@@ -40,7 +40,7 @@ const cleanup = (...words: readonly string[]) =>
   runCommand(['cleanup', ...words, '--password', adminPassword]);
 
 describe('fleetbed cleanup', () => {
-  it('accepts the ledger of a fleet and that of a run, and deletes them when spent', async () => {
+  it('accepts ledgers of fleets and of conform runs, and deletes emptied ones', async () => {
     const ledgers = [ofFleet(), ofRun()];
     const { code, stdout, stderr } = await cleanup(...ledgers);
     expect(code, stderr).toBe(0);
@@ -58,7 +58,7 @@ describe('fleetbed cleanup', () => {
       'a client certificate for a ledger of conform',
       () => [ofRun(), '--cert', 'a.pem', '--key', 'a.key'],
       2,
-      '--cert is for ledgers of simulate',
+      '--cert applies only to ledgers of simulate',
     ],
   ])('refuses %s in one line', async (_, words, exitCode, sentence) => {
     const { code, stderr } = await cleanup(...words());

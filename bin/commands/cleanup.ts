@@ -1,4 +1,6 @@
-/** `fleetbed cleanup`: removes what runs of `simulate` and `conform` have left, by their ledgers. */
+/**
+ * `fleetbed cleanup`: removes what runs of `simulate` and `conform` left, as their ledgers list it.
+ */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { plainFile } from '../../fixtures/plain-file.ts';
@@ -25,12 +27,12 @@ export function configure(command: Command): void {
     command,
     '# What a run of conform created; password in FLEETBED_PASSWORD',
     'fleetbed cleanup run.ledger',
-    '# The devices and deployments of a fleet, by another address of the same server',
+    '# The devices and deployments of a fleet, at another address of the same server',
     'fleetbed cleanup fleet --url https://staging.example.com --force',
   );
   const described = command.argument(
     '<ledger...>',
-    'files of --ledger, or folders of simulate --state',
+    'ledger files (--ledger), or state folders (simulate --state)',
   );
   addFleetCleanupOptions(described.optionsGroup('Target:')).optionsGroup('Options:');
   addOptionRows(command, runCleanupRows).action(
@@ -49,7 +51,7 @@ async function cleanUp(
   const ofRuns = places.filter((place) => !ofFleets.includes(place));
   if (ofRuns.length > 0 && options.cert !== undefined) {
     throw new CommandError(
-      `--cert is for ledgers of simulate; ${ofRuns[0]} is one of conform.`,
+      `--cert applies only to ledgers of simulate; ${ofRuns[0]} is a ledger of conform.`,
       exitCodes.usage,
     );
   }

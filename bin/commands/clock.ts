@@ -19,7 +19,7 @@ interface ClockOptions extends ControlOptions {
   readonly json?: boolean;
 }
 
-/** What the control listener is sent; `reset` gives the clock back to the machine. */
+/** The body sent to the control listener; `reset` undoes all changes of the clock. */
 type Change = 'reset' | { advanceSeconds?: number; now?: string; until?: string; rate?: number };
 
 const help = `
@@ -33,26 +33,22 @@ Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no s
 /** Adds the options of `fleetbed clock` and what it does. */
 export function configure(command: Command): void {
   addControlOptions(command)
-    .argument('[change]', '+DURATION, a date or moment, freeze, resume or reset', change)
-    .option(
-      '--until <moment>',
-      'advance to this moment; refused when it has passed',
-      values.momentMs,
-    )
-    .option('--rate <factor>', 'run this many times as fast; 0 stops it', rate)
+    .argument('[change]', '+DURATION, a date or time, freeze, resume or reset', change)
+    .option('--until <time>', 'advance to this time; refused when it is in the past', values.momentMs)
+    .option('--rate <factor>', 'run this many times as fast as real time; 0 freezes it', rate)
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (given: Change | undefined, options: ClockOptions) => {
       const { until, rate: factor } = options;
       if (given !== undefined && (until !== undefined || given === 'reset') && isGiven(options)) {
-        command.error('error: give one of a change, --until and, with a move, --rate');
+        command.error('error: a change cannot be used with --until, nor reset with --rate');
       }
       const moved = {
         ...(typeof given === 'object' && given),
         ...(until !== undefined && { until: new Date(until).toISOString() }),
         ...(factor !== undefined && { rate: factor }),
       };
-      process.exitCode = await steer(given === 'reset' ? given : moved, options);
+      process.exitCode = await changeClock(given === 'reset' ? given : moved, options);
     });
   addExamples(
     command,
@@ -67,7 +63,7 @@ function isGiven({ until, rate: factor }: ClockOptions): boolean {
   return until !== undefined || factor !== undefined;
 }
 
-async function steer(wanted: Change, options: ClockOptions): Promise<ExitCode> {
+async function changeClock(wanted: Change, options: ClockOptions): Promise<ExitCode> {
   const { json = false } = options;
   const isQuestion = wanted !== 'reset' && Object.keys(wanted).length === 0;
   const { body } = await askAs(options, controlPaths.clock, {
@@ -91,7 +87,7 @@ interface Shown {
 const SECONDS_PER_DAY = 86_400;
 
 function pace({ mode, rate: factor, offsetSeconds }: Shown): string {
-  if (mode === 'base') return 'the time of this server, not changed';
+  if (mode === 'base') return "the server's own time, unchanged";
   const days = Math.round((Math.abs(offsetSeconds) / SECONDS_PER_DAY) * 100) / 100;
   const offset = `${days} days ${offsetSeconds < 0 ? 'behind' : 'ahead'}`;
   if (mode === 'frozen') return `frozen, ${offset}`;
@@ -107,7 +103,7 @@ function change(text: string): Change {
     return { now: new Date(values.momentMs(text)).toISOString() };
   } catch {
     throw new InvalidArgumentError(
-      'Accepted: +DURATION such as +7d, a date such as 2027-08-25, a moment, freeze, resume or reset.',
+      'Accepted: +DURATION such as +7d, a date such as 2027-08-25, a time such as 2027-08-25T08:00:00Z, freeze, resume or reset.',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** `fleetbed deploy`: a file to devices, as a deployment of its own. */
+/** `fleetbed deploy`: uploads a file, and creates a deployment of it. */
 
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
@@ -29,19 +29,20 @@ interface DeployOptions extends ServerOptions {
 }
 
 const help = `
-A .mender file is uploaded as it is. Of any other file the server makes an artifact, for which
---device-type is needed. An artifact of the same name and content is not uploaded again.
+A .mender file is uploaded unchanged. From any other file the server makes an artifact, which requires
+--device-type. An artifact that the server already has by name and content is not uploaded again.
 
-JSON is one line: {deploymentId, artifactName, uploaded, devices}, devices a list of IDs or "all".
+JSON is one line: {deploymentId, artifactName, uploaded, devices}; devices is a list of IDs or "all".
 
 Exit codes: 0 the deployment is created; 1 the server refuses it, knows no such device, or has
-other content under this name; 2 the command line is wrong; 3 no server, no user, or no such file.
+other content under this name; 2 the command line is wrong; 3 the file cannot be read, or the server
+cannot be reached or refuses the user.
 `;
 
 /** Adds the options of `fleetbed deploy` and what it does. */
 export function configure(command: Command): void {
   addServerOptions(command)
-    .argument('<file>', '.mender artifact, or any file', values.filled)
+    .argument('<file>', '.mender artifact, or any other file', values.filled)
     .option(
       '--device <device>',
       'ID, or a value of the identity; repeatable (default: all accepted devices)',
@@ -54,12 +55,12 @@ export function configure(command: Command): void {
     )
     .option(
       '--artifact-name <name>',
-      'name of the artifact that is made of a plain file (default: name of the file)',
+      'name of the artifact made from a plain file (default: name of the file)',
       values.filled,
     )
     .option(
       '--device-type <type>',
-      'device type that a plain file is for; repeatable',
+      'device type that the plain file is for; repeatable',
       values.listed,
     )
     .option('--json', 'print one JSON line')
@@ -102,12 +103,12 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const artifactName = release.name;
   output.data({ deploymentId, artifactName, uploaded: isNew, devices: devices ?? 'all' });
-  if (!isNew) output.progress(`${printable(artifactName)} is on the server already.`);
+  if (!isNew) output.progress(`${printable(artifactName)} is already on the server.`);
   if (!output.json) output.line(printable(deploymentId));
   return exitCodes.pass;
 }
 
-/** False when the server has it. @throws CommandError when it has something else of this name */
+/** False when the server has it. @throws CommandError when it has other content of this name */
 async function isToUpload(api: ManagementApi, { name, checksums }: Release): Promise<boolean> {
   const { body: known } = await api.call('list-all-artifacts', { query: { name } });
   if (known.length === 0) return true;
@@ -116,7 +117,7 @@ async function isToUpload(api: ManagementApi, { name, checksums }: Release): Pro
   );
   if (checksums.every((sum) => sums.includes(sum))) return false;
   throw new CommandError(
-    `the server has an artifact ${printable(name)} with other content; choose another name.`,
+    `the server already has an artifact ${printable(name)} with other content; choose another name.`,
     exitCodes.failed,
   );
 }
@@ -125,7 +126,7 @@ async function releaseIn(file: string, options: DeployOptions): Promise<Release>
   const { artifactName, deviceType: types = [] } = options;
   try {
     const found = await stat(file);
-    // It is read several times, which no pipe allows.
+    // The file is read several times, which a pipe does not allow.
     if (!found.isFile()) throw new NotAFile(file, found);
     if (!(await isArtifact(file))) return await plainRelease(file, types, artifactName);
   } catch (error) {
@@ -133,7 +134,7 @@ async function releaseIn(file: string, options: DeployOptions): Promise<Release>
   }
   if (artifactName !== undefined || types.length > 0) {
     throw new CommandError(
-      `${file} is an artifact and names itself; leave out --artifact-name and --device-type.`,
+      `${file} is an artifact, which has its own name and device types; leave out --artifact-name and --device-type.`,
       exitCodes.usage,
     );
   }
@@ -167,7 +168,7 @@ async function plainRelease(
 ): Promise<Release> {
   if (types.length === 0) {
     throw new CommandError(
-      `${file} is not an artifact; give --device-type, so that the server can make one of it.`,
+      `${file} is not an artifact; give --device-type, so that the server can make one from it.`,
       exitCodes.usage,
     );
   }
@@ -187,7 +188,9 @@ async function plainRelease(
   };
 }
 
-/** A tar archive that begins with the entry `version`, or what calls itself an artifact. */
+/**
+ * True for a tar archive that begins with the entry `version`, and for any file named `.mender`.
+ */
 async function isArtifact(file: string): Promise<boolean> {
   if (file.endsWith('.mender')) return true;
   const handle = await open(file);

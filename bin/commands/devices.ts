@@ -18,7 +18,7 @@ interface DevicesOptions extends ServerOptions {
   readonly json?: boolean;
 }
 
-/** Rows that other programs can take apart. */
+/** A table without borders, so that other programs can parse its rows. */
 const borderless = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '' },
   ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '' },
@@ -28,7 +28,8 @@ const borderless = {
 const help = `
 JSON is one line: [{id, identity, status, deviceType?, lastSeenAt?}].
 
-Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no server, or no user.
+Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 the server cannot be
+reached, or refuses the user.
 `;
 
 /** Adds the options of `fleetbed devices` and what it does. */

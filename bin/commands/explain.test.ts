@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => serve.running.end());
 
-/** A request that is refused; its id, and where the answer says that it is explained. */
+/** Sends a request that is refused; returns its ID, and the link to its explanation. */
 async function refused(id: string): Promise<string | null> {
   const url = serve.ready.baseUrl + operations['get-configuration'].path;
   const answer = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
@@ -24,7 +24,7 @@ async function refused(id: string): Promise<string | null> {
   return answer.headers.get('X-SVC-Testbed-Explain');
 }
 
-/** A port at which nothing listens any more. */
+/** A port at which nothing listens. */
 async function closedPort(): Promise<number> {
   const gone = createServer().listen(0, '127.0.0.1');
   await once(gone, 'listening');
@@ -35,7 +35,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe('fleetbed explain', () => {
-  it('explains why a request was refused, and a command that goes through', async () => {
+  it('explains why a request was refused, with a command that works', async () => {
     const place = await refused('asked');
     expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
@@ -45,7 +45,7 @@ describe('fleetbed explain', () => {
     expect(stdout).toMatch(/^curl -isS .*\$TOKEN" "\$URL/m);
   });
 
-  it('prints it as one line of JSON with --json', async () => {
+  it('prints the explanation as one line of JSON with --json', async () => {
     await refused('as JSON');
     const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
     const words = [
@@ -62,7 +62,7 @@ describe('fleetbed explain', () => {
     expect(JSON.parse(stdout)).toMatchObject({ requestId: 'as JSON', status: 401 });
   });
 
-  it('ends with 1 for an id that the journal does not know, and says what it keeps', async () => {
+  it('ends with 1 for an unknown id, and says what the journal keeps', async () => {
     const { code, stdout, stderr } = await runCommand(['explain', 'unknown'], environment);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
@@ -70,7 +70,7 @@ describe('fleetbed explain', () => {
     );
   });
 
-  it('explains why a device gets no update, and names the nearest where it is misspelt', async () => {
+  it('explains why a device gets no update, and suggests names for a misspelt one', async () => {
     const [device] = await signInDevices(serve.ready, 1);
     const url = serve.ready.baseUrl + operations['get-next-deployment'].path;
     const headers = { Authorization: `Bearer ${device}` };

@@ -18,14 +18,14 @@ interface ExplainOptions extends ControlOptions {
 }
 
 const help = `
-The request ID is in the answer: as request_id in the body, and in the header X-SVC-RequestID.
-A poll that was answered 204 is explained by the rule that withheld the update, as at that time.
---device explains what the device would get if it polled now as it did last, with a valid token;
-the last poll of each device is kept until the server stops, also when it is no longer in the journal.
+The response carries the request ID: as request_id in the body, and in the header X-SVC-RequestID.
+For a poll that was answered 204, the explanation names the rule that withheld the update at that time.
+--device explains what the device would get if it repeated its last poll now, with a valid token;
+the server keeps the last poll of each device until it stops, even when the journal has dropped it.
 
 Exit codes:
   0  explained
-  1  the journal knows no such request, or it needs no explanation; the device is unknown
+  1  the journal has no such request, the request needs no explanation, or the device is unknown
   2  the command line is wrong
   3  the control listener cannot be reached, or refuses the token
 `;
@@ -35,7 +35,7 @@ export function configure(command: Command): void {
   addControlOptions(command)
     .argument(
       '[request-id]',
-      'ID of a request that was refused, or brought no update',
+      'ID of a request that was refused, or of a poll that brought no update',
       values.filled,
     )
     .option(

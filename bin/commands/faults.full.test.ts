@@ -61,7 +61,7 @@ describe('fleetbed faults', () => {
     expect((await faults(ready, ['list'])).stdout).toBe('gateway: matched 1, fired 1, left 0\n');
     expect((await faults(ready, ['check'])).code).toBe(0);
     expect((await faults(ready, ['clear', 'nothing'])).code).toBe(3);
-    expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Removed 1 rules.\n');
+    expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Removed 1 rule.\n');
     expect((await faults(ready, ['clear'])).stdout).toBe('Removed 0 rules.\n');
     // Ten commands, each of which takes up to three seconds on a busy machine.
   }, 60_000);
@@ -74,7 +74,7 @@ describe('fleetbed faults', () => {
     expect(stderr).toContain(`${file}:3:10: rules.0.act: must be an action`);
   });
 
-  it('refuses a second rule of the same id, which only the server knows', async () => {
+  it("passes on the server's refusal of a second rule with the same id", async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve(['--faults', file]);
     const { code, stderr } = await faults(ready, ['add', file]);
@@ -104,7 +104,7 @@ describe('fleetbed faults', () => {
 });
 
 describe('serve with planned faults', () => {
-  it('ends with 1 and a line for each one that never fired', async () => {
+  it('ends with 1 and a line for each fault that never fired', async () => {
     writeFileSync(file, oneGateway);
     await serve(['--faults', file]);
     const ended = await running?.end('SIGINT');
@@ -114,14 +114,14 @@ describe('serve with planned faults', () => {
     ]);
   });
 
-  it('ends with 0 when every one has fired', async () => {
+  it('ends with 0 when every fault has fired', async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve(['--faults', file]);
     expect(await meet(ready)).toBe(502);
     expect(await running?.end('SIGINT')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('does not start with a plan that is wrong', async () => {
+  it('does not start with an invalid plan', async () => {
     writeFileSync(file, 'rules: 1');
     const free = ['--port', '0', '--control-port', '0'];
     const { code, stderr } = await runCommand(['serve', ...free, '--faults', file]);
@@ -131,7 +131,7 @@ describe('serve with planned faults', () => {
     ]);
   });
 
-  it('ends with 0 where no plan was given, whatever was planned later', async () => {
+  it('ends with 0 without a plan file, whatever was planned later', async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve();
     await faults(ready, ['add', file]);

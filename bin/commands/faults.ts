@@ -1,4 +1,6 @@
-/** `fleetbed faults`: plan faults on a running server, list which have fired, and end them. */
+/**
+ * `fleetbed faults`: plans faults on a running server, lists which have fired, and removes them.
+ */
 import type { Command } from 'commander';
 import type { RuleStanding, UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
@@ -7,6 +9,7 @@ import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
+import { counted } from '../../fixtures/counted.ts';
 import {
   addControlOptions,
   ask,
@@ -22,7 +25,7 @@ interface FaultsOptions extends ControlOptions {
 /** Adds the commands of `fleetbed faults` and what they do. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed faults add plan.yaml', 'fleetbed faults check');
-  on(command, 'list', 'list rules: how often each matched, fired, and will still fire').action(
+  on(command, 'list', 'list the rules: how often each matched, fired, and can still fire').action(
     async (options: FaultsOptions) => {
       process.exitCode = await list(options);
     },
@@ -91,7 +94,7 @@ async function clear(id: string | undefined, options: FaultsOptions): Promise<Ex
   const answer = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
   output.data(answer);
-  if (!output.json) output.line(`Removed ${answer.cleared} rules.`);
+  if (!output.json) output.line(`Removed ${counted(answer.cleared, 'rule')}.`);
   return exitCodes.pass;
 }
 
@@ -105,8 +108,8 @@ async function check(options: FaultsOptions): Promise<ExitCode> {
   return status === 200 ? exitCodes.pass : exitCodes.failed;
 }
 
-/** What is asked beyond the rules as they are. */
-interface Question {
+/** The parts of a request to `/faults` beside its method. */
+interface FaultsRequest {
   readonly below?: string;
   readonly id?: string;
   readonly body?: string;
@@ -115,7 +118,7 @@ interface Question {
 function askFaults(
   options: FaultsOptions,
   method: string,
-  { below = '', id, body }: Question = {},
+  { below = '', id, body }: FaultsRequest = {},
 ): Promise<ControlAnswer> {
   const query = new URLSearchParams();
   if (options.tenant !== undefined) query.set('tenant', options.tenant);

@@ -1,4 +1,4 @@
-/** `fleetbed reset`: a running server, or one of its devices, back in its start state. */
+/** `fleetbed reset`: returns a running server, or one of its devices, to its start state. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
@@ -16,7 +16,7 @@ interface ResetOptions extends ControlOptions {
 }
 
 const help = `
-The start state is that of the first start, or the last one that fleetbed world load has loaded.
+The start state is the state at the first start, or the world that fleetbed world load loaded last.
 
 Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the command line is wrong;
 3 no server.
@@ -27,7 +27,7 @@ export function configure(command: Command): void {
   addControlOptions(command)
     .option(
       '--device <device>',
-      'only this device: its ID, or a value of its identity',
+      'reset only this device: its ID, or a value of its identity',
       values.filled,
     )
     .option('--json', 'print one JSON line')
@@ -37,6 +37,8 @@ export function configure(command: Command): void {
     });
   addExamples(command, 'fleetbed reset', 'fleetbed reset --device 02:00:00:00:00:01');
 }
+
+const goneSentence = 'removed, as the start state does not contain it';
 
 async function reset(options: ResetOptions): Promise<ExitCode> {
   const { device, json = false } = options;
@@ -48,11 +50,11 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
   const output = createOutput(json);
   output.data({ reset: outcome ?? 'all' });
   if (!json && device === undefined) output.line('The server is in its start state.');
-  else if (!json) output.line(`${device} is ${outcome === 'gone' ? 'removed' : 'reset'}.`);
+  else if (!json) output.line(`${device} is ${outcome === 'gone' ? goneSentence : 'reset'}.`);
   return exitCodes.pass;
 }
 
 interface Outcome {
-  /** `gone` is a device that the start state does not have. */
+  /** `gone` for a device that the start state does not contain. */
   readonly device?: 'restored' | 'gone';
 }

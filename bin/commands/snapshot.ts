@@ -1,4 +1,4 @@
-/** `fleetbed snapshot`: named states of a running server. */
+/** `fleetbed snapshot`: saves and restores named states of a running server. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
@@ -29,16 +29,16 @@ const help = `
 A snapshot holds all devices, artifacts and deployments of a tenant, in the memory of the server.
 ${exits}`;
 
-/** Each command on one snapshot: what it asks, and what is said when it is done. */
+/** Each command on one snapshot: its request, and the word for its result. */
 const named = {
   save: {
-    summary: 'save the state under a name; one of the same name is replaced',
+    summary: 'save the state under a name; replaces a snapshot of that name',
     method: 'PUT',
     below: '',
     done: 'saved',
   },
   restore: {
-    summary: 'go back to a saved state',
+    summary: 'return to a saved state',
     method: 'POST',
     below: '/restore',
     done: 'restored',
@@ -52,7 +52,7 @@ export function configure(command: Command): void {
   for (const [name, { summary, method, below, done }] of Object.entries(named)) {
     const added = addControlOptions(command.command(name).description(summary))
       .allowExcessArguments(false)
-      .argument('<name>', 'of the snapshot', values.filled)
+      .argument('<name>', 'name of the snapshot', values.filled)
       .option('--json', 'print one JSON line')
       .addHelpText('after', exits)
       .action(async (snapshot: string, options: SnapshotOptions) => {

@@ -86,7 +86,7 @@ function tenantFolderOf(folderOfData: string): string {
 }
 
 describe('fleetbed state export', () => {
-  it('writes one file that another SQLite reads, for its owner only', () => {
+  it('writes one owner-only file that another SQLite can read', () => {
     expect(query(file, 'SELECT identity, status FROM devices ORDER BY identity')).toEqual(
       ['a', 'b', 'c'].map((mac) => [`{"mac":"${mac}"}`, 'accepted']),
     );
@@ -99,12 +99,12 @@ describe('fleetbed state export', () => {
     ]);
   });
 
-  it('has the bytes of artifacts in it', () => {
+  it('includes the bytes of artifacts', () => {
     const rows = query(file, 'SELECT sha256, sum(length(content)) FROM artifact_files GROUP BY 1');
     expect(rows).toEqual([[expect.stringMatching(/^[0-9a-f]{64}$/), expect.any(Number)]]);
   });
 
-  it('says what it wrote, and that it holds secrets', async () => {
+  it('says what it wrote, and that the file holds secrets', async () => {
     const { code, stdout } = await exported(data, at('again.sqlite'));
     expect([code, stdout]).toEqual([
       0,
@@ -122,14 +122,14 @@ describe('fleetbed state export', () => {
     expect(existsSync(at('refused.sqlite'))).toBe(false);
   });
 
-  it('refuses a folder whose server runs', async () => {
+  it('refuses a folder whose server is running', async () => {
     await during(data, async () => {
       const { code, stderr } = await exported(data, at('refused.sqlite'));
       expect([code, stderr]).toEqual([3, expect.stringContaining('in use by another process')]);
     });
   });
 
-  it('refuses to write where it cannot, and needs both options', async () => {
+  it('refuses an unwritable target, and requires both options', async () => {
     expect((await exported(data, at('no/folder/here.sqlite'))).code).toBe(3);
     expect((await runCommand(['state', 'export', '--data', data])).code).toBe(2);
     expect((await runCommand(['state', 'export', '--out', file])).code).toBe(2);
@@ -163,7 +163,7 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(await macsIn(fresh)).toContain('{"mac":"c"}'.slice(1, -1));
   });
 
-  it('leaves out an artifact whose file is not what it was', async () => {
+  it('leaves out an artifact whose file has changed', async () => {
     const { stderr } = await savedFrom('changed', (copy) => {
       const artifacts = join(tenantFolderOf(copy), 'artifacts');
       const path = join(artifacts, readdirSync(artifacts)[0] ?? '');
@@ -173,7 +173,7 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(stderr).toContain('its content has changed');
   });
 
-  it('saves the tables that can be read when pages of others are gone', async () => {
+  it('saves the readable tables when pages of others are lost', async () => {
     const { stderr, fresh } = await savedFrom('page', (copy) => {
       const path = join(tenantFolderOf(copy), 'tenant.sqlite');
       const root = "SELECT rootpage FROM sqlite_master WHERE name = 'audit_logs'";
@@ -185,7 +185,7 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(await macsIn(fresh)).toContain('"mac":"a"');
   });
 
-  it('saves the rows of a table that stand before the damage', async () => {
+  it('saves the rows of a table before the damage', async () => {
     const { stderr } = await savedFrom('rows', (copy) => {
       const path = join(tenantFolderOf(copy), 'tenant.sqlite');
       const rows = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)';
@@ -201,7 +201,7 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(Number(saved)).toBeLessThan(1600);
   });
 
-  it('saves other tenants when one is no longer a database', async () => {
+  it('saves other tenants when the database of one is unreadable', async () => {
     const { stderr, fresh } = await savedFrom('tenant', (copy) => {
       writeFileSync(join(tenantFolderOf(copy), 'tenant.sqlite'), 'x'.repeat(9000));
     });
@@ -212,7 +212,7 @@ describe('fleetbed state export of a damaged folder', () => {
     });
   });
 
-  it('finds the tenants by their folders when the list of them is lost', async () => {
+  it('finds the tenants by their folders when their list is lost', async () => {
     const { stderr, fresh } = await savedFrom('list', (copy) => {
       truncateSync(join(copy, 'server.sqlite'), 100);
     });
@@ -224,7 +224,7 @@ describe('fleetbed state export of a damaged folder', () => {
 });
 
 describe('fleetbed state import', () => {
-  it('makes a folder in which tokens, tenants and artifacts are as they were', async () => {
+  it('restores tokens, tenants and artifacts in a new folder', async () => {
     const fresh = at('fresh');
     const { code, stdout } = await imported(file, fresh);
     expect([code, stdout]).toEqual([0, expect.stringContaining('tenants 2')]);
@@ -239,7 +239,7 @@ describe('fleetbed state import', () => {
     });
   });
 
-  it('fills an empty folder, and writes for the owner only', async () => {
+  it('fills an empty folder with owner-only files', async () => {
     const fresh = at('empty');
     mkdirSync(fresh);
     expect((await imported(file, fresh)).code).toBe(0);
@@ -247,7 +247,7 @@ describe('fleetbed state import', () => {
     expect(files.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([]);
   });
 
-  it('refuses a folder that is not empty, and leaves it as it is', async () => {
+  it('refuses a folder that is not empty, and leaves it unchanged', async () => {
     const taken = at('taken');
     mkdirSync(taken);
     writeFileSync(join(taken, 'thesis.txt'), 'do not touch');
@@ -295,7 +295,7 @@ describe('fleetbed state import', () => {
     expect(readdirSync(folder).filter((one) => one.startsWith('never'))).toEqual([]);
   });
 
-  it('takes away what killed ones have left, and no server takes half of one for a whole', async () => {
+  it('removes leftovers of killed imports, which no server accepts as complete', async () => {
     const half = at('whole.importing');
     mkdirSync(join(half, 'tenants', '11111111-2222-4333-8444-555555555555'), { recursive: true });
     await expect(during(half, async () => undefined)).rejects.toThrow('server.sqlite is missing');
@@ -307,7 +307,7 @@ describe('fleetbed state import', () => {
     expect(left.toSorted()).toEqual(['whole', 'whole.sqlite']);
   });
 
-  it('leaves out rows that break a rule of the tables, and says how many', async () => {
+  it('leaves out rows that break a table constraint, and counts them', async () => {
     const path = at('doubled.sqlite');
     script('INSERT INTO auth_sets SELECT * FROM auth_sets')(path);
     const { code, stderr } = await imported(path, at('doubled'));

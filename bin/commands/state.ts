@@ -1,4 +1,4 @@
-/** `fleetbed state`: a data folder as one plain SQLite file, and such a file as a data folder. */
+/** `fleetbed state`: exports a data folder to one plain SQLite file, and imports such a file. */
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
 import { StateError } from '../../server/store/engine/state-error.ts';
@@ -16,13 +16,14 @@ const TOKEN_BYTES = 32;
 const help = `
 The file is a plain SQLite database: tables as the server keeps them, with the ID of the
 tenant first, and artifact files in parts of 1 MiB (artifact_files). It holds password hashes, tokens
-of tenants and the keys that sign tokens and links: keep it private, since whoever reads it can act
-as any user or device. A text with a NUL has SUB 0 for it, and SUB SUB for a SUB.
+of tenants and the keys that sign tokens and links. Keep it private: whoever reads it can act as any
+user or device. In a text with a NUL, each NUL is stored as SUB 0, and each SUB as SUB SUB.
 
 Exit codes:
   0  everything was saved
-  1  saved in part: the folder is damaged; what is lost is listed on standard error
-  3  folder or file cannot be used: in use by a server, of another version, not empty, no state
+  1  saved in part: the folder is damaged; standard error lists what is lost
+  3  the folder or file cannot be used: a server uses it, its version is another, the target folder
+     is not empty, or it holds no state
 `;
 
 interface ExportOptions {
@@ -45,24 +46,24 @@ export function configure(command: Command): void {
     'fleetbed state import state.sqlite --data copy',
   );
   addExamples(command.command('export'), 'fleetbed state export --data state --out state.sqlite')
-    .description('save a data folder to one SQLite file, a damaged one as far as possible')
+    .description('save a data folder to one SQLite file; of a damaged folder, all that is readable')
     .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
     .requiredOption('--out <file>', 'file to write', values.filled)
     .option('--json', 'print one JSON line')
     .action(async (options: ExportOptions) => {
-      process.exitCode = await saveState(options);
+      process.exitCode = await exportFolder(options);
     });
   addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
-    .description('create a data folder from such a file')
-    .argument('<file>', 'file that fleetbed state export has written', values.filled)
-    .requiredOption('--data <folder>', 'empty or new folder', values.filled)
+    .description('create a data folder from an exported file')
+    .argument('<file>', 'file written by fleetbed state export', values.filled)
+    .requiredOption('--data <folder>', 'new or empty folder', values.filled)
     .option('--json', 'print one JSON line')
     .action(async (file: string, options: ImportOptions) => {
-      process.exitCode = await takeState(file, options);
+      process.exitCode = await importFolder(file, options);
     });
 }
 
-async function saveState({ data, out, json = false }: ExportOptions): Promise<ExitCode> {
+async function exportFolder({ data, out, json = false }: ExportOptions): Promise<ExitCode> {
   await requireWritable('--out', out);
   const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
   const saved = await exportState({ folder: data, out, newToken }).catch(refused);
@@ -74,7 +75,7 @@ async function saveState({ data, out, json = false }: ExportOptions): Promise<Ex
   return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-async function takeState(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
+async function importFolder(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
   const taken = await importState(file, data).catch(refused);
   const output = createOutput(json);
   const { tenants, rows, artifactFiles, rowsLeftOut } = taken;

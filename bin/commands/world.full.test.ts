@@ -17,12 +17,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('world init', () => {
-  it('writes an example that is a world, and never over a file', async () => {
+  it('writes a valid example, and never overwrites a file', async () => {
     expect((await runCommand(['world', 'init', file])).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe(exampleWorld);
     expect((await runCommand(['world', 'check', file])).code).toBe(0);
     const again = await runCommand(['world', 'init', file]);
-    expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('exists already')]);
+    expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('already exists')]);
   });
 });
 
@@ -42,14 +42,14 @@ describe('world check', () => {
     ['devices:\n  - nmae: x\n', ':2:5: devices.0.nmae: is unknown'],
     ['deployments: [{ name: d, artifact: r }]', 'there is no artifact "r"'],
     ['devices: [', ':1:'],
-  ])('shows where %j is wrong', async (text, sentence) => {
+  ])('shows the position of the error in %j', async (text, sentence) => {
     writeFileSync(file, text);
     const { stderr, code } = await runCommand(['world', 'check', file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
     expect(stderr).toContain(file);
   });
 
-  it('needs a file that is there', async () => {
+  it('refuses a missing file', async () => {
     const { stderr, code } = await runCommand(['world', 'check', join(folder, 'none')]);
     expect([code, stderr]).toEqual([3, expect.stringContaining('no such file')]);
   });
@@ -77,14 +77,14 @@ describe('world load', () => {
       '--json',
     ]);
 
-  it('puts a running server into that state', async () => {
+  it('puts a running server into the state of the file', async () => {
     const { stdout, code } = await load();
     expect([code, JSON.parse(stdout).devices.length]).toEqual([0, 2]);
     const count = await server.call('count-devices', { token: server.adminToken });
     expect(count.json()).toEqual({ count: 2 });
   });
 
-  it('says what the server says when that refuses', async () => {
+  it("prints the server's refusal", async () => {
     writeFileSync(file, 'devices: [{ name: x, group: "a b" }]');
     const { stderr, code } = await load();
     expect([code, stderr]).toEqual([2, expect.stringContaining('devices: x: group: 400')]);
@@ -98,7 +98,7 @@ describe('world load', () => {
 describe('serve --world', () => {
   const serve = ['serve', '--port', '0', '--control-port', '0', '--json', '--world'];
 
-  it('begins in the state of the file, and loads it again at SIGHUP', async () => {
+  it('starts in the state of the file, and reloads it at SIGHUP', async () => {
     writeFileSync(file, exampleWorld);
     const command = startCommand([...serve, file]);
     try {
@@ -122,7 +122,7 @@ describe('serve --world', () => {
     }
   });
 
-  it('does not start on a file that is wrong', async () => {
+  it('does not start with an invalid file', async () => {
     writeFileSync(file, 'colour: red');
     const { stderr, code } = await runCommand([...serve, file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${file}:1:1: colour`)]);

@@ -1,4 +1,6 @@
-/** `fleetbed world`: start states as files: created, checked, and loaded into a running server. */
+/**
+ * `fleetbed world`: creates and checks files of start states, and loads them into a running server.
+ */
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { exampleWorld } from '../../server/world/example.ts';
@@ -21,7 +23,7 @@ export function configure(command: Command): void {
     'fleetbed world load world.yaml',
   );
   addExamples(command.command('init'), 'fleetbed world init', 'fleetbed world init world.yaml')
-    .description('write an example; never replaces a file')
+    .description('write an example file; never overwrites one')
     .argument('[file]', 'file to write', values.filled, 'world.yaml')
     .action(async (file: string) => {
       process.exitCode = await init(file);
@@ -35,16 +37,16 @@ export function configure(command: Command): void {
     .description('check a file; errors are printed with line and column')
     .argument('<file>', 'file to check', values.filled)
     .action(async (file: string) => {
-      checkedWorld(await readNamedFile('check', file), file);
+      checkedWorld(await readNamedFile('world check', file), file);
       createOutput(false).line(`${file} is valid.`);
     });
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
-    .description('replace the state of a running server by that of a file')
+    .description('replace the state of a running server with that of a file')
     .argument('<file>', 'file to load', values.filled)
     .option('--json', 'print IDs, tokens and keys as one JSON line');
   addControlOptions(load).action(
     async (file: string, options: ControlOptions & { readonly json?: boolean }) => {
-      const loaded = await loadWorldFile(file, options);
+      const loaded = await loadWorldFile('world load', file, options);
       const output = createOutput(options.json ?? false);
       if (options.json) output.data(loaded);
       else for (const line of worldLines(loaded)) output.line(line);
@@ -58,9 +60,9 @@ async function init(file: string): Promise<ExitCode> {
     () => false,
   );
   if (isThere) {
-    throw new CommandError(`${file} exists already; choose another file.`, exitCodes.setUp);
+    throw new CommandError(`${file} already exists; choose another file.`, exitCodes.setUp);
   }
   await writeWhole(file, exampleWorld);
-  createOutput(false).line(`${file} is written; load it with: fleetbed serve --world ${file}`);
+  createOutput(false).line(`Wrote ${file}; start a server with it: fleetbed serve --world ${file}`);
   return exitCodes.pass;
 }

@@ -34,7 +34,7 @@ export function inputsOf(root, { tests }) {
   return filesBelow(root, sourceFolders).filter((file) => tests || !isTest(file));
 }
 
-/** Makes `build/` and `dist/` anew. @param say called with a line for each step */
+/** Rebuilds `build/` and `dist/`. @param say called with a line for each step */
 export async function build(root, say) {
   const buildFolder = join(root, 'build');
   for (const name of existsSync(buildFolder) ? readdirSync(buildFolder) : []) {

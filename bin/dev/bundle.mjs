@@ -74,7 +74,7 @@ export async function bundle(root, assets) {
     platform: 'node',
     external,
     plugins: [ownPlace(root), fewerMediaTypes, sqlEngine],
-    // What stands in for a package in the bundle.
+    // Replacements of packages in the bundle.
     resolve: { alias: { 'iconv-lite': join(root, 'bin/dev/text-decoders.ts') } },
     transform: { define },
   });

@@ -1,7 +1,7 @@
 /**
  * Checks the imports of the folder it is started in against `.dependency-cruiser.mjs` there. Files
- * that the cruiser leaves out are an error too: with a compiler that it cannot use it reads no
- * source at all, and finds nothing wrong.
+ * that the cruiser leaves out are an error too: with an unsupported compiler it reads no source, and
+ * finds nothing wrong.
  */
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -18,7 +18,7 @@ const checks = [
   ['words', join(root, 'bin/dev/words.mjs')],
 ];
 
-/** Prints what the check has said, as one part. */
+/** Prints the output of a check in one piece. */
 async function run([name, ...words]) {
   const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
@@ -28,7 +28,7 @@ async function run([name, ...words]) {
     });
   }
   const code = await new Promise((resolve) => child.once('close', resolve));
-  process.stdout.write(`${name}: ${code === 0 ? 'good' : 'FAILED'}\n${said}`);
+  process.stdout.write(`${name}: ${code === 0 ? 'passed' : 'FAILED'}\n${said}`);
   if (code !== 0) process.exitCode = 1;
 }
 

@@ -1,4 +1,4 @@
-/** The parts of the guides that are made: references of options, operations, behaviours. */
+/** The generated parts of the guides: references of options, operations, behaviours. */
 import { Command, type Option } from 'commander';
 import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
@@ -7,7 +7,7 @@ import { configure as configureConform } from '../commands/conform/conform.ts';
 import { configure as configureServe } from '../commands/serve/serve.ts';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
 
-/** The guides with made parts: the file of each, and each part by the name of its place. */
+/** The generated parts of each guide, by file and by the name of their place in it. */
 export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'conformance/guide.md': { options: () => optionReference(configureConform) },
   'server/guide.md': {
@@ -20,12 +20,12 @@ export const guideParts: Readonly<Record<string, Readonly<Record<string, () => s
   },
 };
 
-/** The pictures of the guides, each by its file. */
+/** The generated pictures of the guides, by file. */
 export const guidePictures: Readonly<Record<string, () => string>> = {
   'conformance/self-test/kinds.svg': kindPicture,
 };
 
-/** A guide with its made parts as they are now. @throws Error when a place for one is missing */
+/** A guide with its generated parts up to date. @throws Error when the place of one is missing */
 export function guideWithParts(file: string, guide: string): string {
   return Object.entries(guideParts[file] ?? {}).reduce(
     (text, [name, part]) => replaced(text, name, part()),

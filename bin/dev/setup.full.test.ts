@@ -87,7 +87,7 @@ function freshClone(): void {
   for (const name of scripts) cpSync(join(root, 'bin/dev', name), at('bin/dev', name));
 }
 
-/** Takes a clone that is set up already in place of the fresh one. */
+/** Replaces the fresh clone with one that is already set up. */
 function takePreparedClone(): void {
   cpSync(prepared, clone, { recursive: true, verbatimSymlinks: true });
 }
@@ -128,11 +128,11 @@ const setUp = (words: readonly string[] = [], environment: NodeJS.ProcessEnv = {
     ...environment,
   });
 
-/** What the built command says. */
+/** The output of the built command. */
 const built = async () => (await run(process.execPath, [at('dist/bin/fleetbed.js')])).stdout.trim();
 
 describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
-  it('installs, builds, copies what the built code reads, and then has nothing to do', async () => {
+  it('installs, builds, copies files that the built code reads, and does nothing twice', async () => {
     const first = await setUp();
     expect(first.code, first.stderr).toBe(0);
     expect(first.stdout).toBe('');
@@ -179,7 +179,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     expect(await built()).toBe('one');
   });
 
-  it('builds anew when the built folder is gone or half there', async () => {
+  it('rebuilds when the built folder is missing or incomplete', async () => {
     takePreparedClone();
     rmSync(at('build/.stamp'));
     rmSync(at('build/fixtures'), { recursive: true });
@@ -187,7 +187,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     expect(await built()).toBe('one');
   });
 
-  it('lets two runs at once end well', async () => {
+  it('survives two runs at once', async () => {
     const [one, other] = await Promise.all([setUp(), setUp()]);
     expect([one.code, other.code]).toEqual([0, 0]);
     const said = one.stderr + other.stderr;
@@ -200,7 +200,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
 describe('the check of types in a set-up', { timeout: 60_000 }, () => {
   beforeEach(takePreparedClone);
 
-  it('gives the package its declarations, once for each state of the sources', async () => {
+  it('writes the declarations once for each state of the sources', async () => {
     expect(existsSync(at('dist/server/testbed.d.ts'))).toBe(false);
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
     expect(readFileSync(at('dist/server/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
@@ -209,7 +209,7 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
   });
 
-  it('fails with the place of a mistake, while the command still runs', async () => {
+  it('fails with the place of an error, and leaves a working command', async () => {
     put('fixtures/more.ts', 'export const broken: number = "text";\n');
     expect((await setUp()).code).toBe(0);
     expect(await built()).toBe('one');
@@ -217,13 +217,13 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
       const { code, stderr } = await setUp(['--types']);
       expect(code, attempt).toBe(1);
       expect(stderr).toContain('fixtures/more.ts');
-      expect(stderr).toMatch(/set-up: the types are not right .*name the places\n$/);
+      expect(stderr).toMatch(/set-up: the types are wrong .*name the places\n$/);
     }
   });
 });
 
 describe('a set-up that fails', { timeout: 60_000 }, () => {
-  it('says so when the build fails, and is not taken for done', async () => {
+  it('says so when the build fails, and builds again next time', async () => {
     put('fixtures/words.ts', 'export const broken = ;\n');
     for (const attempt of ['first', 'second']) {
       const { code, stderr } = await setUp();
@@ -260,7 +260,7 @@ describe('a set-up that fails', { timeout: 60_000 }, () => {
 });
 
 describe('the search for a browser', { timeout: 60_000 }, () => {
-  it('is content with one that is there', async () => {
+  it('accepts an installed browser', async () => {
     takePreparedClone();
     const there = await setUp(['--browser'], { CHROMIUM_PATH: process.execPath, CI: '1' });
     expect(there).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -283,11 +283,11 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
 describe('the search for field clients', { timeout: 60_000 }, () => {
   const programs = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
   const unpacked = (name = '') => at('.fleetbed/field-clients', name);
-  /** Nothing of the machine is found, whatever it has installed. */
+  /** An environment that hides all programs installed on the machine. */
   const search = (environment: NodeJS.ProcessEnv = {}) =>
     setUp(['--field-clients', '--required-in-ci'], { PATH: at('programs'), ...environment });
 
-  /** A program in place of the machine's own, which keeps the words that it is called with. */
+  /** Replaces a program of the machine with one that records its arguments. */
   function stand(program: string, script: string): void {
     const lines = ['#!/bin/sh', `echo "$*" >> "${at('calls')}"`, script, ''];
     put(`programs/${program}`, lines.join('\n'));
@@ -301,13 +301,13 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
 
   beforeEach(takePreparedClone);
 
-  it('is content with those that are there', async () => {
+  it('accepts installed clients', async () => {
     for (const program of programs.slice(1)) put(`programs/${program}`, '');
     put('.fleetbed/field-clients/usr/bin/mender', '');
     expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it("unpacks Debian's packages beside the project's own, and then has nothing to do", async () => {
+  it("unpacks Debian's packages into the project, and does nothing twice", async () => {
     stand('apt-get', download);
     stand('dpkg-deb', unpack);
     const first = await search({ CI: '1' });
@@ -325,7 +325,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('fetches lists of packages of its own when those of the machine do not do', async () => {
+  it("fetches its own package lists when the machine's are unusable", async () => {
     stand(
       'apt-get',
       `case "$*" in *" update") exit 0 ;; *State::lists=*) ;; *) exit 100 ;; esac\n${download}`,
@@ -367,7 +367,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     );
     const inCi = await search({ CI: 'true' });
     expect(inCi.code).toBe(1);
-    expect(inCi.stderr).toMatch(/set-up: CI does not go on without the field clients\n$/);
+    expect(inCi.stderr).toMatch(/set-up: CI requires the field clients\n$/);
     expect(existsSync(unpacked('usr'))).toBe(false);
   });
 });
@@ -392,12 +392,12 @@ describe('the search for a Redis', { timeout: 60_000 }, () => {
     ['the machine has', 'programs/redis-server', {}],
     ['was unpacked before', '.fleetbed/redis/usr/bin/redis-server', {}],
     ['is named', 'programs/mine', { REDIS_SERVER_PATH: 'programs/mine' }],
-  ])('is content with one that %s', async (_, file, environment) => {
+  ])('accepts a Redis that %s', async (_, file, environment) => {
     put(file, '');
     expect(await search({ CI: '1', ...environment })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it("unpacks Debian's packages, starts no service, and then has nothing to do", async () => {
+  it("unpacks Debian's packages, starts no service, and does nothing twice", async () => {
     stand('apt-get', download);
     stand('dpkg-deb', '/bin/mkdir -p "$3/usr/bin"; : > "$3/usr/bin/redis-server"');
     const first = await search({ CI: '1' });
@@ -417,7 +417,7 @@ describe('the search for a Redis', { timeout: 60_000 }, () => {
       expect(here.stderr).toMatch(sentence);
       const inCi = await search({ ...environment, CI: 'true' });
       expect(inCi.code).toBe(1);
-      expect(inCi.stderr).toMatch(/CI does not go on without a Redis\n$/);
+      expect(inCi.stderr).toMatch(/CI requires a Redis\n$/);
     },
   );
 });

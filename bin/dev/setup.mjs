@@ -26,7 +26,7 @@ import { build, checkTypes, inputsOf } from './build.mjs';
 
 const NODE_MIN = [20, 19];
 const APT_MAX_MS = 240_000;
-/** Between two lines about a step that takes long. */
+/** Interval between two lines about a long step. */
 const PROGRESS_MS = 15_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -117,7 +117,7 @@ async function install() {
   const { done, how } = await run(command, [...first, ...flags], { what });
   if (!done) {
     throw new SetupError(
-      `npm could not install the packages (it ${how}); see its lines above, check the network, run it again`,
+      `npm could not install the packages (it ${how}); see its output above, check the network, and run this again`,
     );
   }
   mkdirSync(at('node_modules'), { recursive: true });
@@ -157,7 +157,7 @@ async function makeTypes() {
   const { done, how } = await checkTypes(root, (program, words) => run(program, words, { what }));
   if (!done) {
     throw new SetupError(
-      `the types are not right (the compiler ${how}); its lines above name the places`,
+      `the types are wrong (the compiler ${how}); its output above names the places`,
     );
   }
   writeFileSync(typesStamp, hash);
@@ -175,7 +175,7 @@ async function findBrowser() {
   if (existsSync(path)) return;
   if (!process.env.CHROMIUM_PATH && (await installBrowser()) && existsSync(path)) return;
   say(
-    `no chromium at ${path}: the browser tests are skipped; install it (sudo apt-get install chromium) or name yours with CHROMIUM_PATH=FILE`,
+    `no chromium at ${path}: the browser tests are skipped; install it (sudo apt-get install chromium), or set CHROMIUM_PATH to yours`,
   );
   requireInCi('a browser');
 }
@@ -224,15 +224,15 @@ async function findRedis() {
   if (!named) await unpackPackages(redisPackages, redisFolder);
   if (hasRedis()) return;
   say(
-    `no ${named || 'redis-server'}: the tests of workers are skipped; install it (sudo apt-get install redis-server) or name yours with REDIS_SERVER_PATH=FILE`,
+    `no ${named || 'redis-server'}: the tests of workers are skipped; install it (sudo apt-get install redis-server), or set REDIS_SERVER_PATH to yours`,
   );
   requireInCi('a Redis');
 }
 
-/** Tests that are skipped unnoticed would prove nothing. */
+/** Fails in CI, where tests that are skipped unnoticed would prove nothing. */
 function requireInCi(what) {
   if (process.env.CI && process.argv.includes('--required-in-ci'))
-    throw new SetupError(`CI does not go on without ${what}`);
+    throw new SetupError(`CI requires ${what}`);
 }
 
 /**

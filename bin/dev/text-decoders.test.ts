@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { decode, encodingExists, getDecoder } from './text-decoders.ts';
 
 describe('a text', () => {
-  it('is put together where a piece ends within a character', () => {
+  it('is decoded across pieces that end within a character', () => {
     const decoder = getDecoder('utf-8');
     const bytes = Buffer.from('a €');
     expect(decoder.write(bytes.subarray(0, 3)) + decoder.write(bytes.subarray(3))).toBe('a €');
     expect(decoder.end()).toBe('');
   });
 
-  it('ends with a sign for what is missing', () => {
+  it('ends with a replacement character for an incomplete one', () => {
     expect(decode(Buffer.from('€').subarray(0, 2), 'utf-8')).toBe('\ufffd');
   });
 
@@ -23,7 +23,7 @@ describe('a text', () => {
   });
 });
 
-it('an encoding that is unknown is told by the words that the reader of bodies looks for', () => {
+it('an unknown encoding has the error message that the body reader expects', () => {
   expect(encodingExists('klingon')).toBe(false);
   expect(() => getDecoder('klingon')).toThrow(/^Encoding not recognized: /);
 });

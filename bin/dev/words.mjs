@@ -1,7 +1,7 @@
 /**
  * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, in sources and
  * documents; part of `npm run check`. With `--sentences FILE` it writes every text of three words or
- * more that production code holds, and every document, into one file, to be read from end to end.
+ * more in production code, and every document, into one file for proofreading.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

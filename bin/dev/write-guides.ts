@@ -1,10 +1,10 @@
-/** `npm run docs`: writes the made parts of the guides anew. */
+/** `npm run docs`: regenerates the generated parts of the guides. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { runQuickStart, shownReport } from '../commands/simulate/quick-start.ts';
 import { guideParts, guidePictures, guideWithParts, replaced } from './guide-parts.ts';
 
 const PORTS = { port: 18_080, controlPort: 18_081 };
-/** From the folder of the package. */
+/** Relative to the folder of the package. */
 const quickStartGuide = 'simulator/guide.md';
 for (const path of Object.keys(guideParts)) {
   writeFileSync(path, guideWithParts(path, readFileSync(path, 'utf8')));

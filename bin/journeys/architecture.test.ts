@@ -100,7 +100,7 @@ function isNonDeterministic(node: ts.Node): boolean {
   );
 }
 
-/** Files that import what their room must not, and some that may; what is imported is there. */
+/** Files with forbidden and allowed imports, all of which exist. */
 const trials: readonly (readonly [path: string, text: string])[] = [
   ['server/api/device/a.ts', "import { x } from '../../../simulator/plan/plan.ts';"],
   ['server/api/device/b.ts', "import { x } from '../management/management.ts';"],
@@ -153,7 +153,7 @@ function checkImports(folder: string): { readonly code: number | null; lines: st
 }
 
 describe('the directions of imports', () => {
-  it('are held by each wrong import of a trial, and by no right one', () => {
+  it('reject each wrong import of a sample, and no allowed one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
     const circle = ['fixtures/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A;"];
     const there = imported.map((path) => [path, 'export const x = 1;\nexport type X = 1;']);
@@ -177,7 +177,7 @@ describe('the directions of imports', () => {
     expect([...caught].sort()).toEqual(trials.map(([path]) => path).sort());
   });
 
-  it('are not held where a source file is left unread, which is an error', () => {
+  it('are not enforced for an unread source file, which is an error', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
     for (const part of folders) {
       mkdirSync(join(folder, part));
@@ -209,12 +209,12 @@ describe('the rooms in CONTRIBUTING', () => {
     expect(rooms.toSorted()).toEqual([...new Set(['fixtures', ...expected, ...inStore])].sort());
   });
 
-  it('have import rules, and stand behind every room that these let them import', async () => {
+  it('have import rules, and follow every room that they may import', async () => {
     const path = pathToFileURL(join(root, '.dependency-cruiser.mjs')).href;
     const rules: { readonly rooms: Rules } = await import(path);
     const ruled = (room: string) => rules.rooms[room] ?? rules.rooms[`${room}/*`];
     const free = rooms.filter((room) => !ruled(room) && !room.startsWith('fixtures/'));
-    // It holds tests alone.
+    // It contains only tests.
     expect(free).toEqual(['bin/journeys']);
     const early = rooms.flatMap((room, at) =>
       (ruled(room)?.rooms ?? [])
@@ -226,8 +226,8 @@ describe('the rooms in CONTRIBUTING', () => {
   });
 });
 
-describe('the house', () => {
-  it('spells API paths in the contract and in the cases only', () => {
+describe('the sources', () => {
+  it('spell API paths only in the contract and the cases', () => {
     const others = production.filter(
       ({ path }) => !path.startsWith('fixtures/') && !path.startsWith('conformance/cases/'),
     );
@@ -240,7 +240,7 @@ describe('the house', () => {
     expect(spelled).toEqual([]);
   });
 
-  it('touches real time and chance in two files only, and its own process in a third', () => {
+  it('use real time, chance and their own process in three files only', () => {
     const process = 'simulator/metrics/generator-machine.ts';
     const allowed = ['fixtures/clock.ts', 'fixtures/random.ts', process];
     const others = production.filter(
@@ -250,13 +250,13 @@ describe('the house', () => {
     expect(others.flatMap((source) => nodesOf(source, isNonDeterministic))).toEqual([]);
   });
 
-  it('keeps the SQL engine in the store', () => {
+  it('import the SQL engine only in the store', () => {
     const users = sources.filter((source) => importsOf(source).includes('sql.js'));
     expect(users.map(({ path }) => dirname(path))).toEqual(['server/store/engine']);
   });
 });
 
-describe('the rules themselves', () => {
+describe('the rules of the checks', () => {
   it.each([
     'new Date()',
     'Date.now()',
@@ -269,7 +269,7 @@ describe('the rules themselves', () => {
     );
   });
 
-  it('let a moment be made from a number', () => {
+  it('allow a date made from a number', () => {
     const source = { path: 'server/a.ts', text: 'new Date(clock.now())', isTest: false };
     expect(nodesOf(source, isNonDeterministic)).toEqual([]);
   });

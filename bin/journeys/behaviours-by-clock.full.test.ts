@@ -67,7 +67,7 @@ function timesOf(asked: readonly Asked[]): number[] {
   return asked.map(({ at }) => Date.parse(at));
 }
 
-/** When the device was given a token. */
+/** The times at which the device got a token. */
 function tokenTimes(behaviour: string): number[] {
   const signIns = fleet.askedBy(behaviour, 'post-auth-request');
   return timesOf(signIns.filter(({ status }) => status === 200));
@@ -84,7 +84,7 @@ function refused(behaviour: string): Asked[] {
 }
 
 describe('a server over a day and a night', () => {
-  it('sees each device renew its token before expiry, at its own time', () => {
+  it('receives a token renewal from each device before expiry, at different times', () => {
     const [, ...steady] = gaps(tokenTimes('steady'));
     expect(steady.length).toBeGreaterThan(7);
     for (const gap of steady) {
@@ -96,7 +96,7 @@ describe('a server over a day and a night', () => {
     expect(Math.abs((slow ?? 0) - (steady[1] ?? 0))).toBeGreaterThan(MINUTE_MS);
   });
 
-  it('sees a device whose clock is years behind renew after a 401', async () => {
+  it('renews the token of a device with an old clock after a 401', async () => {
     const refusals = refused('clock-skew');
     expect(refusals.length).toBeGreaterThan(6);
     const answers = fleet.answersTo('clock-skew');
@@ -115,7 +115,7 @@ describe('a server over a day and a night', () => {
     expect(later.map(({ operation }) => operation)).not.toContain('post-auth-request');
   });
 
-  it('has requests of a night-only device by night, but for its first', async () => {
+  it('gets requests of a night-only device only at night, except the first', async () => {
     const hours = timesOf(fleet.askedBy('night-only'))
       .filter((time) => time > noonMs + HOUR_MS)
       .map((time) => new Date(time).getUTCHours());
@@ -128,7 +128,7 @@ describe('a server over a day and a night', () => {
     expect((await fleet.recorded())['night-only']).toBe('success');
   });
 
-  it('waits for a download that hangs, and for ever for silent devices', async () => {
+  it('waits for a hanging download, and for silent devices without end', async () => {
     expect(await fleet.recorded()).toMatchObject({
       steady: 'success',
       slow: 'success',
@@ -142,7 +142,7 @@ describe('a server over a day and a night', () => {
     expect(last).toBeLessThan(noonMs + 3 * HOUR_MS);
   });
 
-  it('is asked at round times by who polls in lockstep', () => {
+  it('gets polls of lockstep devices at round times', () => {
     const late = (behaviour: string): number[] =>
       timesOf(fleet.askedBy(behaviour, 'post-next-deployment-v2'))
         .slice(5)

@@ -7,10 +7,10 @@ import { FleetOnTestbed, release } from '../testing/fleet-on-testbed.ts';
 const RUN_MAX_MS = 40_000;
 /** Polls of each device after its update, so that its habits show. */
 const POLLS_AFTER = 6;
-/** Those that hang for ever, or are bricked. */
+/** Behaviours that hang for ever, or are bricked. */
 const NEVER_ENDING = 2;
 
-/** What the server has of each behaviour's part once the fleet has lived for a few seconds. */
+/** The server's record of each behaviour's device deployment, after a few seconds. */
 const recorded: Readonly<Record<string, string>> = {
   steady: 'success',
   slow: 'success',
@@ -43,7 +43,7 @@ const recorded: Readonly<Record<string, string>> = {
   'keeps-a-finished-deployments-id': 'success',
 };
 
-/** Lives that last for hours, in a few seconds. */
+/** Parameters that shorten hours to a few seconds. */
 const quick = {
   slow: { installMs: 700, rebootMs: 700 },
   'night-only': { nightFromHour: 0, nightToHour: 24 },
@@ -102,7 +102,7 @@ function success(before: readonly string[] = []): string[] {
 }
 
 describe('a fleet of all behaviours', () => {
-  it('comes to what a good server makes of each', async () => {
+  it('has the outcome that each behaviour expects of a good server', async () => {
     expect(Object.keys(recorded)).toEqual([...behaviours.keys()]);
     expect(await fleet.recorded()).toEqual(recorded);
   });
@@ -112,8 +112,8 @@ describe('a fleet of all behaviours', () => {
   });
 });
 
-describe('the server keeps of a device that', () => {
-  it('is steady: each status once, in order, and the new artifact', async () => {
+describe("the server's record of a device that", () => {
+  it('is steady: has each status once, in order, and the new artifact', async () => {
     expect(fleet.reportsOf('steady')).toEqual(success());
     expect(await fleet.inventoryArtifact('steady')).toBe(release);
     // The reboot costs the token.
@@ -122,30 +122,30 @@ describe('the server keeps of a device that', () => {
     expect(asked.slice(last - 2, last)).toEqual(['put-deployment-status', 'post-auth-request']);
   });
 
-  it('is slow: the same, later', () => {
+  it('is slow: has the same, later', () => {
     const times = fleet.askedBy('slow', 'put-deployment-status').map(({ at }) => Date.parse(at));
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1400);
     expect(fleet.reportsOf('slow')).toEqual(success());
   });
 
-  it('has the artifact already: no report and no download', () => {
+  it('has the artifact already: has no report and no download', () => {
     expect(fleet.reportsOf('already-installed')).toEqual([]);
   });
 
-  it('is on a bad network: every status, some of them more than once', () => {
+  it('is on a bad network: has every status, some more than once', () => {
     const reports = fleet.reportsOf('flaky-2g');
     expect([...new Set(reports)]).toEqual(success());
     expect(result.errors.map(({ cause }) => cause)).toContain('transport/LINK_LOST');
   });
 
-  it('has a wrong clock: alerts of years ago, taken as they are', async () => {
+  it('has a wrong clock: has alerts of years ago, unchanged', async () => {
     const [alert] = fleet.askedBy('clock-skew', 'post-alerts');
     expect(alert?.status).toBe(204);
     const year = new Date(fleet.testbed.clock.now()).getUTCFullYear();
     expect(JSON.stringify(alert?.requestBody)).toContain(`${year - 5}-`);
   });
 
-  it('storms with alerts: all of them', async () => {
+  it('sends many alerts: has all of them', async () => {
     const sent = fleet.askedBy('alert-storm', 'post-alerts').filter(({ status }) => status === 204);
     expect(sent.length).toBeGreaterThan(POLLS_AFTER);
     const { body } = await fleet.testbed.admin.call('list-alerts', {
@@ -155,7 +155,7 @@ describe('the server keeps of a device that', () => {
     expect(body.length).toBeGreaterThan(20 * POLLS_AFTER);
   });
 
-  it('changes its key: a second accepted auth set of the same device', async () => {
+  it('changes its key: has a second accepted auth set', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('key-rotation') },
     });
@@ -166,7 +166,7 @@ describe('the server keeps of a device that', () => {
     expect(statuses).toMatch(/200.* 401.* 200/);
   });
 
-  it('is there twice: one device with one key, and two inventories in turn', async () => {
+  it('runs twice: has one key, and two inventories in turn', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('cloned-identity') },
     });
@@ -179,7 +179,7 @@ describe('the server keeps of a device that', () => {
   });
 });
 
-describe('the server keeps of an update that', () => {
+describe("the server's record of an update that", () => {
   it.each([
     ['failing-install', 'input/output error', ['downloading 204', 'installing 204', 'failure 204']],
     ['wrong-checksum', 'SHA-256', ['downloading 204', 'failure 204']],
@@ -202,33 +202,33 @@ describe('the server keeps of an update that', () => {
         'failure 204',
       ],
     ],
-  ])('ends by %s: a log with "%s", and the old artifact', async (name, line, reports) => {
+  ])('ends by %s: has a log with "%s", and the old artifact', async (name, line, reports) => {
     expect(fleet.reportsOf(name)).toEqual(reports);
     expect(await fleet.logOf(name)).toContain(line);
     expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
   });
 
-  it('leaves a big log: every line of it', async () => {
+  it('leaves a big log: has every line of it', async () => {
     const log = await fleet.logOf('big-logs');
     expect(log).toContain('line 1 .');
     expect(log).toContain('line 4900 .');
     expect(log).toContain('the installer gave up');
   });
 
-  it('hangs in its download: success, only later', () => {
+  it('hangs in its download: has a late success', () => {
     const times = fleet.askedBy('hang-while-downloading', 'put-deployment-status');
     const [downloading = 0, installing = 0] = times.map(({ at }) => Date.parse(at));
     expect(installing - downloading).toBeGreaterThanOrEqual(800);
   });
 
-  it('hangs for ever or bricks the device: the last reported status', () => {
+  it('hangs for ever or bricks the device: has the last reported status', () => {
     expect(fleet.reportsOf('hang-for-ever')).toEqual(['downloading 204', 'installing 204']);
     expect(fleet.askedBy('hang-for-ever').at(-1)?.operation).toBe('put-deployment-status');
     expect(fleet.reportsOf('bricked').at(-1)).toBe('rebooting 204');
     expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: a new sign-in, then the rest of the file', () => {
+  it('loses power: has a new sign-in, then the rest of the file', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
     const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');
@@ -243,7 +243,7 @@ describe('the server keeps of an update that', () => {
     expect(downloads.map(({ status }) => status)).toEqual([200, 206]);
   });
 
-  it('is aborted: a 409 and no more', async () => {
+  it('is aborted: has a 409 and no further report', async () => {
     expect(fleet.reportsOf('aborted-midway')).toEqual([
       'downloading 204',
       'installing 204',
@@ -254,7 +254,7 @@ describe('the server keeps of an update that', () => {
 });
 
 describe('a badly written client', () => {
-  it('that ignores 409 installs all the same, and the part stays aborted', async () => {
+  it('that ignores 409 still installs, and its deployment stays aborted', async () => {
     expect(fleet.reportsOf('ignores-409')).toEqual([
       'downloading 204',
       'installing 204',
@@ -264,19 +264,19 @@ describe('a badly written client', () => {
     expect(await fleet.inventoryArtifact('ignores-409')).toBe(release);
   });
 
-  it('that claims success is recorded so, and its inventory tells the truth', async () => {
+  it('that falsely reports success is recorded so, but its inventory shows the truth', async () => {
     const name = 'reports-success-without-installing';
     expect(fleet.reportsOf(name)).toEqual(['success 204']);
     expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
   });
 
-  it('that keeps the id of its deployment is answered 204 each time', () => {
+  it('that keeps its deployment id gets 204 each time', () => {
     const again = fleet.reportsOf('keeps-a-finished-deployments-id').slice(4);
     expect(again.length).toBeGreaterThan(3);
     expect(new Set(again)).toEqual(new Set(['success 204']));
   });
 
-  it('that floods asks more often than others, within its bursts', () => {
+  it('that floods sends more requests than others, in bursts', () => {
     const polls = (name: string): number => fleet.askedBy(name, 'post-next-deployment-v2').length;
     expect(polls('floods')).toBeGreaterThan(polls('steady'));
     const times = fleet

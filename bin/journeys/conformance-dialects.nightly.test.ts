@@ -11,7 +11,7 @@ import { startServer } from '../../server/server.ts';
 
 const RUN_MAX_MS = 300_000;
 
-/** What a run has to be told of a dialect, since no probe can find it out. */
+/** Options of a run for a dialect, because no probe can detect them. */
 const declaredOf: Readonly<Partial<Record<DialectName, Declaration>>> = {
   'split-configuration': { without: ['configuration-read-back'] },
 };

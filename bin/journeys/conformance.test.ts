@@ -37,7 +37,7 @@ function judge(more: Partial<ConformanceOptions> = {}) {
   });
 }
 
-/** What is wrong with a result, as lines to read. */
+/** The failures of a result, as lines of text. */
 function complaints({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'skip', 'observed'].includes(verdict))
@@ -45,7 +45,7 @@ function complaints({ verdicts }: ConformanceResult): string[] {
 }
 
 describe('our own server under the suite', () => {
-  it('fails no case, also none that touches devices of others', {
+  it('fails no case, not even one that touches other devices', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const result = await judge({ disruptive: true });
@@ -61,7 +61,7 @@ describe('our own server under the suite', () => {
     expect([...touched].sort()).toEqual(Object.keys(operations).sort());
   });
 
-  it('leaves nothing of its own on the server', async () => {
+  it('leaves no resources of the suite on the server', async () => {
     const { controlUrl, controlToken } = server;
     const headers = { Authorization: `Bearer ${controlToken}` };
     const overview = await fetch(`${controlUrl}/overview`, { headers });
@@ -93,7 +93,7 @@ describe('our own server under the suite', () => {
     }
   });
 
-  it('is found out when it speaks another prefix than it is said to', async () => {
+  it('fails when its header prefix differs from the stated one', async () => {
     const result = await judge({ headerPrefix: 'X-MEN', selection: ['errors/request-id'] });
     expect(result.outcome).toBe('fail');
   });

@@ -45,7 +45,7 @@ class Connected {
     return fetch(this.ready.baseUrl + path, { ...request, headers });
   }
 
-  /** Asks until the device has told this attribute of itself. */
+  /** Polls until the device has reported this attribute. */
   async untilKnown(attribute: string): Promise<void> {
     const path = pathOf(managementOperations['get-inventory'], { id: this.id });
     for (;;) {
@@ -57,7 +57,9 @@ class Connected {
     }
   }
 
-  /** Waits until the server has answered an operation of the device so often since its start. */
+  /**
+   * Waits until the server has answered an operation of the device this many times since its start.
+   */
   async untilAnswered(operation: string, count: number): Promise<void> {
     const query = new URLSearchParams({ operation, status: '2xx', count: `${count}`, after: '0' });
     const answer = await fetch(`${this.ready.controlUrl}/await?${query}`, {
@@ -71,7 +73,7 @@ class Connected {
     await this.#server.end();
   }
 
-  /** Asks until the device is connected; the time limit ends what never comes. */
+  /** Polls until the device is connected; the time limit of the test ends it. */
   async #untilConnected(): Promise<string> {
     for (;;) {
       const list = await this.manage(pathOf(managementOperations['list-devices']));
@@ -132,7 +134,7 @@ async function socket({ ready, id: deviceId } = connected) {
 }
 
 describe('files of a simulated device', { timeout: RUN_MAX_MS }, () => {
-  it('go there and come back through the server, byte for byte', async () => {
+  it('are uploaded and downloaded through the server, byte for byte', async () => {
     const content = Buffer.alloc(MEBIBYTE + 5);
     for (let at = 0; at < content.length; at++) content[at] = (at * 31 + (at >> 12)) & 0xff;
     expect((await upload('/data/firmware.bin', content, '0600')).status).toBe(201);
@@ -144,7 +146,7 @@ describe('files of a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(answer.headers.get('x-svc-file-mode')).toMatch(/600$/);
   });
 
-  it('may be empty', async () => {
+  it('can be empty files', async () => {
     expect((await upload('/tmp/empty', Buffer.alloc(0))).status).toBe(201);
     const answer = await connected.manage(fileUrl('/tmp/empty'));
     expect(answer.status).toBe(200);
@@ -155,11 +157,11 @@ describe('files of a simulated device', { timeout: RUN_MAX_MS }, () => {
     ['that is not there', '/none'],
     ['that is a folder', '/etc'],
     ['by a path that is not absolute', 'etc/hostname'],
-  ])('are refused with 400: one %s', async (_what, path) => {
+  ])('are refused with 400: a file %s', async (_what, path) => {
     expect((await connected.manage(fileUrl(path))).status).toBe(400);
   });
 
-  it('are refused where there is no folder for them, and when they are too large', async () => {
+  it('are refused without their folder, and when too large', async () => {
     expect((await upload('/none/a', Buffer.from('x'))).status).toBe(400);
     expect((await upload('/tmp/big', Buffer.alloc(8 * MEBIBYTE + 1))).status).toBe(400);
     expect((await connected.manage(fileUrl('/tmp/big'))).status).toBe(400);
@@ -192,14 +194,14 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
     open.close();
   });
 
-  it('says that it cannot do what it does not know', async () => {
+  it('refuses unknown requests with an error', async () => {
     const { open, next } = await socket();
     await open.send({ proto: 77, typ: 'x' });
     expect(await next()).toMatchObject({ proto: 0xffff, typ: 'error' });
     open.close();
   });
 
-  it('does what the server is asked for, and fails at nothing', async () => {
+  it('performs what the server requests, without a failure', async () => {
     const other = await Connected.start();
     try {
       await other.untilKnown('serial');

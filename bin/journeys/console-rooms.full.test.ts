@@ -115,7 +115,7 @@ describe.each(['light', 'dark'] as const)(
 
     afterAll(() => page?.close());
 
-    it.each(views)('shows $name, accessible and without complaints', async (view) => {
+    it.each(views)('shows $name, accessible and without console errors', async (view) => {
       await show(page, view);
       await expectAccessible(page, view.name);
       if (view.isKept) keepSnapshot(`${view.name}-${colorScheme}`, await page.screenshot({ clip }));
@@ -149,7 +149,7 @@ describe.each(['light', 'dark'] as const)(
 );
 
 describe('runs from the page', () => {
-  it('judge the server with live verdicts, and show what they cover', {
+  it('judge the server with live verdicts, and show their coverage', {
     timeout: 120_000,
   }, async () => {
     const { page, complaints } = await newPage(browser, served.ready);
@@ -194,7 +194,7 @@ describe('the terminal', () => {
     await page.close();
   });
 
-  it('has a device take a file, and gives it back', async () => {
+  it('uploads a file to a device, and downloads it again', async () => {
     const { page, complaints } = await newPage(browser, served.ready);
     await openConsole(page, served.ready, device('socket'));
     const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();

@@ -14,7 +14,7 @@ async function start(): Promise<FleetOnTestbed> {
   return fleet;
 }
 
-/** True once so many updates are over, and `after` holds. */
+/** True once this many updates are over, and `after` holds. */
 function ended(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
   return (events: readonly FleetEvent[]): boolean => {
     const last = events.at(-1);
@@ -30,7 +30,7 @@ function ended(count: number, after: (events: readonly FleetEvent[]) => boolean 
 const quick = { installMs: 20, rebootMs: 20 };
 
 describe('a server that limits its rate', () => {
-  it('answers 429 to who does not listen, and goes on with who does', {
+  it('answers 429 to devices that ignore it, and serves those that obey', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -59,7 +59,7 @@ describe('a server that limits its rate', () => {
 });
 
 describe('the persistent connection', () => {
-  it('is lost with a reboot and comes back, and some devices lose it all the time', {
+  it('is lost at a reboot and restored; some devices lose it constantly', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -99,18 +99,18 @@ describe('the persistent connection', () => {
       parameters: { id: fleet.idOf('bricked') },
     });
     expect(body.status).toBe('disconnected');
-    // Losing power is nobody's fault.
+    // A power loss does not count as an error.
     expect(result.errors.filter(({ operation }) => operation === 'connect')).toEqual([]);
   });
 });
 
-describe('what a cohort fetches of an artifact', () => {
+describe('the share of an artifact that a cohort downloads', () => {
   it.each([
     ['full', [200], `downloaded ${release}, `],
     ['head', [206], 'only the first bytes were fetched, and the length checked'],
     ['none', [], 'was not fetched, as configured'],
   ] as const)(
-    '%s: the server sends it so, and the log says so',
+    '%s: is what the server sends and the log shows',
     {
       timeout: RUN_MAX_MS,
     },
@@ -131,7 +131,7 @@ describe('what a cohort fetches of an artifact', () => {
 });
 
 describe('a download that breaks off', () => {
-  it('is resumed where it broke, of the same file, until it is whole', {
+  it('is resumed by range until the file is complete', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -158,7 +158,7 @@ describe('a download that breaks off', () => {
     expect(files.map(({ status }) => status)).toEqual([200, 206, 206, 206]);
   });
 
-  it('is begun anew when the file has changed meanwhile', { timeout: RUN_MAX_MS }, async () => {
+  it('restarts when the file has changed meanwhile', { timeout: RUN_MAX_MS }, async () => {
     const fleet = await start();
     const match = { operation: 'download-artifact' };
     fleet.testbed.faults.add({
@@ -185,7 +185,7 @@ describe('a download that breaks off', () => {
 });
 
 describe('an update control map', () => {
-  it('holds a device before its reboot, and lets it go when the operator changes their mind', {
+  it('pauses a device before its reboot, and resumes it when the map changes', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();

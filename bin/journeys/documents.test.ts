@@ -19,9 +19,9 @@ import {
 } from '../testing/documents.ts';
 
 const README_LINES_MAX = 200;
-/** `npm run docs`: outputs are written in place of compared. */
+/** Set by `npm run docs`: outputs are written instead of compared. */
 const isWriting = process.env.FLEETBED_WRITE_DOCUMENTS === '1';
-/** The demo is run for writing only. */
+/** The demo runs only for writing. */
 const DOCUMENT_MAX_MS = isWriting ? 400_000 : 120_000;
 
 const read = (document: string) => readFileSync(join(projectFolder, document), 'utf8');
@@ -46,12 +46,12 @@ function commandLinesOf(document: string): readonly (readonly string[])[] {
   return lines.map((line) => line.trim().split(/\s+/));
 }
 
-/** What is wrong with a line: a command that there is not, or an option that its help does not show. */
+/** The error in a line: an unknown command, or an option that its help does not show. */
 async function errorOf(words: readonly string[]): Promise<string | undefined> {
   let command: Command = await programFor(words);
   const [first = ''] = words;
   if (!(first in commands) && first !== 'help' && !first.startsWith('-')) {
-    return `there is no fleetbed ${first}`;
+    return `unknown command: fleetbed ${first}`;
   }
   const shown = new Set(['--help', '--version']);
   for (const word of words) {
@@ -68,7 +68,7 @@ async function errorOf(words: readonly string[]): Promise<string | undefined> {
   return unknown.length > 0 ? `fleetbed ${first} has no ${unknown.join(' and no ')}` : undefined;
 }
 
-/** Gives a subcommand that is loaded when it is asked for its options. */
+/** Adds the options of a subcommand that is loaded on demand. */
 async function configureLate(subcommand: Command, file: string): Promise<void> {
   const place = new URL(file, import.meta.url);
   if (subcommand.options.length > 0 || !existsSync(place)) return;
@@ -97,17 +97,17 @@ function brokenLinksOf(name: string): readonly string[] {
 }
 
 describe('README', () => {
-  it('can be read in a few minutes', () => {
+  it('is short enough to read in a few minutes', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
   });
 });
 
 describe.each(documents)('%s', (name) => {
-  it('links to what is there', () => {
+  it('has no broken links', () => {
     expect(brokenLinksOf(name)).toEqual([]);
   });
 
-  it('uses commands and options that there are, by the names that help shows', async () => {
+  it('uses only commands and options that help shows', async () => {
     const errors = await Promise.all(commandLinesOf(read(name)).map(errorOf));
     expect([...new Set(errors)].filter((error) => error !== undefined)).toEqual([]);
   });
@@ -116,10 +116,10 @@ describe.each(documents)('%s', (name) => {
 describe('the check of options', () => {
   it.each([
     ['npx fleetbed serve --auto-acept', 'fleetbed serve has no --auto-acept'],
-    ['fleetbed sevre', 'there is no fleetbed sevre'],
+    ['fleetbed sevre', 'unknown command: fleetbed sevre'],
     ['fleetbed world load FILE --port 1', 'fleetbed world has no --port'],
     ['fleetbed state import FILE --data NEW && x --none', undefined],
-  ])('finds in `%s`: %s', async (line, error) => {
+  ])('finds the error in `%s`: %s', async (line, error) => {
     const [words = []] = commandLinesOf(`\`\`\`sh\n${line}\n\`\`\`\n`);
     expect(await errorOf(words)).toBe(error);
   });
@@ -146,7 +146,7 @@ describe('the outputs that documents show', () => {
         printed.push(abridged((await stage?.produce(script, DOCUMENT_MAX_MS / 2)) ?? '', output));
       }
       if (isWriting) {
-        // From the last on, so that the places of those before it stay what they are.
+        // Backwards, so that the positions of earlier outputs remain valid.
         for (const { index, output } of outputs.toReversed()) {
           text = text.slice(0, index) + printed.pop() + text.slice(index + output.length);
         }
@@ -158,7 +158,7 @@ describe('the outputs that documents show', () => {
     },
   );
 
-  it('are compared, but for what is another one in each run', () => {
+  it('are compared, except for values that differ between runs', () => {
     const line = (text: string) => settled(text);
     expect(line('64 cases in 5.5 s: 1 fail')).toBe(line('64 cases in 17 s: 1 fail'));
     expect(line('64 cases in 5.5 s: 1 fail')).not.toBe(line('64 cases in 5.5 s: 2 fail'));
@@ -179,14 +179,14 @@ describe('the guide of the server', () => {
 });
 
 describe.each(Object.keys(guideParts))('the made parts of %s', (name) => {
-  it('are as they are made now: npm run docs', () => {
+  it('are up to date, or npm run docs updates them', () => {
     const guide = read(name);
     expect(guideWithParts(name, guide)).toBe(guide);
   });
 });
 
 describe.each(Object.entries(guidePictures))('the picture %s', (path, picture) => {
-  it('is as it is made now: npm run docs', () => {
+  it('is up to date, or npm run docs updates it', () => {
     expect(read(path)).toBe(picture());
   });
 });
@@ -207,7 +207,7 @@ describe('the guide of the command line', () => {
     expect(variables.filter((name) => !commandGuide.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('gives a reason for every dependency, and for no other', () => {
+  it('gives a reason for every dependency, and for no other package', () => {
     const { dependencies, devDependencies } = JSON.parse(read('package.json'));
     const rows = commandGuide
       .slice(commandGuide.indexOf('## Dependencies'))

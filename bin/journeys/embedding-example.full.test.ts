@@ -11,7 +11,7 @@ const guide = readFileSync(join(root, 'server', 'guide.md'), 'utf8');
 const blocks = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
 const example = blocks.find((block) => block.includes("from 'fleetbed'")) ?? '';
 
-/** As strict as a reader may have it. */
+/** The strictest compiler settings that a user may have. */
 const compilerOptions = {
   target: 'es2023',
   module: 'nodenext',
@@ -51,9 +51,9 @@ async function run(text: string, program: string, ...words: readonly string[]) {
 const vitest = (text: string) =>
   run(text, 'vitest/vitest.mjs', 'run', '--root', folder, '--reporter', 'json');
 
-describe('the example of the guide', () => {
+describe('the embedding example of the guide', () => {
   it(
-    'passes as a test of its own',
+    'passes as a test',
     async () => {
       const { code, stdout } = await vitest(example);
       const report = JSON.parse(stdout);
@@ -63,7 +63,7 @@ describe('the example of the guide', () => {
   );
 
   it(
-    'fails where its client does what it should not',
+    'fails when its client misbehaves',
     async () => {
       const careless = example.replace('=== 401) await signIn()', '=== 403) await signIn()');
       expect(careless).not.toBe(example);
@@ -74,7 +74,7 @@ describe('the example of the guide', () => {
   );
 
   it(
-    'is typed, down to the answers',
+    'is fully typed, including responses',
     async () => {
       const tsc = (text: string) => run(text, 'typescript/lib/tsc.js', '-p', folder);
       const wrong = example

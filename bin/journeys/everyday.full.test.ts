@@ -9,7 +9,7 @@ import { authenticate, newDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 import { createOutput } from '../output/output.ts';
 import { serverReady } from '../server-access/ready.ts';
-import { leaveRunFile } from '../server-access/run-file.ts';
+import { writeRunFile } from '../server-access/run-file.ts';
 import { runCommand } from '../testing/built-command.ts';
 
 const RUN_MAX_MS = 120_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   environment = { XDG_RUNTIME_DIR: folder, XDG_STATE_HOME: folder, FLEETBED_CONTROL_URL: '' };
   server = await startTestServer();
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  removeRunFile = await leaveRunFile(
+  removeRunFile = await writeRunFile(
     serverReady({ ...server, faults: undefined as never }),
     createOutput(true),
   );
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Exit code and standard output of a command that has nothing to say beside it. */
+/** Exit code and standard output of a command that writes nothing to standard error. */
 async function run(words: string) {
   const { code, stdout, stderr } = await runCommand(words.split(' '), environment);
   expect(stderr).toBe('');
@@ -53,7 +53,7 @@ async function refused(words: string, exitCode: number): Promise<string> {
 }
 
 describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
-  it('take a file to a device that is named by its mac', async () => {
+  it('deploy a file to a device named by its MAC address', async () => {
     expect(await run('devices')).toEqual([0, 'There are no devices.\n']);
     for (const mac of ['02:00:00:00:00:01', '02:00:00:00:00:02', 'twin', 'twin']) {
       const device = newDevice(mac);
@@ -69,7 +69,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
       0,
       expect.stringMatching(/^\S+ \(mac=02:00:00:00:00:01\) is accepted\.\n/),
     ]);
-    expect((await run('accept 02:00:00:00:00:01'))[1]).toContain('was accepted');
+    expect((await run('accept 02:00:00:00:00:01'))[1]).toContain('was already accepted');
     const accepted = JSON.parse(String((await run('accept --all --json'))[1]));
     expect(accepted).toEqual({ accepted: expect.any(Array), alreadyAccepted: [] });
     expect(accepted.accepted).toHaveLength(3);
@@ -100,7 +100,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
       devices: 'all',
     });
     const again = await runCommand(['deploy', path, '--name', 'again'], environment);
-    expect([again.code, again.stderr]).toEqual([0, 'release-2 is on the server already.\n']);
+    expect([again.code, again.stderr]).toEqual([0, 'release-2 is already on the server.\n']);
     writeFileSync(path, artifact.subarray(0, 3000));
     expect(await refused(`deploy ${path}`, 3)).toContain('is not a valid artifact');
   });
@@ -114,7 +114,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
     ['devices --status lost', 'Accepted: pending, accepted', 2],
     ['devices --password wrong', 'answered with 401; check --email admin@example.com', 3],
     ['devices --token wrong', 'get a valid token', 3],
-    ['devices --email other@example.com', '--token (env: FLEETBED_TOKEN) is needed', 2],
+    ['devices --email other@example.com', 'name a user with --password', 2],
     ['devices --url http://127.0.0.1:2 --token t', 'nothing listens there; check --url', 3],
   ])('refuse `fleetbed %s`', async (words, sentence, exitCode) => {
     expect(await refused(words, exitCode)).toContain(sentence);
@@ -122,7 +122,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
 });
 
 describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
-  it('move the time, also beyond the end of the token that is in the run file', async () => {
+  it("change the time, even beyond the expiry of the run file's token", async () => {
     const json = async (words: string) => JSON.parse(String((await run(`${words} --json`))[1]));
     expect(await json('clock')).toMatchObject({ mode: 'base', offsetSeconds: 0 });
     expect(await json('clock +8d')).toMatchObject({ offsetSeconds: 8 * 86_400 });
@@ -136,7 +136,7 @@ describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
     expect(await json('clock reset')).toMatchObject({ mode: 'base' });
   });
 
-  it('save a state, go back to it, and to the start', async () => {
+  it('save a state, restore it, and return to the start state', async () => {
     expect(await run('snapshot list')).toEqual([0, 'There are no snapshots.\n']);
     expect(await run('snapshot save before')).toEqual([0, 'before is saved.\n']);
     expect(await run('reset')).toEqual([0, 'The server is in its start state.\n']);
@@ -146,7 +146,7 @@ describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
     expect(await refused('reset --device twim', 1)).toContain('nearest: twin');
     expect(await run('reset --device 02:00:00:00:00:01')).toEqual([
       0,
-      '02:00:00:00:00:01 is removed.\n',
+      '02:00:00:00:00:01 is removed, as the start state does not contain it.\n',
     ]);
     expect((await run('snapshot list'))[1]).toMatch(/^\S+Z {2}before\n$/);
     expect(await run('snapshot delete before')).toEqual([0, 'before is deleted.\n']);

@@ -42,7 +42,7 @@ async function serveOn(disk: string, launcher: readonly string[]) {
   return { running, server: { ...facts, ...callsTo(ready.baseUrl) } as TestServer };
 }
 
-/** Every kind of write, with the status that each comes to. */
+/** Every kind of write, with the status of its success. */
 async function statusesOf(server: TestServer, device: AcceptedDevice, deployment: string) {
   const { token } = device;
   const json = [{ name: 'color', value: 'red' }];
@@ -62,7 +62,7 @@ async function statusesOf(server: TestServer, device: AcceptedDevice, deployment
 describe.each(smallDisks())(
   'a server on a full disk ($name)',
   ({ launcher, fullLauncher, fill, empty }) => {
-    it('refuses writes with 507, still reads, and writes again given room', async () => {
+    it('refuses writes with 507, still reads, and writes again once there is space', async () => {
       const disk = join(folder, 'disk');
       const { running, server } = await serveOn(disk, launcher(disk));
       const { pid = 0 } = running.child;
@@ -98,7 +98,7 @@ describe.each(smallDisks())(
       expect(stderr).not.toMatch(/^ +at /m);
     });
 
-    it('is refused at the start with exit code 3 and one sentence', async () => {
+    it('refuses to start, with exit code 3 and one sentence', async () => {
       const disk = join(folder, 'disk');
       const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
       last = startCommand(words, {}, fullLauncher(disk));
@@ -110,7 +110,7 @@ describe.each(smallDisks())(
 );
 
 describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) => {
-  it('starts again, reads all its data, and writes given room', async () => {
+  it('starts again, reads all its data, and writes once there is space', async () => {
     const folderOfDisk = join(folder, 'disk');
     const disk = await make(folderOfDisk);
     try {
@@ -149,7 +149,7 @@ describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) =
 });
 
 describe.each(readOnlyLaunchers())('a server on a read-only file system', (launcher) => {
-  it('is refused at the start with exit code 3 and one sentence', async () => {
+  it('refuses to start, with exit code 3 and one sentence', async () => {
     const disk = join(folder, 'disk');
     const { running } = await serveOn(disk, []);
     await running.end();

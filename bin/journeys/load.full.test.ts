@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 const start = { devices: 12, seed: 'load', rampMs: 0, pollIntervalMs: 10 * SECOND_MS } as const;
 
-/** Milliseconds since the start of the run, of each event that is wanted. */
+/** The times of the selected events, in milliseconds since the start of the run. */
 function moments(run: VirtualRun, isWanted: (event: FleetEvent) => boolean): number[] {
   const startedMs = Date.parse(run.result.startedAt);
   return run.events.filter(isWanted).map(({ atMs }) => atMs - startedMs);
@@ -33,7 +33,7 @@ function runFleet(change: Partial<FleetPlan>): Promise<VirtualRun> {
   return virtualRun({ ...start, durationMs: 2 * MINUTE_MS, ...change });
 }
 
-describe('stages', () => {
+describe('stages of a fleet', () => {
   it('switch devices on and off, are phases of the metrics, and end the run', {
     timeout: RUN_MAX_MS,
   }, async () => {
@@ -62,7 +62,7 @@ describe('stages', () => {
   });
 });
 
-describe('a number of rounds', () => {
+describe('a fixed number of rounds', () => {
   it('is made by each device, and ends the run', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ devices: 4, iterations: 3 });
     expect(run.result.ended).toBe('iterations');
@@ -78,11 +78,11 @@ function isRefused(event: FleetEvent): boolean {
   return event.kind === 'exchange' && event.status === 401;
 }
 
-describe('a drain', () => {
+describe('a drain after the run', () => {
   // Long enough to be accepted and to be offered the deployment, too short to install it.
   const short = { devices: 4, pollIntervalMs: 1000, durationMs: 2600 } as const;
 
-  it('finishes the deployments that are underway', { timeout: RUN_MAX_MS }, async () => {
+  it('finishes the deployments in progress', { timeout: RUN_MAX_MS }, async () => {
     const { result } = await runFleet({ ...short, drainMs: MINUTE_MS });
     expect(result.ended).toBe('duration');
     expect(result.funnel.offered).toBeGreaterThan(0);
@@ -91,8 +91,8 @@ describe('a drain', () => {
   });
 });
 
-describe('arrivals', () => {
-  it('come at their own rate, beside the rounds of the devices', {
+describe('arrivals of requests', () => {
+  it('come at their own rate, besides the polls of the devices', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({
@@ -113,7 +113,7 @@ describe('arrivals', () => {
 });
 
 describe('arrivals of logs', () => {
-  it('come at a rate of their own, for deployments that devices have', {
+  it('come at their own rate, for deployments that devices have', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const logs = [{ event: 'logs', perSecond: 2 } as const];
@@ -134,7 +134,7 @@ describe('arrivals of logs', () => {
     expect(gaps.filter((gap) => gap < 250).length).toBeGreaterThan(10);
   });
 
-  it('reach nobody when nothing was ever deployed', { timeout: RUN_MAX_MS }, async () => {
+  it('send nothing when nothing was ever deployed', { timeout: RUN_MAX_MS }, async () => {
     const arrivals = [{ event: 'logs', perSecond: 2 } as const];
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS } as const;
     const run = await runFleet({ devices: 3, arrivals, incidents: [night], durationMs: MINUTE_MS });
@@ -160,7 +160,7 @@ describe('a reconnect storm', () => {
     return run.events.filter((event) => opened(event) && event.atMs >= startedMs + MINUTE_MS);
   }
 
-  it('breaks every socket at one moment, and all come back within the time, by chance', {
+  it('breaks all sockets at once, and all reconnect at random within the window', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({ ...connected, incidents: [{ ...storm, withinMs: 10_000 }] });
@@ -178,7 +178,7 @@ describe('a reconnect storm', () => {
     expect(moments(run, signIns).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
   });
 
-  it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
+  it('without jitter brings all back at once', { timeout: RUN_MAX_MS }, async () => {
     const incident = { ...storm, withinMs: 10_000, jitter: false };
     const run = await runFleet({ ...connected, incidents: [incident] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
@@ -186,7 +186,7 @@ describe('a reconnect storm', () => {
     for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
   });
 
-  it('without a time brings each back by its back-off', { timeout: RUN_MAX_MS }, async () => {
+  it('without a window reconnects each by its back-off', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ ...connected, incidents: [storm] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
@@ -194,7 +194,7 @@ describe('a reconnect storm', () => {
     expect(new Set(returns).size).toBeGreaterThan(2);
   });
 
-  it('of a cohort leaves the sockets of the others alone', { timeout: RUN_MAX_MS }, async () => {
+  it('of a cohort leaves the sockets of others open', { timeout: RUN_MAX_MS }, async () => {
     const cohorts = [
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
@@ -214,7 +214,7 @@ describe('a reconnect storm', () => {
 describe('a power cut', () => {
   const cut = { name: 'power-cut', atMs: 60_000, lastingMs: 20_000, withinMs: 10_000 } as const;
 
-  it('silences every device, and all return within the time, by chance', {
+  it('silences every device, and all return at random within the window', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({ incidents: [cut] });
@@ -228,7 +228,7 @@ describe('a power cut', () => {
     expect(run.result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 
-  it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
+  it('without jitter brings all back at once', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ incidents: [{ ...cut, jitter: false }] });
     const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
@@ -248,8 +248,8 @@ describe('a power cut', () => {
     expect(silent).toHaveLength(6);
   });
 
-  it('in the midst of updates loses none of them', { timeout: RUN_MAX_MS }, async () => {
-    // The deployment stands after a few seconds; the cut meets the devices at their first poll.
+  it('during updates loses none of them', { timeout: RUN_MAX_MS }, async () => {
+    // The deployment exists after a few seconds; the cut hits the devices at their first poll.
     const incidents = [{ ...cut, atMs: 6000 }];
     const run = await runFleet({ incidents, durationMs: 5 * MINUTE_MS });
     const { success, failure, underway } = run.result.funnel;
@@ -259,7 +259,7 @@ describe('a power cut', () => {
 });
 
 describe('a week in which tokens expire', () => {
-  it('makes every device sign in anew, once, within it', { timeout: RUN_MAX_MS }, async () => {
+  it('makes every device sign in again once', { timeout: RUN_MAX_MS }, async () => {
     const week = { name: 'token-expiry-week', atMs: 30_000, withinMs: 60_000 } as const;
     const run = await runFleet({ incidents: [week] });
     const renewed = moments(run, signIns).filter((atMs) => atMs >= 30_000);
@@ -271,7 +271,7 @@ describe('a week in which tokens expire', () => {
 });
 
 describe('an update night', () => {
-  it('deploys when it begins, and every device comes for it within it', {
+  it('deploys at its start, and every device updates within it', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS, withinMs: 20_000 } as const;
@@ -319,7 +319,7 @@ describe('a back-off comparison', () => {
     expect(outage.length).toBeGreaterThan(0);
   });
 
-  it('takes the sockets away for as long as the network is, and each comes back', {
+  it('closes the sockets during the outage, and each reconnects', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const outage = { name: 'backoff-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
@@ -343,11 +343,11 @@ describe('a back-off comparison', () => {
   });
 });
 
-describe('a pretended network', () => {
+describe('a simulated network', () => {
   const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
   const plan = { connect: true, durationMs: MINUTE_MS, devices: 4 } as const;
 
-  it('holds websockets up for a round trip, beside requests', { timeout: RUN_MAX_MS }, async () => {
+  it('delays websockets by a round trip, like requests', { timeout: RUN_MAX_MS }, async () => {
     const firstAfterToken = async (latencyMs: number): Promise<number> => {
       const run = await runFleet({ ...plan, link: { latencyMs } });
       const [granted = 0] = moments(run, (event) => signIns(event) && !isRefused(event));
@@ -360,7 +360,7 @@ describe('a pretended network', () => {
     expect(slow).toBeLessThan(4300);
   });
 
-  it('loses handshakes, which is counted and tried again, for the same seed the same', {
+  it('loses handshakes, which are counted and retried, the same for one seed', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const link = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };

@@ -26,7 +26,7 @@ interface Locked {
 
 /** An empty folder, into which the package is installed. */
 let folder: string;
-/** What the package holds. */
+/** The files of the package. */
 let files: readonly string[];
 
 const at = (...names: string[]) => join(folder, ...names);
@@ -83,7 +83,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }), COMMAND_MAX_MS);
 
 describe('the package', () => {
-  it('holds what is built, without tests, maps and tools of the clone', () => {
+  it('contains the build, without tests, source maps and tools of the clone', () => {
     const foreign =
       /\.test\.|\.map$|tsbuildinfo|(?<!\.d)\.ts$|\/(testing|bench|soak|field-clients)\//;
     expect(files.filter((file) => foreign.test(file))).toEqual([]);
@@ -93,7 +93,7 @@ describe('the package', () => {
     }
   });
 
-  it('installs nothing that only we need', () => {
+  it('installs no development dependencies', () => {
     const installed = readdirSync(at('node_modules'));
     expect(installed).toContain('fleetbed');
     for (const tool of ['vitest', 'typescript', 'playwright']) {
@@ -113,7 +113,7 @@ describe('the installed package', () => {
   });
 
   it(
-    'serves, judges and simulates, and makes every kind of page',
+    'serves, tests and simulates, and writes every kind of page',
     async () => {
       const program = at('node_modules', '.bin', 'fleetbed');
       const words = ['serve', '--auto-accept', '--port', '0', '--control-port', '0', '--json'];
@@ -148,7 +148,7 @@ describe('the installed package', () => {
   );
 
   it(
-    'is a module with types that the strictest project can check, and that starts a server',
+    'is a module that starts a server, with types for the strictest settings',
     async () => {
       const source = `import { startTestbed } from 'fleetbed';
 import type { Behaviour } from 'fleetbed/behaviours';

@@ -93,7 +93,7 @@ describe('a named pipe in place of a file', () => {
     expect([2, 3]).toContain(code);
   });
 
-  it('is read where the shell has opened it, as for --faults <(...)', async () => {
+  it('is read if the shell has opened it, as for --faults <(...)', async () => {
     const words = ['serve', '--port', '0', '--control-port', '0', '--faults', '/dev/stdin'];
     const shell = ['sh', '-c', 'echo "nothing: here" | "$@"', 'sh'];
     const { code, stderr } = await startCommand(words, {}, shell).ended;

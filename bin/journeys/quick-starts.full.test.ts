@@ -21,12 +21,12 @@ const READY = /^ready at .*\n/m;
 const readme = readFileSync(join(projectFolder, 'README.md'), 'utf8');
 const [demo, server, ...quickStarts] = shownOutputs(readme);
 
-/** What a new user has: nothing at home, and the way to the registry that the machine has. */
+/** The environment of a new user: an empty home folder, and the machine's registry settings. */
 let folder: string;
 let environment: NodeJS.ProcessEnv;
 const shells: ChildProcess[] = [];
 
-/** Of the machine, not of a user: how the network is reached. */
+/** The network settings of the machine, not of a user. */
 const isOfNetwork = (name: string) =>
   /^(https?_proxy|no_proxy|node_extra_ca_certs|npm_config_registry)$/i.test(name);
 
@@ -167,7 +167,7 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     expect(ended.stderr).toMatch(/suite: (\d+) of \1 cases/);
   });
 
-  it('takes other free ports', () => {
+  it('uses other free ports', () => {
     const { baseUrl, controlUrl } = result.server;
     expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8080');
     expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8081');

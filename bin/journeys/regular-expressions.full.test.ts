@@ -84,7 +84,7 @@ function expressionsIn(path: string): { literals: Found[]; isMaking: boolean } {
   return { literals, isMaking };
 }
 
-/** Time on a core, not on the wall: other processes have theirs. */
+/** CPU time instead of wall-clock time, which other processes share. */
 function costMs(expression: RegExp, text: string): number {
   const began = process.cpuUsage();
   if (expression.global) text.replace(expression, '');
@@ -110,7 +110,7 @@ function isHarmless(expression: RegExp, input: WorstInput): boolean {
   return long < NOTICED_MS || long / minMs(expression, input(LONG_LENGTH / 4)) < GROWTH_MAX;
 }
 
-it('no expression takes more than its share of time, whatever text it reads', {
+it('no regular expression exceeds its time limit, whatever text it reads', {
   timeout: 120_000,
 }, () => {
   const read = files.map((path) => ({ path, ...expressionsIn(path) }));
@@ -133,6 +133,6 @@ it.each([
   [/x*y$/, 'begun again'],
   [/^[ab]+[bc]+$/, 'two that share a character'],
   [/<[^>]*>/, 'begun again'],
-])('finds that %s is slow: %s', (expression) => {
+])('the check finds that %s is slow: %s', (expression) => {
   expect(worstInputs(expression).every((worst) => isHarmless(expression, worst))).toBe(false);
 });

@@ -82,7 +82,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** The status of each step, as the script says that it was. */
+/** The status of each step, as stated in the script. */
 function saidStatuses(script: string): readonly string[] {
   return [...script.matchAll(/^# Step \d+ of \d+: .*?; answered (\d+)/gm)].map(
     ([, status = '']) => status,
@@ -94,7 +94,7 @@ function seenStatuses(stdout: string): readonly string[] {
 }
 
 describe('the script of a failed case', { timeout: 120_000 }, () => {
-  it('is there for each failure, with every step in order', () => {
+  it('exists for each failure, with every step in order', () => {
     expect(failures.length).toBeGreaterThan(15);
     expect(failures.some(({ reproScript: script }) => script?.includes('/tenants'))).toBe(true);
     for (const { id, reproScript: script = '', exchanges = [] } of failures) {

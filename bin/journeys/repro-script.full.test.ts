@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.close());
 
-/** The status of each step, as the script says that it was. */
+/** The status of each step, as stated in the script. */
 function saidStatuses(script: string): readonly string[] {
   return [...script.matchAll(/^# Step \d+ of \d+: .*?; (?:answered (\d+)|not answered)/gm)].flatMap(
     ([, status]) => status ?? [],
@@ -46,7 +46,7 @@ function seenStatuses(stdout: string): readonly string[] {
   return [...stdout.matchAll(/^HTTP\/1\.1 (?!100\b)(\d+)/gm)].map(([, status = '']) => status);
 }
 
-/** What differs between what a script says and what it does. */
+/** The differences between the stated and the actual statuses of a script. */
 async function differenceOf(
   { id, reproScript: script = '' }: CaseVerdict,
   on: TestServer,
@@ -64,7 +64,7 @@ async function differenceOf(
 }
 
 describe('the repro script of every case', () => {
-  it('comes, run as it is printed, to what the suite saw', {
+  it('reproduces what the suite saw, run as printed', {
     timeout: SCRIPTS_MAX_MS,
   }, async () => {
     const lengthOf = ({ reproScript = '' }: CaseVerdict): number => reproScript.length;
@@ -83,7 +83,7 @@ describe('the repro script of every case', () => {
     expect(verdicts.map(({ id }) => id)).toEqual(listCases().map(({ id }) => id));
   });
 
-  it('has all steps and all bodies', () => {
+  it('contains all steps and all bodies', () => {
     const cut = verdicts.filter(({ reproScript = '' }) =>
       /are left out\.$|body\.bin:/m.test(reproScript),
     );

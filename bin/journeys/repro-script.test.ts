@@ -71,7 +71,7 @@ function bodyOf(stdout: string): string {
 }
 
 describe.each(keyTypes)('an authentication request with a %s key', (keyType) => {
-  it('is repeated by openssl and curl with another key, for a token', async () => {
+  it('is repeated by openssl and curl with another key, and gets a token', async () => {
     const serial = `${keyType} ${hostileSerial}`;
     const key = await signingAlgorithms[keyType].makeKey(seededRandom(keyType));
     await deviceOf(serial, key).authenticate();
@@ -89,7 +89,7 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
     expect(attributes.status).toBe(200);
   });
 
-  it('is refused as the suite was when another key had signed it', async () => {
+  it("is refused, like the suite's, when another key signed it", async () => {
     const algorithm = signingAlgorithms[keyType];
     const key = await algorithm.makeKey(seededRandom(`${keyType} right`));
     const signedBy = await algorithm.makeKey(seededRandom(`${keyType} wrong`));
@@ -103,7 +103,7 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
 });
 
 describe('a request of a device', () => {
-  it('is repeated with its token as a variable, byte by byte, and does the same', async () => {
+  it('is repeated byte by byte, with its token as a variable', async () => {
     const key = await signingAlgorithms.ed25519.makeKey(seededRandom('device'));
     const device = deviceOf('a device', key);
     await device.authenticate();

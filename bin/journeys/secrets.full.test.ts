@@ -69,7 +69,7 @@ class Eavesdropper {
   }
 }
 
-/** A target that does everything right, but tells in a header what it was sent. */
+/** A correct target that echoes the request in a response header. */
 function listening(eavesdropper: Eavesdropper): Defect {
   return {
     id: 'answers-tell-secrets',
@@ -114,7 +114,7 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
       allEvidence: true,
       onVerdict: (verdict) => lines.push(verdictNdjson(verdict), verdictLine(verdict)),
     });
-    // A failure has its way to be repeated in the report, so that each case is told as one.
+    // A report has a repro script only for failures, so every case is reported as one.
     const verdicts = result.verdicts.map((verdict) => asFailed(verdict, proxy.baseUrl));
     return { ...result, verdicts, lines: lines.join('\n') };
   } finally {
@@ -139,14 +139,14 @@ function formsOf(result: ConformanceResult): Readonly<Record<string, string>> {
   };
 }
 
-/** The ways in which a secret may stand in a text. */
+/** The forms in which a secret may appear in a text. */
 function spellings(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)];
 }
 
 describe('secrets', () => {
-  it('stand in no form of a report, whatever fails', { timeout: RUN_MAX_MS }, async () => {
+  it('appear in no form of a report, whatever fails', { timeout: RUN_MAX_MS }, async () => {
     const server = await startTestServer({ clock: systemClock, adminPassword });
     const eavesdropper = new Eavesdropper();
     try {

@@ -33,14 +33,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Listens on a free port and does to every connection what it is told. */
+/** Listens on a free port, and handles every connection with a callback. */
 async function listener(onSocket: (socket: Socket) => void): Promise<Server & { port: number }> {
   const server = createServer((socket) => onSocket(socket.on('error', () => socket.destroy())));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(server, { port: (server.address() as AddressInfo).port });
 }
 
-/** Runs to the end; must be exit code 3 with one line, which is returned. */
+/** Runs a command that must end with exit code 3 and one line; returns the line. */
 async function failsToSetUp(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -104,14 +104,14 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     },
   );
 
-  it('when what listens there is not an HTTP server', async () => {
+  it('when the server there is not an HTTP server', async () => {
     const babbler = await listener((socket) => socket.end('220 mail ready\r\n'));
     const line = await failsToSetUp(simulate(`http://127.0.0.1:${babbler.port}`));
     expect(line).toContain('not an HTTP server');
     babbler.close();
   });
 
-  it('when what listens there speaks no TLS', async () => {
+  it('when the server there does not speak TLS', async () => {
     const line = await failsToSetUp(simulate(ready.baseUrl.replace('http:', 'https:')));
     expect(line).toContain('does not speak TLS');
   });
@@ -218,7 +218,7 @@ describe('a run that decides nothing', () => {
 });
 
 describe('Ctrl-C', () => {
-  it('ends a fleet with its summary', async () => {
+  it('ends a running fleet with its summary', async () => {
     const words = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
     const file = join(folder, 'fleet.json');
     const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
@@ -228,7 +228,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
   });
 
-  it('ends it with its summary and exit code 130 when it comes twice, before it began', async () => {
+  it('pressed twice before the start ends a fleet with its summary and 130', async () => {
     const sockets = new Set<Socket>();
     const mute = await listener((socket) => sockets.add(socket));
     const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));
@@ -251,7 +251,7 @@ describe('a proxy in the environment', () => {
     async (url, hint) => {
       const environment = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
       const sentence = await failsToSetUp(['conform', '--url', url, '--anonymous'], environment);
-      expect(sentence.endsWith(`the server runs${hint}`), sentence).toBe(true);
+      expect(sentence.endsWith(`the server is running${hint}`), sentence).toBe(true);
     },
   );
 });

@@ -46,7 +46,7 @@ function judge(
   });
 }
 
-/** The verdicts that are none of a good run, as lines to read. */
+/** The verdicts that a good run does not have, as lines of text. */
 function troubles({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict))
@@ -64,7 +64,7 @@ const hooks = readHookFile(
 );
 
 describe('a server that is steered by hooks', () => {
-  it('is judged without the suite ever using its management API for that', {
+  it('is judged without any call of its management API', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const result = await judge(['deployment-status/success', 'deployment-log/'], { hooks });
@@ -74,7 +74,7 @@ describe('a server that is steered by hooks', () => {
     expect(result.leftBehind).toEqual([]);
   });
 
-  it('skips what a hook cannot do, with the name of the step', {
+  it('has cases skipped whose step the hook cannot do, by name', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const result = await judge(['configuration/', 'time/token-lasts'], { hooks });
@@ -85,7 +85,7 @@ describe('a server that is steered by hooks', () => {
     );
   });
 
-  it('cannot be judged when the hook does not find the way in', {
+  it('cannot be judged when the hook cannot reach it', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const broken = readHookFile('{command: [node, steering-hook.mjs], steps: {login: }}', '/');
@@ -96,7 +96,7 @@ describe('a server that is steered by hooks', () => {
 });
 
 describe('the control listener', () => {
-  it('is refused at the start with a wrong token, and with a wrong place', async () => {
+  it('fails the start with a wrong token, and with a wrong URL', async () => {
     const url = server.controlUrl;
     await expect(judge(['time/'], { control: { url, token: 'wrong' } })).rejects.toMatchObject({
       code: 'control-refused',
@@ -108,7 +108,7 @@ describe('the control listener', () => {
     });
   });
 
-  it('leaves neither tenant nor secret behind', { timeout: SUITE_MAX_MS }, async () => {
+  it('is left without tenants and secrets of the suite', { timeout: SUITE_MAX_MS }, async () => {
     const { controlUrl: url, controlToken: token, adminToken } = server;
     const credentials = { token: adminToken };
     const result = await judge(['tenants/', 'roles/'], { credentials, control: { url, token } });
@@ -123,14 +123,14 @@ describe('the control listener', () => {
 describe('capabilities', () => {
   const ofOpenSource = ['artifact-listing', 'audit-log', 'deployments-v2', 'monitor'];
 
-  it('are all there on the whole server, by a few requests', async () => {
+  it('are all found on the reference server, with a few requests', async () => {
     const { capabilities } = await judge(['none/']);
     const parts = capabilities.filter(({ evidence }) => evidence?.includes('was answered'));
     expect(parts.map(({ probed }) => probed)).toEqual(parts.map(() => 'offered'));
     expect(parts).toHaveLength(8);
   });
 
-  it('that a dialect lacks are found out, and skip their cases', {
+  it('that a dialect lacks are detected, and their cases skipped', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const other = await startServer({
@@ -180,7 +180,7 @@ describe('capabilities', () => {
     }
   });
 
-  it('that are declared missing and answer are reported, and their cases are not run', async () => {
+  it('that are declared missing but work are reported, and their cases not run', async () => {
     const result = await judge(['monitor/'], { declared: { without: ['monitor'] } });
     const [message, ...others] = result.verdicts;
     expect(message).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
@@ -191,12 +191,12 @@ describe('capabilities', () => {
     expect(row?.contradiction).toContain('declared as missing');
   });
 
-  it('that are declared and were not given to the run fail', async () => {
+  it('that are declared but not available to the run fail', async () => {
     const result = await judge(['none/'], { declared: { with: ['clock-control'] } });
     expect(result.verdicts).toMatchObject([{ id: 'capabilities/clock-control', verdict: 'fail' }]);
   });
 
-  it('are accepted as declared when nothing is probed', async () => {
+  it('are accepted as declared when probing is off', async () => {
     const { capabilities } = await judge(['none/'], { probe: false });
     const probed = capabilities.filter(({ capability }) => capability === 'connect');
     expect(probed).toMatchObject([{ declared: 'unsaid', probed: 'unknown' }]);

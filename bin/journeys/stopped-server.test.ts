@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { startServe } from '../testing/built-command.ts';
 
-it('a process that was stopped and goes on has had no stall of its own', async () => {
+it('a process that was stopped and continued does not report a stall', async () => {
   const { running, ready } = await startServe();
   onTestFinished(async () => {
     await running.end();

@@ -30,19 +30,19 @@ describe('a wrong command line', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('is found in the environment too', async () => {
+  it('is also found in the environment', async () => {
     const { code, stderr } = await runCommand(['serve'], { FLEETBED_ADMIN_PASSWORD: 'short' });
     expect(code).toBe(2);
     expect(stderr).toContain('(env: FLEETBED_ADMIN_PASSWORD) is invalid');
   });
 
-  it('shows the commands when there is none, with exit code 2', async () => {
+  it('without a command shows the commands, with exit code 2', async () => {
     const { code, stderr } = await runCommand([]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/serve[\s\S]*simulate[\s\S]*conform[\s\S]*demo/);
   });
 
-  it('cannot steer the terminal', async () => {
+  it('cannot send control characters to the terminal', async () => {
     const { stderr } = await runCommand(['serve', '--port', '\x1b[31m']);
     expect(stderr).toContain('\\u{1b}[31m');
   });
@@ -98,7 +98,7 @@ describe('an internal error', () => {
     expect(stderr).toBe('fleetbed: internal error: planted\n');
   });
 
-  it('shows its stack when asked', async () => {
+  it('shows its stack with FLEETBED_DEBUG', async () => {
     const environment = { ...planted, FLEETBED_DEBUG: '1' };
     const { stderr } = await runCommand(['conform', '--url', 'http://h'], environment);
     expect(stderr).toMatch(/planted\n[\s\S]*\n\s+at /);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commands, programFor } from '../program.ts';
 
 describe('the options and examples of all commands', { timeout: 120_000 }, () => {
-  /** Of other words for the same thing, the one that every command uses. */
+  /** Synonyms, each with the word that every command uses instead. */
   const sameMeaning: readonly [RegExp, RegExp][] = [
     [/base url/i, /^--url$/],
     [/control listener$|control listener \(/i, /^--(control-)?(url|port)$/],
@@ -35,7 +35,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     return [program, ...below(program)].filter(isShown);
   }
 
-  /** What `--help` prints. */
+  /** The output of `--help`. */
   function helpOf(command: Command): string {
     let text = '';
     command.configureOutput({ ...quiet, writeOut: (part) => (text += part) }).outputHelp();
@@ -45,7 +45,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   const examplesIn = (help: string) =>
     [...help.matchAll(/^ {2}fleetbed (.*)$/gm)].map(([, words = '']) => words.split(' '));
 
-  it('call one thing by one name', async () => {
+  it('use one name for one thing', async () => {
     for (const command of await allCommands()) {
       for (const { long, description, hidden } of command.options) {
         if (hidden) continue;
@@ -57,7 +57,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     }
   });
 
-  it('are shown with examples that parse', async () => {
+  it('have examples that parse', async () => {
     const lacking: string[] = [];
     for (const command of await allCommands()) {
       const [, after = ''] = helpOf(command).split('\nExamples:\n');

@@ -41,7 +41,7 @@ async function run(script: string, password = adminPassword) {
   return { stdout, stderr, code };
 }
 
-describe('the walk of the guide', () => {
+describe('the curl walk-through of the guide', () => {
   it('uses nothing of this project', () => {
     expect(walk).toContain('openssl dgst');
     expect(walk).not.toMatch(/fleetbed |node |npx /);
@@ -56,7 +56,7 @@ describe('the walk of the guide', () => {
     expect(readFileSync(join(folder, 'motd'), 'utf8')).toBe('hello from release 2\n');
   });
 
-  it('works on a server that accepts devices by itself, too', async () => {
+  it('also works on a server that accepts devices automatically', async () => {
     await server.close();
     server = await startTestServer({ adminPassword, autoAccept: true });
     const { stdout, code } = await run(walk);

@@ -5,11 +5,16 @@ import type { FleetResult } from '../../simulator/result/result.ts';
 import { jsonFile, type ReportForm } from './reports.ts';
 
 interface FleetForm extends ReportForm<FleetResult> {
-  /** As help of `report render` names it, which reads a result; absent for the result itself. */
+  /**
+   * The name in the help of `report render`; absent for the result itself, which that command
+   * reads.
+   */
   readonly title?: string;
 }
 
-/** Each is one of `simulate --report`, and but for the result itself an option of `report render`. */
+/**
+ * The forms of `simulate --report`; all but the result itself are also options of `report render`.
+ */
 export const fleetForms: readonly FleetForm[] = [
   { form: 'json', render: jsonFile },
   { form: 'junit', title: 'JUnit XML', render: fleetJunit },

@@ -1,25 +1,25 @@
-/** Who a command is at the management API: a login, or a user's token in its place. */
+/** The user of a command at the management API: a login, or a user's token. */
 import { type Command, Option } from 'commander';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
-/** What `addLoginOptions` adds; at most one of the two secrets. */
+/** The values of the options that `addLoginOptions` adds; at most one of the two secrets is set. */
 export interface LoginOptions {
   readonly email: string;
   readonly password?: string | undefined;
   readonly token?: string | undefined;
 }
 
-/** The user of the options, if they name one. */
+/** The user that the options name; undefined when they name none. */
 export function userOf({ email, password, token }: LoginOptions) {
   if (token !== undefined) return { token };
   return password === undefined ? undefined : { email, password };
 }
 
-/** Both ways, for a sentence. */
+/** Both ways to name a user, for a sentence. */
 export const loginWays = `--password (env: ${secretVariables.password}) or --token (env: ${secretVariables.userToken})`;
 
-/** Adds them; where the environment holds both, or the other one, the command line wins. */
+/** Adds the options; a secret on the command line overrides both variables, a token a password. */
 export function addLoginOptions(command: Command): Command {
   const { password, userToken } = secretVariables;
   return command

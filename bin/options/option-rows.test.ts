@@ -63,7 +63,7 @@ describe('rows of options', () => {
     });
   });
 
-  it('have their default values where nobody gives one', () => {
+  it('have default values when none is given', () => {
     expect(settingsOf()).toEqual({ names: new Set(), countMax: 3, isOn: false });
   });
 
@@ -83,7 +83,7 @@ describe('rows of options', () => {
     expect(help).toContain('a count (default: 3)');
   });
 
-  it('give the default values and check values', () => {
+  it('supply the default values and check values', () => {
     expect(defaultsOf(rows)).toEqual({ names: new Set(), countMax: 3, isOn: false });
     expect(optionProblem(rows, { countMax: 9, other: 1 })).toBeUndefined();
     expect(optionProblem(rows, { countMax: 10 })).toBe('countMax must not be 10');

@@ -1,4 +1,6 @@
-/** From the rows of a table of options to a command's options, and from their values to settings. */
+/**
+ * Turns the rows of a table of options into a command's options, and their values into settings.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   defaultsOf,
@@ -16,10 +18,10 @@ export function addOptionRows(command: Command, rows: OptionRows): Command {
   return command;
 }
 
-/** An option row, however its value is read. */
+/** An option row of any kind of value. */
 type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
 
-/** @param parse reads the value; undefined for a switch and for a text as it is. */
+/** Reads the text of an option; there is none for a switch or a plain text. */
 export type Parser = (text: string, previous: never) => unknown;
 
 /** Adds the option of a row, and the one that switches it off where there is one. */
@@ -56,7 +58,7 @@ function optionOf(row: ShownRow, parse: Parser | undefined): Option {
   return option;
 }
 
-/** How a value of a kind that commands share is read. */
+/** The parser of a kind of value that commands share. */
 export function parserOf(cli: OptionValue): Parser | undefined {
   switch (cli.kind) {
     case 'count':
@@ -103,8 +105,8 @@ function reader(read: (text: string) => unknown, accepted: string): Parser {
 }
 
 /**
- * The settings that rows make of the values that commander gives, by the names of the rows: those
- * that were given, and the defaults of the others.
+ * The settings of the values that commander gives, by the names of the rows: the given values, and
+ * the defaults of the other rows.
  */
 export function settingsOfOptions<Rows extends OptionRows>(
   rows: Rows,
@@ -119,7 +121,7 @@ export function settingsOfOptions<Rows extends OptionRows>(
   return { ...defaultsOf(rows), ...Object.fromEntries(settings) };
 }
 
-/** The name under which commander gives the value of a flag. */
+/** The name by which commander stores the value of a flag. */
 export function valueName(flag: string): string {
   return new Option(flag).attributeName();
 }

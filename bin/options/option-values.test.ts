@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import * as values from './option-values.ts';
 
-/** What a parser says about texts that it must not take. */
+/** The message of a parser for a text that it must refuse. */
 function refuses(parse: (text: string) => unknown, texts: readonly string[], accepted: RegExp) {
   for (const text of texts) {
     const attempt = () => parse(text);
@@ -20,7 +20,7 @@ describe('durations', () => {
     ['7d', 604_800_000],
     ['3', 3000],
     ['0', 0],
-  ])('takes %s as %d ms', (text, expected) => {
+  ])('accept %s as %d ms', (text, expected) => {
     expect(values.durationMs(text)).toBe(expected);
   });
 
@@ -29,29 +29,29 @@ describe('durations', () => {
     refuses(values.durationMs, bad, /ms, s, m, h or d/);
   });
 
-  it('refuses zero where something must last', () => {
+  it('refuse zero where it must be positive', () => {
     expect(values.positiveDurationMs('1ms')).toBe(1);
     refuses(values.positiveDurationMs, ['0', '0ms'], /above zero/);
   });
 
-  it('refuses lifetimes that the wire cannot carry', () => {
+  it('refuse lifetimes that the API cannot express', () => {
     expect(values.lifetimeSeconds('15m')).toBe(900);
     refuses(values.lifetimeSeconds, ['0', '999ms', '1.5s'], /whole seconds/);
   });
 });
 
 describe('numbers', () => {
-  it('takes so many a second, whole or not', () => {
+  it('accept rates per second, whole or fractional', () => {
     expect(['20/s', '0.5', '100'].map(values.perSecond(100))).toEqual([20, 0.5, 100]);
     refuses(values.perSecond(100), ['', '0', '-1', '101/s', '5/m', '1e2', 's', '/s'], /20\/s, at/);
   });
 
-  it('takes ports from 0 to 65535 and no others', () => {
+  it('accept ports from 0 to 65535 and no others', () => {
     expect([values.port('0'), values.port('65535')]).toEqual([0, 65_535]);
     refuses(values.port, ['-1', '65536', '80.5', '', 'http', '0x50', ' 80'], /0 .* to 65535/);
   });
 
-  it('takes counts within their bounds and no others', () => {
+  it('accept counts within their bounds and no others', () => {
     const parse = values.count(1, 10);
     expect([parse('1'), parse('10')]).toEqual([1, 10]);
     refuses(parse, ['0', '11', '1.0', '', 'ten', '99999999999999999999'], /from 1 to 10/);
@@ -62,39 +62,39 @@ describe('weights', () => {
   const parse = (text: string) =>
     values.weights(['rsa', 'ecdsa', 'already-installed'])(text, undefined);
 
-  it('takes several names at once and over several uses', () => {
+  it('accept several names at once and over several uses', () => {
     expect(parse('rsa=1, ecdsa=0.5')).toEqual({ rsa: 1, ecdsa: 0.5 });
     const again = values.weights(['rsa', 'ecdsa'])('ecdsa=2', { rsa: 1 });
     expect(again).toEqual({ rsa: 1, ecdsa: 2 });
   });
 
-  it('takes a name alone for a weight of 1', () => {
+  it('accept a name alone as a weight of 1', () => {
     expect(parse('rsa')).toEqual({ rsa: 1 });
     expect(parse('rsa,ecdsa=3')).toEqual({ rsa: 1, ecdsa: 3 });
   });
 
-  it('refuses unknown names and odd weights, and lists the names', () => {
+  it('refuse unknown names and invalid weights, and list the names', () => {
     const bad = ['dsa=1', 'dsa', 'rsa=', '=1', 'rsa=-1', 'rsa=1,', 'rsa=x', 'rsa=9999999', ''];
     refuses(parse, bad, /rsa, ecdsa, already-installed/);
   });
 
-  it('refuses a name given twice and weights that are all zero', () => {
+  it('refuse a name given twice, and weights that are all zero', () => {
     refuses(parse, ['rsa=1,rsa=2', 'rsa=0'], /once.*above zero/);
     expect(() => values.weights(['rsa'])('rsa=2', { rsa: 1 })).toThrow(/once/);
   });
 
-  it('refuses names that every object has', () => {
+  it('refuse names that every object has', () => {
     refuses(parse, ['constructor=1', '__proto__=1', 'toString=1'], /names rsa/);
   });
 });
 
 describe('texts', () => {
-  it('takes header prefixes as they stand in header names', () => {
+  it('accept header prefixes as they appear in header names', () => {
     expect(values.headerPrefix('X-MEN')).toBe('X-MEN');
     refuses(values.headerPrefix, ['', 'X-', '-X', 'X--Y', 'X SVC', '1X', 'X-É', 'X:Y'], /X-SVC/);
   });
 
-  it('takes http and https URLs and drops the slash at their end', () => {
+  it('accept http and https URLs, and drop the slash at their end', () => {
     expect(values.baseUrl('http://127.0.0.1:8080/')).toBe('http://127.0.0.1:8080');
     expect(values.baseUrl('https://staging.example.com/fleet//')).toBe(
       'https://staging.example.com/fleet',
@@ -107,17 +107,17 @@ describe('texts', () => {
     );
   });
 
-  it('takes e-mail addresses without colons', () => {
+  it('accept e-mail addresses without colons', () => {
     expect(values.email('admin@example.com')).toBe('admin@example.com');
     refuses(values.email, ['', 'admin', '@example.com', 'a@', 'a:b@c', 'a b@c', 'a@b@c'], /e-mail/);
   });
 
-  it('takes passwords that the server takes', () => {
+  it('accept passwords that the server accepts', () => {
     expect(values.adminPassword('12345678')).toBe('12345678');
     refuses(values.adminPassword, ['', '1234567'], /at least 8/);
   });
 
-  it('collects report files, one for each form', () => {
+  it('collect report files, one for each form', () => {
     const read = values.reportFiles(['json', 'junit', 'html']);
     const first = read('json=out/report.json');
     expect(read('junit=a=b.xml', first)).toEqual({
@@ -132,14 +132,14 @@ describe('texts', () => {
     expect(() => read('json=other', first)).toThrow(/each once/);
   });
 
-  it('takes a day as its beginning in UTC, and a moment as it stands', () => {
+  it('accept a date as midnight UTC, and a time unchanged', () => {
     expect(values.momentMs('2027-08-25')).toBe(Date.UTC(2027, 7, 25));
     expect(values.momentMs('2027-08-25T02:00:00+02:00')).toBe(Date.UTC(2027, 7, 25));
     const bad = ['', '2027', '2027-02-30', '2027-13-01', '25.08.2027', '2027-08-25T00:00:00'];
     refuses(values.momentMs, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
   });
 
-  it('collects names out of a list, each once', () => {
+  it('collect names from a list, each once', () => {
     const parse = values.someOf(['one', 'two', 'three']);
     expect(parse('two,one', undefined)).toEqual(['two', 'one']);
     expect(parse('one, three', ['two', 'one'])).toEqual(['two', 'one', 'three']);
@@ -147,7 +147,7 @@ describe('texts', () => {
     refuses((text) => parse(text, undefined), bad, /one, two, three/);
   });
 
-  it('refuses an empty text and one of spaces', () => {
+  it('refuse an empty text and one of spaces', () => {
     refuses(values.filled, ['', '  '], /non-empty/);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Parsers of option values. Each one takes the text of the command line and returns a typed value,
- * or throws with what is accepted; commander puts the option's name and the value in front.
+ * Parsers of option values. Each returns a typed value for a text of the command line, or throws an
+ * error that says what is accepted; commander prefixes it with the option's name and the value.
  */
 import { InvalidArgumentError } from 'commander';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
@@ -32,35 +32,35 @@ export function positiveDurationMs(text: string): number {
   throw new InvalidArgumentError('Accepted: a duration above zero, such as 500ms or 10s.');
 }
 
-/** A lifetime on the wire, which counts in seconds. @returns whole seconds, at least 1 */
+/** A lifetime that the API states in seconds. @returns whole seconds, at least 1 */
 export function lifetimeSeconds(text: string): number {
   const seconds = durationMs(text) / MS_PER_SECOND;
   if (Number.isInteger(seconds) && seconds >= 1) return seconds;
   throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
 }
 
-/** A day, or a moment with an offset, in ISO 8601. @returns milliseconds since the Unix epoch */
+/** A date, or a time with an offset, in ISO 8601. @returns milliseconds since the Unix epoch */
 export function momentMs(text: string): number {
   const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (isTimestamp(moment)) return timestampMs(moment);
   throw new InvalidArgumentError(
-    'Accepted: a day such as 2027-08-25 (its beginning in UTC), or a moment such as 2027-08-25T08:00:00Z.',
+    'Accepted: a date such as 2027-08-25 (midnight UTC), or a time such as 2027-08-25T08:00:00Z.',
   );
 }
 
-/** So many requests in a time, such as `100/60s`. */
+/** A number of requests per time window, such as `100/60s`. */
 export function rateLimit(text: string): RateLimit {
   const [, requests, window = ''] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
   const limit = { requests: Number(requests), windowSeconds: durationMs(window) / 1000 };
   if (rateLimitFault(limit) === undefined) return limit;
   throw new InvalidArgumentError(
-    'Accepted: requests and a time of whole seconds, such as 100/60s, at most 1000000/1d.',
+    'Accepted: a number of requests per whole seconds, such as 100/60s, at most 1000000/1d.',
   );
 }
 
 /**
- * A parser of so many a second, such as `20/s` or `0.5`.
- * @param max the largest that is accepted
+ * A parser of rates per second, such as `20/s` or `0.5`.
+ * @param max the largest accepted rate
  */
 export function perSecond(max: number): (text: string) => number {
   return (text) => {
@@ -71,14 +71,14 @@ export function perSecond(max: number): (text: string) => number {
   };
 }
 
-/** A part of a whole, such as `0.25`. */
+/** A share from 0 to 1, such as `0.25`. */
 export function share(text: string): number {
   const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 1) return value;
   throw new InvalidArgumentError('Accepted: a number from 0 to 1, such as 0.25.');
 }
 
-/** A parser of names out of a list, given with commas or over several uses of the option. */
+/** A parser of names from a list, separated by commas or given by repeating the option. */
 export function someOf<const Name extends string>(
   names: readonly Name[],
 ): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
@@ -111,8 +111,8 @@ export function count(min: number, max: number): (text: string) => number {
 }
 
 /**
- * A parser of shares such as `rsa=1,ecdsa=2` or `rsa`, also given over several uses of the option.
- * @param names the names that exist; any name is accepted where that is checked later
+ * A parser of shares such as `rsa=1,ecdsa=2` or `rsa`, which may also be given by repeating the option.
+ * @param names the known names; without them any name is accepted, to be checked later
  */
 export function weights(
   names?: readonly string[],
@@ -122,7 +122,7 @@ export function weights(
     const all: Weights = { ...previous, ...Object.fromEntries(added) };
     const isRepeated = Object.keys(all).length < Object.keys(previous).length + added.length;
     if (!isRepeated && Object.values(all).some((value) => value > 0)) return all;
-    throw new InvalidArgumentError('Accepted: each name once, at least one weight above zero.');
+    throw new InvalidArgumentError('Accepted: each name once, and at least one weight above zero.');
   };
 }
 
@@ -131,7 +131,7 @@ function weight(share: string, names: readonly string[] | undefined): readonly [
   const isKnown = names === undefined ? name !== '' : names.includes(name);
   if (isKnown && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
   const known = names === undefined ? '' : ` names ${names.join(', ')},`;
-  const weights = `weights from 0 to ${WEIGHT_MAX}, 1 without one`;
+  const weights = `weights from 0 to ${WEIGHT_MAX} (1 if omitted)`;
   throw new InvalidArgumentError(`Accepted: name=weight,${known} ${weights}.`);
 }
 
@@ -143,7 +143,9 @@ export function headerPrefix(text: string): string {
   );
 }
 
-/** Where a server listens, such as `https://staging.example.com`; a slash at the end is removed. */
+/**
+ * The base URL of a server, such as `https://staging.example.com`; a slash at the end is removed.
+ */
 export function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
@@ -153,7 +155,7 @@ export function baseUrl(text: string): string {
   );
 }
 
-/** An e-mail address, as far as HTTP Basic cares: something on both sides of @ and no colon. */
+/** An e-mail address that fits HTTP Basic: a text on both sides of @, and no colon. */
 export function email(text: string): string {
   if (/^[^\s:@]+@[^\s:@]+$/.test(text)) return text;
   throw new InvalidArgumentError('Accepted: an e-mail address, such as admin@example.com.');
@@ -185,22 +187,22 @@ export function redisUrl(text: string): string {
   );
 }
 
-/** A password that the server takes. */
+/** A password that the server accepts. */
 export function adminPassword(text: string): string {
   if (text.length >= PASSWORD_MIN_CHARACTERS) return text;
   throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_MIN_CHARACTERS} characters.`);
 }
 
-/** `FORM=FILE` with one of these forms, each at most once. */
+/** A parser of `FORM=FILE` with one of these forms, each at most once. */
 export function reportFiles(forms: readonly string[]) {
   return (text: string, previous: Readonly<Record<string, string>> = {}) => {
     const [, form = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
     if (forms.includes(form) && file && !(form in previous)) return { ...previous, [form]: file };
-    throw new InvalidArgumentError(`Accepted: ${fileForms(forms, 'and')}, each once.`);
+    throw new InvalidArgumentError(`Accepted: ${fileForms(forms, 'and')}, each at most once.`);
   };
 }
 
-/** Such as `json=FILE, junit=FILE or html=FILE`. */
+/** A list such as `json=FILE, junit=FILE or html=FILE`. */
 export function fileForms(forms: readonly string[], word: 'and' | 'or'): string {
   const files = forms.map((form) => `${form}=FILE`);
   return [files.slice(0, -1).join(', '), ...files.slice(-1)].join(` ${word} `);

@@ -1,6 +1,6 @@
 /**
- * Report files: `--report FORM=FILE`, for each form in which a command can write its run. A form is
- * a row of the command's table; option, help and files are derived from it.
+ * Report files: `--report FORM=FILE`, for each form in which a command can write its result. Option,
+ * help and files are derived from the command's table of forms.
  */
 import { printableJson } from '../../fixtures/printable.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
@@ -10,14 +10,14 @@ import { fileForms } from './option-values.ts';
 export interface ReportForm<Run> {
   /** The name of the form in `--report FORM=FILE`. */
   readonly form: string;
-  /** The whole file; called only where the form is wanted. */
+  /** Returns the content of the file; called only for requested forms. */
   readonly render: (run: Run) => string;
 }
 
 /** Paths of files by form. */
 export type ReportFiles = Readonly<Record<string, string>>;
 
-/** The row of the option `--report`. @param help its sentence, of the list of forms */
+/** The row of the option `--report`. @param help makes its help of the list of forms */
 export function reportOption<Run>(
   forms: readonly ReportForm<Run>[],
   help: (list: string) => string,
@@ -30,14 +30,14 @@ export function reportOption<Run>(
   } as const;
 }
 
-/** Makes sure, before the run begins, that every report can be written. @throws CommandError */
+/** Checks, before the run begins, that every report can be written. @throws CommandError */
 export async function prepareReports(files: ReportFiles = {}): Promise<void> {
   for (const [form, path] of Object.entries(files)) {
     await requireWritable(`--report ${form}=FILE`, path);
   }
 }
 
-/** Writes the reports that were asked for. @throws CommandError */
+/** Writes the requested reports. @throws CommandError */
 export async function writeReports<Run>(
   forms: readonly ReportForm<Run>[],
   files: ReportFiles = {},

@@ -40,7 +40,7 @@ function isSecret({ flags }: Option): boolean {
   return /pass|secret|token|jwt|credential|redis|\bauth/i.test(flags);
 }
 
-describe('an option with a secret for its value', () => {
+describe('an option with a secret value', () => {
   it('has its variable in every command, and no refusal shows the value', () => {
     const secrets = all.filter(({ option }) => isSecret(option));
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
@@ -76,7 +76,7 @@ describe('an option with a secret for its value', () => {
     [
       'terminal x --url http://127.0.0.1:1',
       {},
-      '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
+      'name a user with --password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN).',
     ],
     ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
     [
@@ -89,7 +89,7 @@ describe('an option with a secret for its value', () => {
       {},
       'needs --control-token (env: FLEETBED_CONTROL_TOKEN)',
     ],
-  ])('is asked for in both forms: fleetbed %s', async (words, environment, sentence) => {
+  ])('is named with its variable when it is missing: fleetbed %s', async (words, environment, sentence) => {
     const given = { ...unasked, ...environment };
     const { code, stderr } = await runCommand(words.split(' '), given);
     expect(stderr).toContain(sentence);
@@ -98,7 +98,7 @@ describe('an option with a secret for its value', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('is taken from the command line where both have one', async () => {
+  it('is taken from the command line if both give one', async () => {
     const environment = { FLEETBED_REDIS: 'nonsense' };
     const { stderr } = await runCommand(
       ['simulate', '--redis', 'redis://127.0.0.1:1', '--plan', '/nonexistent'],

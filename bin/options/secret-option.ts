@@ -1,11 +1,11 @@
 /**
- * Options with a secret value. A command line can be read by every user of the machine and stays in
- * the history of the shell, so each of them can be given in the environment instead.
+ * Options with a secret value. Every user of the machine can read a command line, and shells keep it
+ * in their history, so each secret can be given in the environment instead.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as values from './option-values.ts';
 
-/** Variables of the environment that hold secrets, by what they hold. */
+/** The environment variables of secrets, by the kind of secret. */
 export const secretVariables = {
   adminPassword: 'FLEETBED_ADMIN_PASSWORD',
   password: 'FLEETBED_PASSWORD',
@@ -17,7 +17,7 @@ export const secretVariables = {
   workerSecret: 'FLEETBED_WORKER_SECRET',
 } as const;
 
-/** An option with a secret for its value; no refusal shows it. */
+/** An option with a secret value, which no refusal shows. */
 export class SecretOption extends Option {
   /** The command does nothing without it. */
   isNeeded = false;
@@ -36,13 +36,13 @@ export class SecretOption extends Option {
         return parse(text);
       } catch (error) {
         if (!(error instanceof InvalidArgumentError)) throw error;
-        // What the environment holds is wrong only where the command line has nothing else.
+        // A wrong value in the environment matters only if the command line gives none.
         return new RefusedValue(`the value of option ${this.named} is invalid. ${error.message}`);
       }
     });
   }
 
-  /** Refuses the command without it, and names both ways to give it. */
+  /** Makes the option required; a refusal names both ways to give it. */
   needed(): this {
     this.isNeeded = true;
     return this;
@@ -54,7 +54,7 @@ export class SecretOption extends Option {
   }
 }
 
-/** Ends the command when an option that it needs is given neither way, or one is not accepted. */
+/** Ends the command when a required option is given neither way, or a value is invalid. */
 export function requireSecrets(command: Command): void {
   for (const option of command.options) {
     if (!(option instanceof SecretOption)) continue;
@@ -74,7 +74,7 @@ class RefusedValue {
   }
 }
 
-/** A variable that is set to nothing counts as one that is not set, as CI systems leave them. */
+/** Treats empty variables, as CI systems leave them, as unset. */
 export function dropEmptyVariables(environment: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith('FLEETBED_') && value === '') delete environment[name];

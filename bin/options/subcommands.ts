@@ -1,4 +1,4 @@
-/** Subcommands of commands that have options and an action of their own. */
+/** Subcommands of commands that also have their own options and action. */
 import type { Command } from 'commander';
 
 /** A subcommand by name; its file is loaded when it is called. */

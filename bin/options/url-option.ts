@@ -2,30 +2,33 @@
 import { type Command, Option } from 'commander';
 import * as values from './option-values.ts';
 
-/** The environment's name for the server. */
+/** The environment variable with the URL of the server. */
 const urlVariable = 'FLEETBED_URL';
 
 /** The option `--force` of a command that cleans up by a ledger. */
 export function forceOption(): Option {
   return new Option(
     '--force',
-    "use a URL that is not the ledger's, and strike what is not on the server from the ledger",
+    'accept a URL other than that in the ledger, and drop from the ledger what the server does not have',
   );
 }
 
-/** Why a clean-up that found nothing of a ledger on a server has not struck it from the ledger. */
+/** Why a clean-up that found nothing of a ledger on a server keeps the ledger. */
 export function doubtSentence(baseUrl: string): string {
   return (
-    `${baseUrl} knows nothing of what is left in the ledger, so the ledger was kept: ` +
-    'it is another server, or was reset; in the latter case add --force'
+    `${baseUrl} has nothing of what the ledger lists, so the ledger is kept: ` +
+    'this is another server, or it was reset; if it was reset, add --force'
   );
 }
 
 interface UrlOptionSettings {
   readonly description: string;
-  /** Its value when nothing gives one. */
+  /** The value without option and variable. */
   readonly defaultUrl?: string;
-  /** False where a file of an earlier run knows the server better than the environment. */
+  /**
+   * False where a file of an earlier run names the server, and the environment must not override
+   * it.
+   */
   readonly isInEnvironment?: boolean;
 }
 

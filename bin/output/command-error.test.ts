@@ -9,7 +9,7 @@ function systemError(code: string, more: object = {}): Error {
 describe('errors as sentences', () => {
   it.each([
     ['ECONNREFUSED', /nothing listens there; check --url/],
-    ['ENOTFOUND', /no host of this name/],
+    ['ENOTFOUND', /no host has this name/],
     ['ERR_SSL_WRONG_VERSION_NUMBER', /try http:\/\//],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /self-signed; .*--ca FILE/],
     ['SELF_SIGNED_CERT_IN_CHAIN', /--ca FILE/],
@@ -17,14 +17,14 @@ describe('errors as sentences', () => {
     ['CERT_HAS_EXPIRED', /expired/],
     ['CERT_NOT_YET_VALID', /not valid yet/],
     ['HPE_INVALID_CONSTANT', /not an HTTP server/],
-  ])('says what %s means and what to do, with exit code 3', (code, sentence) => {
+  ])('say what %s means and what to do, with exit code 3', (code, sentence) => {
     const report = describeError(systemError(code), 'https://h');
     expect(report.exitCode).toBe(3);
     expect(report.sentence).toMatch(sentence);
     expect(report.sentence).toMatch(/^https:\/\/h: /);
   });
 
-  it('says that HTTP clients block a port, which fetch says in a message alone', async () => {
+  it("say that HTTP clients block a port, which only fetch's message shows", async () => {
     const error: unknown = await fetch('http://127.0.0.1:1').catch((cause: unknown) => cause);
     const { sentence, exitCode } = describeError(error, 'http://127.0.0.1:1');
     expect([exitCode, sentence]).toEqual([
@@ -33,14 +33,14 @@ describe('errors as sentences', () => {
     ]);
   });
 
-  it('gives the innermost cause of a fetch that failed for a reason not known here', () => {
+  it('give the innermost cause of a failed fetch of unknown reason', () => {
     const error = new TypeError('fetch failed', { cause: new Error('odd proxy') });
     expect(setUpError(error, 'http://h').message).toMatch(
       /^http:\/\/h: the request failed \(odd proxy\); check --url/,
     );
   });
 
-  it('finds the cause behind other errors', () => {
+  it('find the cause behind other errors', () => {
     const wrapped = new Error('outer', {
       cause: new Error('inner', { cause: systemError('EPROTO') }),
     });
@@ -49,13 +49,13 @@ describe('errors as sentences', () => {
     expect(describeError(new Error('outer', { cause: several })).exitCode).toBe(3);
   });
 
-  it('names the busy port', () => {
+  it('name the busy port', () => {
     expect(describeError(systemError('EADDRINUSE', { port: 8080 })).sentence).toMatch(
       /^port 8080 is in use; .*0 for any free/,
     );
   });
 
-  it('keeps the sentence and the exit code of a foreseen fault', () => {
+  it('keep the sentence and the exit code of a CommandError', () => {
     const error = new CommandError('cannot write x: the disk is full', exitCodes.setUp);
     expect(describeError(new Error('outer', { cause: error }))).toEqual({
       exitCode: 3,
@@ -64,7 +64,7 @@ describe('errors as sentences', () => {
   });
 
   it.each([[new TypeError('x is undefined')], ['thrown text'], [undefined]])(
-    'calls anything else internal error, with exit code 70: %s',
+    'call anything else an internal error, with exit code 70: %s',
     (error) => {
       const report = describeError(error);
       expect(report.exitCode).toBe(70);
@@ -72,13 +72,13 @@ describe('errors as sentences', () => {
     },
   );
 
-  it('does not follow causes for ever', () => {
+  it('do not follow causes for ever', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(describeError(circle).exitCode).toBe(70);
   });
 
-  it('turns a failed set-up into exit code 3, known or not', () => {
+  it('turn a failed set-up into exit code 3, known or not', () => {
     expect(setUpError(new Error('no such artifact'), 'http://h')).toMatchObject({
       exitCode: 3,
       message: 'no such artifact',
@@ -111,7 +111,7 @@ describe('exit codes', () => {
     [[1, 70], 1],
     [[70, 4], 70],
     [[], 4],
-  ] as const)('of the parts %j come to %d', (parts, whole) => {
+  ] as const)('of the parts %j combine to %d', (parts, whole) => {
     expect(worstExitCode(parts)).toBe(whole);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Turns anything thrown into one sentence with a remedy, and an exit code. The only place where
- * errors become text for the command line.
+ * Turns anything thrown into one sentence with a remedy, and an exit code. Only this file turns
+ * errors into text for the command line.
  */
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** An error that a command foresees: its message is a complete sentence with a remedy. */
+/** An expected error of a command: its message is a complete sentence with a remedy. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
@@ -15,38 +15,38 @@ export class CommandError extends Error {
   }
 }
 
-/** What is printed and returned for an error. */
+/** The printed sentence and the exit code of an error. */
 export interface ErrorDescription {
   readonly exitCode: ExitCode;
   readonly sentence: string;
 }
 
-const checkServer = 'check --url and that the server runs';
+const checkServer = 'check --url and that the server is running';
 const trust = 'give its certificate, or that of its authority, with --ca FILE';
 const otherPort = 'choose another port, or 0 for any free one';
 
-/** Codes of the system when a server cannot listen. */
+/** Sentences by the system's error code when a server cannot listen. */
 const notListening: Readonly<Record<string, (at: { port: number; address: string }) => string>> = {
   EADDRINUSE: ({ port }) => `port ${port} is in use; ${otherPort}`,
   EACCES: ({ port }) => `this user may not listen on port ${port}; ${otherPort}`,
   EADDRNOTAVAIL: ({ address }) => `${address} is not an address of this machine; check --host`,
 };
 
-/** Codes of the system and of TLS: what happened, and the way out. */
+/** Sentences by error code of the system and of TLS: the cause, and the way out. */
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: `nothing listens there; ${checkServer}`,
   ECONNRESET: `the connection was closed; ${checkServer}`,
-  ENOTFOUND: `there is no host of this name; ${checkServer}`,
+  ENOTFOUND: `no host has this name; ${checkServer}`,
   EAI_AGAIN: `the host's name cannot be resolved; ${checkServer}`,
   EHOSTUNREACH: `the host cannot be reached; ${checkServer}`,
-  ENETUNREACH: `its network cannot be reached; ${checkServer}`,
+  ENETUNREACH: `the host's network cannot be reached; ${checkServer}`,
   ETIMEDOUT: `no answer came in time; ${checkServer}`,
   UND_ERR_SOCKET: `the connection was closed; ${checkServer}`,
   UND_ERR_CONNECT_TIMEOUT: `no answer came in time; ${checkServer}`,
-  HPE: `what answers there is not an HTTP server; ${checkServer}`,
-  EPROTO: 'what answers there does not speak TLS; try http:// in place of https://',
+  HPE: `the server there is not an HTTP server; ${checkServer}`,
+  EPROTO: 'the server there does not speak TLS; try http:// in place of https://',
   ERR_SSL_WRONG_VERSION_NUMBER:
-    'what answers there does not speak TLS; try http:// in place of https://',
+    'the server there does not speak TLS; try http:// in place of https://',
   DEPTH_ZERO_SELF_SIGNED_CERT: `the server's certificate is self-signed; ${trust}`,
   SELF_SIGNED_CERT_IN_CHAIN: `the authority of the server's certificate is unknown; ${trust}`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `the authority of the server's certificate is unknown; ${trust}`,
@@ -67,9 +67,9 @@ export function describeError(error: unknown, place?: string): ErrorDescription 
   if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
   for (const cause of chain) {
     const listening = notListening[codeOf(cause)];
-    // A file that may not be read has the code of a port that may not be used.
+    // A forbidden file has the same code as a forbidden port.
     if (listening && ('port' in cause || Reflect.get(cause, 'syscall') === 'listen')) {
-      // Node leaves the port out where any would do.
+      // Node leaves out the port when it is 0.
       const { port = 0, address = '' } = cause as { port?: number; address?: string };
       return { exitCode: exitCodes.setUp, sentence: listening({ port, address }) };
     }
@@ -83,8 +83,8 @@ export function describeError(error: unknown, place?: string): ErrorDescription 
 }
 
 /**
- * The fault of a run that could not be set up: the sentence of a code that is known here, which
- * names the option that helps, else the error's own message.
+ * The error of a run that could not be set up: for a known code the sentence with the option that
+ * helps, else the error's own message.
  * @param place what the error is about, such as the base URL
  */
 export function setUpError(error: Error, place: string): CommandError {
@@ -97,7 +97,7 @@ export function setUpError(error: Error, place: string): CommandError {
 
 const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'];
 
-/** Other tools would go through the proxy, so that the same address works there. */
+/** Names a proxy that other tools would use, because the same address works with them. */
 function proxyHint(place: string): string {
   const host = URL.canParse(place) ? new URL(place).hostname : 'localhost';
   const name = proxyVariables.find((each) => process.env[each]);
@@ -105,7 +105,7 @@ function proxyHint(place: string): string {
   return ` (${name} is set, but fleetbed connects without a proxy)`;
 }
 
-/** Its own message says nothing: the innermost cause does. */
+/** The message "fetch failed" says nothing; the innermost cause does. */
 function failedFetch(error: Error, place: string): string {
   const innermost = causes(error).at(-1) ?? error;
   return `${place}: the request failed (${innermost.message}); ${checkServer}`;

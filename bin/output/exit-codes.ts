@@ -1,4 +1,4 @@
-/** The exit codes of every command, one table. */
+/** The exit codes of all commands. */
 
 /** What an exit code of the command line means; the same in all commands. */
 export const exitCodes = {
@@ -34,7 +34,7 @@ const order: readonly ExitCode[] = [
   exitCodes.pass,
 ];
 
-/** The exit code of a run with these partial results. */
+/** The exit code of a run whose parts have these exit codes: the worst of them. */
 export function worstExitCode(parts: readonly ExitCode[]): ExitCode {
   return order.find((code) => parts.includes(code)) ?? exitCodes.undecided;
 }

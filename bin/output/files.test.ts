@@ -24,12 +24,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-/** The number of a process that is gone. */
+/** The ID of a process that has ended. */
 const gone = () => spawnSync(process.execPath, ['--version']).pid;
 
 describe('a file that a command writes', () => {
   it.each(['whole', 'line by line'])(
-    'is for its owner only, %s, also over another',
+    'is readable by its owner only, %s, also when it replaces another',
     async (how) => {
       writeFileSync(file, 'what was there before');
       chmodSync(file, 0o666);
@@ -40,7 +40,7 @@ describe('a file that a command writes', () => {
     },
   );
 
-  it('takes the drafts of killed writers away, and no other file', async () => {
+  it('removes the drafts of killed writers, and no other file', async () => {
     const left = [`${gone()}`, `${process.pid}`, `${process.pid}.00c0ffee-1`].map(
       (writer) => `journal.har.${writer}.draft`,
     );

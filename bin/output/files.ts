@@ -1,4 +1,4 @@
-/** Files that a command reads or writes; each failure is reported in one sentence. */
+/** Reads and writes the files of a command; each failure is one sentence. */
 import { fchmodSync, fstatSync, open } from 'node:fs';
 import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -8,13 +8,13 @@ import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** To a descriptor, which a stream and a write at once both take. */
+/** Returns a descriptor, which both streams and synchronous writes accept. */
 const openFile = promisify(open);
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
-  EACCES: 'this user may not use it',
-  EPERM: 'this user may not use it',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
@@ -34,7 +34,7 @@ export async function readNamedFile(option: string, path: string): Promise<strin
 }
 
 /**
- * Makes sure, before a run begins, that its result can be written to a file named by an option.
+ * Checks, before a run begins, that its result can be written to a file named by an option.
  * @throws CommandError
  */
 export async function requireWritable(option: string, path: string): Promise<void> {
@@ -48,7 +48,7 @@ export async function requireWritable(option: string, path: string): Promise<voi
   }
 }
 
-/** What a run knows may hold tokens, addresses and what devices say of themselves. */
+/** The output of a run may hold tokens, addresses and data of devices. */
 const OWNER_ONLY = 0o600;
 /** For what is published anyway, such as the certificate of a test authority. */
 export const FOR_ALL = 0o644;
@@ -76,8 +76,8 @@ export async function writeWhole(
 }
 
 /**
- * Opens a file for lines that go out one by one, as empty as a new one, for its owner only.
- * @param option that named it
+ * Opens an empty file for lines that are written one by one, readable by its owner only.
+ * @param option the option that names it
  * @returns the file's descriptor
  * @throws CommandError
  */
@@ -85,7 +85,7 @@ export async function openForLines(option: string, path: string): Promise<number
   await requireWritable(option, path);
   try {
     const file = await openFile(path, 'w', OWNER_ONLY);
-    // One that was there keeps its rights, and a device or a pipe has none to be changed.
+    // An existing file would keep its mode; a device or a pipe has none to change.
     if (fstatSync(file).isFile()) fchmodSync(file, OWNER_ONLY);
     return file;
   } catch (error) {
@@ -94,8 +94,8 @@ export async function openForLines(option: string, path: string): Promise<number
 }
 
 /**
- * The fault of a file that cannot be used.
- * @param what was to be done with which file, such as `--ca cannot read x.pem`
+ * The error of a file that cannot be used.
+ * @param what what failed with which file, such as `--ca cannot read x.pem`
  */
 export function fileError(what: string, error: unknown): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -19,12 +19,12 @@ describe('the exit code of the figures', () => {
       [thresholdWith('met')],
       5,
     ],
-  ] as const)('%s is right', (_what, validity, thresholds, exitCode) => {
+  ] as const)('is right for %s', (_what, validity, thresholds, exitCode) => {
     expect(figuresExitCode({ ...sampleResult, validity, thresholds })).toBe(exitCode);
   });
 });
 
-describe('the exit code of a fleet of which all devices are pending or silent', () => {
+describe('the exit code of a fleet without accepted devices', () => {
   const funnel = { ...sampleResult.funnel, success: 0, failure: 0, aborted: 0 };
   const pending = { ...sampleResult, funnel: { ...funnel, waiting: 2, silent: 1 } };
   const signIns = (answers: Readonly<Record<string, number>>) => {

@@ -1,4 +1,4 @@
-/** What a fleet's run means for the command line: its exit code, and its errors as sentences. */
+/** The outcome of a fleet for the command line: its exit code, and its errors as sentences. */
 
 import { ClusterError } from '../../simulator/cluster/cluster-error.ts';
 import { WorkerFailed } from '../../simulator/cluster/coordinator.ts';
@@ -28,7 +28,7 @@ export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'accept
   if (reconciliation.checked && !reconciliation.ok) return exitCodes.failed;
   if (checks?.requirements.some(({ broken }) => broken > 0)) return exitCodes.failed;
   if (contactDoubt(result) !== undefined) return exitCodes.undecided;
-  // Of the devices of a lost shard nothing is known.
+  // Nothing is known of the devices of a lost shard.
   if (spread !== undefined && spread.lost.length > 0) return exitCodes.undecided;
   if (checks?.requirements.every(({ judged }) => judged === 0)) return exitCodes.undecided;
   const isMissing = plan.acceptWith !== undefined && !reconciliation.checked;
@@ -42,7 +42,7 @@ export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode
   return isMet ? exitCodes.pass : exitCodes.undecided;
 }
 
-/** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
+/** An expected error of a run as a sentence with a way out; any other error unchanged. */
 export function fleetError(
   error: unknown,
   plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith' | 'tls'>,
@@ -70,7 +70,7 @@ export function fleetError(
   if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
     return new CommandError(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
   }
-  const unwanted = error instanceof TransportError ? unwantedCaller(error, plan) : undefined;
+  const unwanted = error instanceof TransportError ? certificateProblem(error, plan) : undefined;
   if (unwanted === undefined) return setUpError(error, plan.baseUrl);
   return new CommandError(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
 }
@@ -80,19 +80,19 @@ function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>):
   return `${place} refused the login of ${user.email}; check --email and --password`;
 }
 
-/** What a server answers, if anything, when it refuses the certificate of a caller. */
+/** The TLS alerts with which a server refuses the certificate of a client. */
 const refusedCertificate =
   /ALERT_(ACCESS_DENIED|BAD_CERTIFICATE|CERTIFICATE_|HANDSHAKE_FAILURE|UNKNOWN_CA)/;
-/** What such a caller sees when there is no answer. */
+/** The errors of a client whose server refuses it without an alert. */
 const cuts: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Whether a server with TLS may have hung up because of who calls, and the way out. */
-function unwantedCaller(
+/** A sentence with a way out when a TLS server may have refused the client's certificate. */
+function certificateProblem(
   { reason }: TransportError,
   { baseUrl, tls }: Pick<FleetPlan, 'baseUrl' | 'tls'>,
 ): string | undefined {
   const isRefused = refusedCertificate.test(reason);
-  // A clean-up may have its server from a ledger: the place is then that file.
+  // A clean-up may take its server from a ledger; the URL is then the name of that file.
   const mayBeTls = !baseUrl.startsWith('http:');
   if (!isRefused && !(mayBeTls && cuts.has(reason))) return undefined;
   const hasCertificate = tls?.certPem !== undefined;

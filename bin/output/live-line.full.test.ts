@@ -7,7 +7,7 @@ import { createOutput } from './output.ts';
 
 const CLEAR = '\r\u001b[K';
 
-/** A terminal of one line that forgets nothing above: what a reader sees in the end. */
+/** The text that a terminal shows in the end, with everything that scrolled up. */
 function seen(written: string): readonly string[] {
   return written
     .replaceAll('\r\n', '\n')
@@ -26,7 +26,7 @@ function terminal(facts: { isTTY?: boolean; columns?: number }) {
 }
 
 describe('a live line', () => {
-  it('stays below what is said meanwhile, and nothing of it stays in the end', async () => {
+  it('stays below other output, and is removed at the end', async () => {
     const { stream, written, output } = terminal({ isTTY: true });
     await withLiveLine(
       output,
@@ -42,7 +42,7 @@ describe('a live line', () => {
     expect(seen(written())).toEqual(['a word', 'a result', '']);
   });
 
-  it('is removed when what it tells of fails', async () => {
+  it('is removed when the run fails', async () => {
     const { stream, written, output } = terminal({ isTTY: true });
     const failing = withLiveLine(
       output,
@@ -57,7 +57,7 @@ describe('a live line', () => {
     expect(process.listeners('exit').map(({ name }) => name)).not.toContain('clear');
   });
 
-  it('never fills the width, and steers no terminal by its text', async () => {
+  it('never fills the width, and escapes control characters', async () => {
     const { stream, written, output } = terminal({ isTTY: true, columns: 20 });
     await withLiveLine(
       output,
@@ -71,7 +71,7 @@ describe('a live line', () => {
     );
   });
 
-  it('is not there where no terminal is', async () => {
+  it('is absent without a terminal', async () => {
     const { stream, written, output } = terminal({});
     await withLiveLine(output, async (live) => expect(live.live).toBeUndefined(), stream);
     expect(written()).toBe('');
@@ -91,7 +91,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
   const wide = { columns: 120 };
   const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
-  it('counts on one line, which is gone in the end', async () => {
+  it('counts on one line, which is removed at the end', async () => {
     const { code, written } = await onTerminal([...words(), 'errors/'], wide);
     expect(code).toBe(0);
     const [, first = ''] = written.split(CLEAR);
@@ -100,7 +100,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
     expect(seen(written).join('\n')).toContain('cases passed');
   });
 
-  it('leaves nothing of the line behind after Ctrl-C, and sums up', async () => {
+  it('removes the line after Ctrl-C, and prints the summary', async () => {
     const keys = [['suite: 3 of', CTRL_C]] as const;
     const { code, written } = await onTerminal([...words(), '--jobs', '1'], { ...wide, keys });
     expect(code).toBe(130);
@@ -110,7 +110,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
     expect(lines.at(-1)).toBe('');
   });
 
-  it('says plain lines elsewhere', async () => {
+  it('prints plain lines without a terminal', async () => {
     const { stderr } = await runCommand([...words(), 'errors/']);
     expect(stderr).not.toContain('\u001b');
     expect(stderr).toMatch(/^suite: (\d+) of \1 cases$/m);

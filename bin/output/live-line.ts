@@ -1,6 +1,6 @@
 /**
- * One line of a terminal that is updated in place, below all other output of the command, and
- * removed at the end. Without a terminal there is no such line.
+ * A line on a terminal that is updated in place, below all other output of the command, and removed
+ * at the end. Without a terminal there is no such line.
  */
 import { printable } from '../../fixtures/printable.ts';
 import type { Output } from './output.ts';
@@ -24,8 +24,8 @@ interface LiveStream {
 }
 
 /**
- * Gives `run` an output with a live line, and takes the line away in the end, however `run` ends,
- * and when the process is ended in between.
+ * Gives `run` an output with a live line, and removes the line however `run` ends, also when the
+ * process ends in between.
  */
 export async function withLiveLine<T>(
   output: Output,
@@ -34,7 +34,7 @@ export async function withLiveLine<T>(
 ): Promise<T> {
   if (stream.isTTY !== true) return run(output);
   const { clear, ...live } = liveOutput(output, stream);
-  // Before all others, which may have a last word.
+  // Before all other listeners, which may print something.
   process.prependListener('exit', clear);
   try {
     return await run(live);
@@ -51,7 +51,7 @@ function liveOutput(output: Output, stream: LiveStream) {
     shown = '';
   };
   const live = (text: string): void => {
-    // In the last column some terminals begin the next line.
+    // A character in the last column makes some terminals begin the next line.
     shown = printable(text, (stream.columns ?? COLUMNS_DEFAULT) - 2);
     stream.write(CLEAR + shown);
   };

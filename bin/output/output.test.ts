@@ -11,7 +11,7 @@ function recorded(json: boolean) {
 }
 
 describe('output', () => {
-  it('gives JSON alone to standard output in JSON mode', () => {
+  it('has only JSON on standard output in JSON mode', () => {
     const { output, written } = recorded(true);
     output.line('for people');
     output.progress('going on');
@@ -20,7 +20,7 @@ describe('output', () => {
     expect(written.stderr).toBe('for people\ngoing on\n');
   });
 
-  it('gives JSON that steers no terminal and says the same', () => {
+  it('has JSON without control characters and with the same meaning', () => {
     const { output, written } = recorded(true);
     const text = 'a\x1b\x7f\x9b2J\u0085\u2028\u202e\u2066\ud800b\u{e0041}\ufeff機 😀 ü';
     output.data({ [text]: text });
@@ -30,7 +30,7 @@ describe('output', () => {
     expect(JSON.parse(line)).toEqual({ [text]: text });
   });
 
-  it('gives no JSON but the result to standard output otherwise', () => {
+  it('has the result, without JSON, on standard output otherwise', () => {
     const { output, written } = recorded(false);
     output.data({ verdict: 'pass' });
     output.progress('going on');
@@ -38,7 +38,7 @@ describe('output', () => {
     expect(written).toEqual({ stdout: 'for people\n', stderr: 'going on\n' });
   });
 
-  it('never steers the terminal by text from outside', () => {
+  it('never sends foreign control characters to the terminal', () => {
     const { output, written } = recorded(false);
     output.line('a\x1b[31mb\nnext');
     output.progress('good\rbad');

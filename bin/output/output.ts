@@ -1,17 +1,17 @@
 /**
- * What goes where: data to standard output, everything for human eyes beside it. With `--json`
- * standard output carries JSON only and human lines go to standard error.
+ * The output of a command. With `--json` standard output carries JSON only, and lines for people go
+ * to standard error.
  */
 import { printableJson, printableText } from '../../fixtures/printable.ts';
 
 /** The two streams of a command. */
 export interface Output {
   readonly json: boolean;
-  /** One value as one line of JSON that steers no terminal, in JSON mode only. */
+  /** Prints a value as one line of JSON without terminal control characters, in JSON mode only. */
   data(value: unknown): void;
-  /** A result for human eyes. */
+  /** Prints a result for people. */
   line(text: string): void;
-  /** A word on what is going on; always on standard error. */
+  /** Prints a progress message, always on standard error. */
   progress(text: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM: the first ones end a run with its summary, one more ends the process. */
+/** Ctrl-C and SIGTERM: the first signals end a run with its summary, the next one the process. */
 import { setMaxListeners } from 'node:events';
 import { exitCodes } from './exit-codes.ts';
 
@@ -9,7 +9,10 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-/** As stopSignal, of a run that drains: a second one aborts `forceStop`, a third ends the process. */
+/**
+ * Like stopSignal, for a run that drains: a second signal aborts `forceStop`, a third ends the
+ * process.
+ */
 export function stopSignals(): { readonly signal: AbortSignal; readonly forceStop: AbortSignal } {
   const [stop, forceStop] = [new AbortController(), new AbortController()];
   abortInTurn([stop, forceStop]);
@@ -17,7 +20,7 @@ export function stopSignals(): { readonly signal: AbortSignal; readonly forceSto
 }
 
 function abortInTurn(steps: readonly AbortController[]): void {
-  // Every case that is run at the moment listens; Node would take so many for a leak.
+  // Every running case listens; Node would report so many listeners as a leak.
   for (const { signal } of steps) setMaxListeners(0, signal);
   const onSignal = (): void => {
     const next = steps.find(({ signal }) => !signal.aborted);
@@ -28,7 +31,7 @@ function abortInTurn(steps: readonly AbortController[]): void {
   process.on('SIGTERM', onSignal);
 }
 
-/** Resolves once the signal has aborted, at once when it already has. */
+/** Resolves once the signal has aborted; immediately if it already has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -23,7 +23,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { createOutput } from '../output/output.ts';
 import { runCommand, startCommand, startServe } from '../testing/built-command.ts';
-import { leaveRunFile, runningServers } from './run-file.ts';
+import { writeRunFile, runningServers } from './run-file.ts';
 
 const piece = Buffer.alloc(1_048_576, ' ');
 const server = createServer(async (_, answer) => {
@@ -33,7 +33,7 @@ const server = createServer(async (_, answer) => {
       for (;;) yield piece;
     })(),
   );
-  // Whoever reads has had enough.
+  // The reader has stopped.
   await pipeline(endless, createGzip({ level: 1 }), answer).catch(() => undefined);
 });
 let url: string;
@@ -48,7 +48,7 @@ afterAll(() => {
   server.close();
 });
 
-it('gives up on an answer without end, also a compressed one', { timeout: 60_000 }, async () => {
+it('a command gives up on an endless response, also a compressed one', { timeout: 60_000 }, async () => {
   const { code, stderr } = await runCommand([
     'journal',
     '--control-url',
@@ -56,7 +56,7 @@ it('gives up on an answer without end, also a compressed one', { timeout: 60_000
     '--control-token',
     'any',
   ]);
-  expect(stderr).toContain(`${url} answers with more than 268435456 bytes; ask for less.`);
+  expect(stderr).toContain(`${url} answers with more than 268435456 bytes; request less.`);
   expect(code).toBe(3);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
@@ -78,7 +78,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
   const serve = () => startServe([], [], own);
   const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 
-  it('is found by its run file, owner-only and removed at its end', async () => {
+  it('is found by its owner-only run file, which is removed at its end', async () => {
     const { running, ready } = await serve();
     try {
       const file = join(folder, `${running.child.pid}.json`);
@@ -111,7 +111,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('is one of those that are listed when there are several', async () => {
+  it('is listed with the others when there are several', async () => {
     const [one, other] = await Promise.all([serve(), serve()]);
     const { code, stderr } = await run('journal');
     expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
@@ -128,14 +128,14 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     await other.running.end();
   });
 
-  it('is not taken from a file or a folder of another owner', async () => {
+  it('is not found by a file or folder of another owner', async () => {
     const { running, ready } = await serve();
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
     const uid = vi.spyOn(process, 'getuid');
     try {
       const found = () => runningServers().map(({ controlUrl }) => controlUrl);
-      const remove = await leaveRunFile(ready, createOutput(true));
+      const remove = await writeRunFile(ready, createOutput(true));
       expect(found()).toEqual([ready.controlUrl]);
       // Only root can give files away, so this process acts as another user.
       const { uid: owner } = lstatSync(folder);
@@ -157,7 +157,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     }
   });
 
-  it('may be one that fleetbed demo started, while the demo runs', async () => {
+  it('can be one that fleetbed demo started, while the demo runs', async () => {
     const demo = startCommand(['demo'], own);
     try {
       const written = await demo.said('stderr', /^server: ready at .*$/m);
@@ -174,12 +174,12 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is not taken from a link or from what others may read', async () => {
+  it('is not found by a link or a file that others can read', async () => {
     const { running, ready } = await serve();
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
     try {
-      const leave = () => leaveRunFile(ready, createOutput(true));
+      const leave = () => writeRunFile(ready, createOutput(true));
       const remove = await leave();
       const file = join(folder, `${process.pid}.json`);
       const text = readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** Asking the control listener of a running server: where it is, its token, and what it answers. */
+/** Calls to the control listener of a running server: its address, its token, its responses. */
 
 import { type Command, Option } from 'commander';
 import type { ControlPath } from '../../fixtures/control/operations.ts';
@@ -11,10 +11,10 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { fillControl } from './found-server.ts';
 
 const SENTENCE_MAX_CHARACTERS = 2000;
-/** Of an answer; a whole journal is far smaller. */
+/** Limit of a response; a whole journal is far smaller. */
 const ANSWER_MAX_BYTES = 256 * 1_048_576;
 
-/** Where the control listener is, and which tenant is meant. */
+/** The address of the control listener, its token, and the tenant. */
 export interface ControlOptions {
   readonly controlUrl: string;
   readonly controlToken: string;
@@ -34,14 +34,16 @@ type Filled<Path extends string> = Path extends `${infer Before}{${string}}${inf
 /** A path of the control API with its parameters filled in. */
 type ControlTarget = Filled<ControlPath>;
 
-/** Adds where the control listener is; what is not given is that of the server on this machine. */
+/**
+ * Adds the options; values that are not given come from the run file of the server on this machine.
+ */
 export function addControlOptions(command: Command): Command {
   return command
     .optionsGroup('Server:')
     .addOption(
       new Option(
         '--control-url <url>',
-        'control listener (default: of the server running on this machine)',
+        'URL of the control listener (default: that of the server running on this machine)',
       )
         .env('FLEETBED_CONTROL_URL')
         .argParser(values.baseUrl),
@@ -58,16 +60,16 @@ export function addControlOptions(command: Command): Command {
     .hook('preAction', () => fillControl(command));
 }
 
-/** How the control listener is asked. */
+/** A request to the control listener. */
 interface AskOptions extends RequestInit {
-  /** Statuses that are no error. */
+  /** Statuses that are not errors. */
   readonly expected?: readonly number[];
   /** A stream; its reader limits the size of each event. */
   readonly isEndless?: boolean;
 }
 
 /**
- * Asks the control listener. What it answers is read up to a bound, and fails beyond.
+ * Calls the control listener. A response beyond a size limit fails.
  * @throws CommandError
  */
 export async function ask(
@@ -78,7 +80,7 @@ export async function ask(
   const headers = { ...init.headers, Authorization: `Bearer ${controlToken}` };
   const url = controlUrl.replace(/\/$/, '') + path;
   const answer = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
-    const sentence = `${controlUrl} does not answer; check --control-url and that the server runs.`;
+    const sentence = `${controlUrl} does not answer; check --control-url and that the server is running.`;
     throw new CommandError(sentence, exitCodes.setUp, cause);
   });
   const body = isEndless ? answer : bounded(controlUrl, answer);
@@ -87,8 +89,8 @@ export async function ask(
 }
 
 /**
- * Asks for the tenant that the options name, with a body of JSON where there is one. What the server
- * refuses for what it holds (404, 409, 422) has exit code 1.
+ * Calls the control listener for the tenant that the options name, with a JSON body if there is one.
+ * A refusal because of the server's state (404, 409, 422) has exit code 1.
  * @throws CommandError
  */
 export async function askAs(
@@ -111,7 +113,7 @@ export async function askAs(
   throw new CommandError(await refusalOf(options.controlUrl, body), exitCodes.failed);
 }
 
-/** Whatever is sent compressed counts as it is when it is read. */
+/** Counts the bytes after decompression. */
 function bounded(url: string, answer: Response): Response {
   if (answer.body === null) return answer;
   let bytes = 0;
@@ -119,7 +121,7 @@ function bounded(url: string, answer: Response): Response {
     transform(chunk, controller) {
       bytes += chunk.length;
       if (bytes <= ANSWER_MAX_BYTES) return controller.enqueue(chunk);
-      const sentence = `${url} answers with more than ${ANSWER_MAX_BYTES} bytes; ask for less.`;
+      const sentence = `${url} answers with more than ${ANSWER_MAX_BYTES} bytes; request less.`;
       controller.error(new CommandError(sentence, exitCodes.setUp));
     },
   });
@@ -130,12 +132,12 @@ function exitCodeOf(status: number): ExitCode {
   return status === 400 ? exitCodes.usage : exitCodes.setUp;
 }
 
-/** One sentence of what the control listener refused. */
+/** A refusal of the control listener as one sentence. */
 export async function refusalOf(url: string, answer: Response): Promise<string> {
   if (answer.status === 401)
     return `${url} refuses the control token; check --control-token, or FLEETBED_CONTROL_TOKEN.`;
   const text = await answer.text();
-  const sentence = errorIn(text) ?? 'is this the control listener? check --control-url';
+  const sentence = errorIn(text) ?? 'this may not be the control listener; check --control-url';
   return printable(`${url}: ${answer.status}: ${sentence}`, SENTENCE_MAX_CHARACTERS);
 }
 

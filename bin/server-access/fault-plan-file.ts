@@ -18,7 +18,7 @@ export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
 
 /**
  * The rules of a plan in a file.
- * @param option what names the file, for the sentence when it cannot be read
+ * @param option the option or command that names the file, for the message when it cannot be read
  * @throws CommandError with file, line and column of each fault
  */
 export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {

@@ -1,6 +1,6 @@
 /**
- * Which server a command means: the one that options and environment name, else the one that runs
- * on this machine, by its run file. What is given always wins; the rest is filled in.
+ * Finds the server of a command: the one that options or environment name, else the one that runs on
+ * this machine, by its run file. Given values take precedence; the run file supplies the others.
  */
 import type { Command } from 'commander';
 import { secretVariables } from '../options/secret-option.ts';
@@ -8,13 +8,16 @@ import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type RunFile, runningServers } from './run-file.ts';
 
-/** The source of a value that a run file gave, beside commander's own `cli`, `env` and `default`. */
+/** The source of a value from a run file, beside commander's own `cli`, `env` and `default`. */
 const FOUND = 'run-file';
 
 /** The addresses at which `fleetbed serve` listens by default. */
 const defaultUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 
-/** Fills in `controlUrl` and `controlToken`. @throws CommandError when no server can be made out */
+/**
+ * Fills in `controlUrl` and `controlToken`. @throws CommandError when there is no server, or
+ * several
+ */
 export function fillControl(command: Command): void {
   const { controlUrl: url, controlToken: token } = command.opts<Partial<RunFile>>();
   if (url !== undefined && token !== undefined) return;
@@ -42,9 +45,9 @@ export function fillControl(command: Command): void {
 }
 
 /**
- * Fills in `url`, and who the command is there: `foundAdmin`, unless a login or a token is given.
- * @param ways how a user is given, for a sentence
- * @throws CommandError when no server can be made out
+ * Fills in `url`, and the user of the run file as `foundAdmin`, unless a login or a token is given.
+ * @param ways the options that name a user, for a sentence
+ * @throws CommandError when there is no server, or several
  */
 export function fillServer(command: Command, ways: string): void {
   const options = command.opts<{
@@ -64,13 +67,13 @@ export function fillServer(command: Command, ways: string): void {
   const run =
     url === undefined ? onlyServer('--url', `--url and ${ways}`) : serverAt('baseUrl', url);
   const isOther = command.getOptionValueSource('email') !== 'default' && run?.adminEmail !== email;
-  if (!run || (isOther && !hasUser)) throw new CommandError(`${ways} is needed.`, exitCodes.usage);
+  if (!run || (isOther && !hasUser)) throw new CommandError(`name a user with ${ways}.`, exitCodes.usage);
   command.setOptionValueWithSource('url', run.baseUrl, FOUND);
   if (run.caPem !== undefined) command.setOptionValueWithSource('caPem', run.caPem, FOUND);
   if (!hasUser) command.setOptionValueWithSource('foundAdmin', run, FOUND);
 }
 
-/** Only the very URL: at another one something else may listen, which must not get the token. */
+/** Matches the exact URL only: another listener must not receive the token. */
 function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
   return runningServers().find((run) => new URL(run[kind]).href === new URL(url).href);
 }

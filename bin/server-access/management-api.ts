@@ -1,4 +1,4 @@
-/** Calls of the management API by commands, for the user that the options name. */
+/** Calls the management API for a command, as the user that the options name. */
 import { Agent, fetch } from 'undici';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
@@ -20,7 +20,7 @@ const SENTENCE_MAX_CHARACTERS = 1000;
 /** Pages of one list that are read at most: a hundred thousand items. */
 const PAGES_MAX = 200;
 
-/** A signed-in user. Every method throws CommandError, with exit code 1 for what the server refuses. */
+/** A signed-in user. Every method throws CommandError, with exit code 1 when the server refuses. */
 export class ManagementApi {
   readonly #options: ServerOptions;
   readonly #fetch: Fetch;
@@ -34,7 +34,7 @@ export class ManagementApi {
     this.#client = adminClient(options.url, token, by);
   }
 
-  /** Logs in where that is needed, and makes sure that the token of a run file still holds. */
+  /** Logs in if necessary; renews the token of a run file that has expired. */
   static async open(options: ServerOptions): Promise<ManagementApi> {
     const { ca, token, email, password, foundAdmin } = options;
     const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
@@ -74,14 +74,14 @@ export class ManagementApi {
     const all: Item[] = [];
     for (let page = 1; page <= PAGES_MAX; page += 1) {
       const { body } = await read({ page, per_page: limits.pageMax });
-      if (!Array.isArray(body)) throw noApi(this.#options);
+      if (!Array.isArray(body)) throw notThisApi(this.#options);
       all.push(...body);
       if (body.length < limits.pageMax) break;
     }
     return all;
   }
 
-  /** The time of the server may have been moved beyond the end of the token. */
+  /** The clock of the server may have been moved beyond the token's expiry. */
   async #renewToken({ adminEmail: email, adminPassword: password }: FoundAdmin): Promise<void> {
     try {
       await this.#client.call('count-devices');
@@ -96,7 +96,7 @@ export class ManagementApi {
 
 type FoundAdmin = NonNullable<ServerOptions['foundAdmin']>;
 
-/** Trusts one more authority, and follows no redirect: a token goes to the server that was named. */
+/** Trusts one more authority, and follows no redirect: a token is sent only to the named server. */
 function fetchWith({ url: place }: ServerOptions, caPem: string | undefined): Fetch {
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   return async (url, init) => {
@@ -135,10 +135,10 @@ function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandError {
   }
   if (status === 403) return new CommandError(`${sentence}; use another user.`, exitCodes.setUp);
   const hint =
-    requestId === '' ? '' : `; for more: npx fleetbed explain ${printable(requestId, 100)}`;
+    requestId === '' ? '' : `; for details: npx fleetbed explain ${printable(requestId, 100)}`;
   return new CommandError(sentence + hint, exitCodes.failed);
 }
 
-function noApi({ url }: ServerOptions): CommandError {
+function notThisApi({ url }: ServerOptions): CommandError {
   return new CommandError(`${url} does not answer as this API; check --url.`, exitCodes.setUp);
 }

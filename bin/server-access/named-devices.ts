@@ -1,4 +1,4 @@
-/** Devices as people name them: by their id, or a value of their identity. */
+/** Finds devices as people name them: by ID, or by a value of the identity. */
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { printable } from '../../fixtures/printable.ts';
@@ -9,8 +9,8 @@ const LISTED_MAX = 5;
 const NAME_MAX_CHARACTERS = 100;
 
 /**
- * The devices that are meant, each once.
- * @throws CommandError where a name is of no device, with the nearest, or of several
+ * The named devices, each once.
+ * @throws CommandError when a name fits no device (the message lists the nearest) or several
  */
 export function namedDevices(devices: readonly Device[], names: readonly string[]): Device[] {
   return [...new Set(names.map((name) => namedDevice(devices, name)))];

@@ -1,11 +1,11 @@
-/** Reports that a command is ready: to people, to scripts, and in a ready file. */
+/** The ready message of a server, for people, scripts and the ready file. */
 import { rm } from 'node:fs/promises';
 import type { RunningServer } from '../../server/server.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
 import { packageVersion } from '../output/version.ts';
 import type { TlsReady } from './tls.ts';
 
-/** What is known once the server accepts connections on both listeners. */
+/** The ready message, sent once the server accepts connections on both listeners. */
 export interface ServerReady {
   readonly event: 'ready';
   readonly baseUrl: string;
@@ -22,7 +22,7 @@ export interface ServerReady {
   readonly version: string;
 }
 
-/** The ready word of a server. */
+/** The ready message of a server. */
 export function serverReady(server: RunningServer, tls?: TlsReady): ServerReady {
   const { baseUrl, controlUrl, adminEmail, adminPassword, adminToken, controlToken } = server;
   return {
@@ -39,14 +39,14 @@ export function serverReady(server: RunningServer, tls?: TlsReady): ServerReady 
   };
 }
 
-/** The address of the console with the token that it asks for. */
+/** The address of the console, with the token that signs in. */
 export function consoleUrl(server: { controlUrl: string; controlToken: string }): string {
   return `${server.controlUrl}/#token=${encodeURIComponent(server.controlToken)}`;
 }
 
 /**
- * Makes sure that a ready file can be written, and takes an old one away: it would speak of a
- * server that is gone.
+ * Checks that a ready file can be written, and removes an old one, which would describe a server
+ * that is gone.
  * @throws CommandError
  */
 export async function prepareReadyFile(path: string | undefined): Promise<void> {
@@ -55,7 +55,7 @@ export async function prepareReadyFile(path: string | undefined): Promise<void> 
   await rm(path, { force: true });
 }
 
-/** Writes the ready file where one was asked for. @throws CommandError */
+/** Writes the ready file, if one is requested. @throws CommandError */
 export async function writeReadyFile(path: string | undefined, ready: object): Promise<void> {
   if (path === undefined) return;
   await writeWhole(path, `${JSON.stringify(ready)}\n`);

@@ -1,7 +1,7 @@
 /**
- * Run files: each `fleetbed serve` or `demo` leaves word of itself in a private folder, so that other
- * commands of the same user find it. They hold secrets; one that others could have written or read
- * is never used.
+ * Run files: each `fleetbed serve` or `demo` records its addresses and secrets in a private folder, so
+ * that other commands of the same user find it. A file that other users could have written or read is
+ * never used.
  */
 import {
   chmodSync,
@@ -32,7 +32,7 @@ export interface RunFile
       ServerReady,
       'baseUrl' | 'controlUrl' | 'controlToken' | 'adminEmail' | 'adminPassword' | 'adminToken'
     > {
-  /** The test CA's certificate; absent without TLS, or with a certificate of one's own. */
+  /** The test CA's certificate; absent without TLS, or with a given certificate. */
   readonly caPem?: string;
   /** ISO 8601 in UTC. */
   readonly startedAt: string;
@@ -43,10 +43,10 @@ const FOLDER_MODE = 0o700;
 const RIGHTS_OF_OTHERS = 0o077;
 
 /**
- * Writes the run file of this process. Where that is not possible the server runs all the same.
- * @returns removes it, which the end of the process does too
+ * Writes the run file of this process. If that fails, the server still runs.
+ * @returns a function that removes the file; the end of the process removes it too
  */
-export async function leaveRunFile(ready: ServerReady, output: Output): Promise<() => void> {
+export async function writeRunFile(ready: ServerReady, output: Output): Promise<() => void> {
   const folder = folders().find(makeFolder);
   if (folder === undefined) {
     const tried = folders().map(({ path }) => path);
@@ -77,7 +77,10 @@ export async function leaveRunFile(ready: ServerReady, output: Output): Promise<
   return remove;
 }
 
-/** The servers of this user that run on this machine, the oldest first. Removes the files of others that are gone. */
+/**
+ * The running servers of this user on this machine, the oldest first. Removes the files of ended
+ * ones.
+ */
 export function runningServers(): readonly RunFile[] {
   const found = folders()
     .filter(({ path }) => isPrivateFolder(path))
@@ -94,11 +97,14 @@ export function runningServers(): readonly RunFile[] {
 
 interface Folder {
   readonly path: string;
-  /** Whether folders above it may be made too. */
+  /** Whether missing parent folders may be created. */
   readonly isOurs: boolean;
 }
 
-/** Where run files may be, the best first: commands may lack a variable that the server had. */
+/**
+ * The folders of run files, the preferred one first: a command may lack a variable that the server
+ * had.
+ */
 function folders(): readonly Folder[] {
   const { XDG_RUNTIME_DIR: runtime = '', XDG_STATE_HOME: state } = process.env;
   const home = join(state || join(homedir(), '.local', 'state'), 'fleetbed', 'run');
@@ -152,7 +158,7 @@ function readRunFile(path: string): RunFile | undefined {
       closeSync(file);
     }
   } catch {
-    // Gone by now, a link, or half a file of another version: none that can be used.
+    // Deleted meanwhile, a link, incomplete, or of another version: not usable.
     return undefined;
   }
 }

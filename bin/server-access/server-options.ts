@@ -1,4 +1,4 @@
-/** Where the management API is and who the command is there, for commands that need no control listener. */
+/** The server and the user of commands that call only the management API. */
 import type { Command } from 'commander';
 import { addLoginOptions, type LoginOptions, loginWays } from '../options/login-options.ts';
 import { addUrlOption } from '../options/url-option.ts';
@@ -10,16 +10,18 @@ export interface ServerOptions extends LoginOptions {
   readonly url: string;
   /** Path of the PEM file of `--ca`. */
   readonly ca?: string;
-  /** The certificate of the server that was found. */
+  /** The certificate in the run file of the server. */
   readonly caPem?: string;
-  /** Who the command is when neither token nor password was given. */
+  /** The user from the run file; used when neither token nor password is given. */
   readonly foundAdmin?: Pick<RunFile, 'adminEmail' | 'adminPassword' | 'adminToken'>;
 }
 
-/** Adds them; what is not given is that of the server on this machine. */
+/**
+ * Adds the options; values that are not given come from the run file of the server on this machine.
+ */
 export function addServerOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Server:'), {
-    description: 'base URL (default: of the server running on this machine)',
+    description: 'base URL of the API (default: that of the server running on this machine)',
   });
   return addLoginOptions(command)
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const at = (name: string): string => join(folder, name);
 
-/** The ready word of TLS, which is required. */
+/** The TLS settings of the ready message; they must be present. */
 async function serve(...words: readonly string[]) {
   const started = await startServe(words);
   running = started.running;
@@ -45,7 +45,7 @@ async function serve(...words: readonly string[]) {
   return { ...started.ready, tls };
 }
 
-/** The status of a request by a client that trusts `ca` only and means `servername`. */
+/** The status of a request by a client that trusts only `ca` and names `servername`. */
 async function statusAt(url: string, ca?: string, servername?: string): Promise<number> {
   const trust = ca === undefined ? {} : { ca };
   const agent = new Agent({
@@ -62,7 +62,7 @@ async function statusAt(url: string, ca?: string, servername?: string): Promise<
 }
 
 describe('serve --tls', () => {
-  it('tells the test CA, which is what a client needs to trust', async () => {
+  it('prints the test CA, which a client must trust', async () => {
     const { baseUrl, controlUrl, tls } = await serve('--tls');
     expect(baseUrl).toMatch(/^https:/);
     expect(controlUrl).toMatch(/^http:/);
@@ -71,7 +71,7 @@ describe('serve --tls', () => {
     await expect(statusAt(baseUrl)).rejects.toThrow('unable to verify');
   });
 
-  it('is what a fleet trusts with --ca, and no other fleet', async () => {
+  it('is trusted by a fleet with --ca, and by no other', async () => {
     const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', at('ca'));
     const fleet = ['simulate', '--url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
     const words = [...fleet, '--duration', '2s', '--poll', '1s'];
@@ -81,7 +81,7 @@ describe('serve --tls', () => {
     expect(stderr).toContain("the authority of the server's certificate is unknown");
   });
 
-  it('makes a certificate for every name that is given', async () => {
+  it('makes a certificate for every given name', async () => {
     const { baseUrl, tls } = await serve('--tls-name', 'a.test', '--tls-name', 'b.test');
     expect(await statusAt(baseUrl, tls.caPem, 'a.test')).toBe(401);
     expect(await statusAt(baseUrl, tls.caPem, 'b.test')).toBe(401);
@@ -89,7 +89,7 @@ describe('serve --tls', () => {
     await expect(asked).rejects.toThrow("Host: c.test. is not in the cert's altnames");
   });
 
-  it('writes the CA in three forms into a folder that it makes, and no key', async () => {
+  it('writes the CA in three forms, without its key, into a new folder', async () => {
     const { tls } = await serve('--tls-ca-out', at('new/ca'));
     expect(tls.caFile).toBe(at('new/ca/ca.pem'));
     expect(readdirSync(at('new/ca')).sort()).toEqual(['ca.der', 'ca.h', 'ca.pem']);
@@ -99,7 +99,7 @@ describe('serve --tls', () => {
     }
   });
 
-  it('keeps the CA where it is asked to, with its key', async () => {
+  it('keeps the CA with its key in the given folder', async () => {
     const first = await serve('--tls-ca-keep', at('kept.pem'));
     await running?.end();
     const second = await serve('--tls-ca-keep', at('kept.pem'));
@@ -108,14 +108,14 @@ describe('serve --tls', () => {
     expect(statSync(at('kept.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('opens the gallery', async () => {
+  it('serves the gallery of broken TLS', async () => {
     const { tls } = await serve('--tls-gallery');
     expect(Object.keys(tls.gallery)).toContain('expired');
     const asked = statusAt(`${tls.gallery.expired}`, tls.caPem);
     await expect(asked).rejects.toThrow('certificate has expired');
   });
 
-  it('tells people where the CA is and what is wrong where', async () => {
+  it('prints the file of the CA and the defect of each URL', async () => {
     running = startCommand(['serve', ...free, '--tls-gallery', '--tls-ca-out', at('ca')]);
     const text = await running.said('stdout', /oldProtocol\n/);
     expect(text).toMatch(/^ready at https:\S+, /);
@@ -135,7 +135,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
     [
       'a CA to write beside a certificate of ones own',
       ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-ca-out', 'ca'],
-      'there is no test CA then',
+      'which replaces the test CA',
     ],
     [
       'a gallery beside a certificate of ones own',
@@ -156,7 +156,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
 });
 
 describe('serve --tls-ca-out', () => {
-  it('ends with exit code 3 before it starts when nothing can be written there', async () => {
+  it('ends with exit code 3 before the start when the folder is unwritable', async () => {
     writeFileSync(at('file'), '');
     const { code, stderr } = await runCommand(['serve', ...free, '--tls-ca-out', at('file')]);
     expect(code).toBe(3);

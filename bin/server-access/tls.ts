@@ -29,7 +29,7 @@ export const tlsOptionRows = {
 
 /** TLS as the ready line shows it. */
 export interface TlsReady {
-  /** Where --tls-ca-out has put the test CA's certificate. */
+  /** The file in which --tls-ca-out wrote the test CA's certificate. */
   readonly caFile?: string;
   /** The test CA's certificate; absent with a given certificate. */
   readonly caPem?: string;
@@ -47,7 +47,7 @@ export function tlsPlan(options: object) {
   const { isAsked, caFolder, ...tls } = given;
   if (caFolder !== undefined && tls.certFile !== undefined) {
     throw new CommandError(
-      '--tls-ca-out cannot be used with --tls-cert: there is no test CA then.',
+      '--tls-ca-out cannot be used with --tls-cert, which replaces the test CA.',
       exitCodes.usage,
     );
   }

@@ -1,4 +1,4 @@
-/** World files: checked, loaded into a running server, and summarized. */
+/** Checks world files, loads them into a running server, and summarizes them. */
 import { printable } from '../../fixtures/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
 import { timelineOf, WorldError } from '../../server/world/timeline.ts';
@@ -19,9 +19,17 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
   ];
 }
 
-/** Loads a file into a tenant of a running server. @throws CommandError */
-export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
-  const text = await readNamedFile('--world', file);
+/**
+ * Loads a file into a tenant of a running server.
+ * @param option the option or command that names the file, for the message when it cannot be read
+ * @throws CommandError
+ */
+export async function loadWorldFile(
+  option: string,
+  file: string,
+  where: ControlOptions,
+): Promise<LoadedWorld> {
+  const text = await readNamedFile(option, file);
   checkedWorld(text, file);
   const query =
     where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;

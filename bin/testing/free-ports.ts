@@ -1,4 +1,4 @@
-/** Ports for a program that cannot be told to take any free one. */
+/** Free ports for a program that cannot choose one itself. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { systemRandom } from '../../fixtures/random.ts';

@@ -25,7 +25,9 @@ export interface RedisServer {
   readonly port: number;
   /** A client with full access. */
   readonly client: Redis;
-  /** Tells each command that anyone gives it, as words; resolves with what ends it. */
+  /**
+   * Reports each command that any client sends, as words; resolves with a function that stops it.
+   */
   monitor(hear: Hear): Promise<() => void>;
   /** Kills it immediately, like a power loss. */
   kill(): Promise<void>;

@@ -1,4 +1,4 @@
-/** External programs that some tests need: the test files that are skipped where one is missing. */
+/** External programs that some tests need, and the test files that are skipped without them. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

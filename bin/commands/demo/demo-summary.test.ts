@@ -10,7 +10,7 @@ const results = {
   conformance: resultOf([verdict]),
 };
 
-it('names the addresses of a server that stays up, and no server that is gone', async () => {
+it('the demo summary names the addresses only of a server that stays up', async () => {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   try {
     expect(demoSummary(results, server)).toContain(`URL       ${server.baseUrl}`);

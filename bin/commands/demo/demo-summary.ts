@@ -1,7 +1,8 @@
-/** What the demo shows in the end: the fleet's outcome, the verdicts, the addresses. */
+/** The summary at the end of the demo: the fleet's outcome, the verdicts, the addresses. */
 import Table from 'cli-table3';
 import { type ConformanceResult, verdictNames } from '../../../conformance/result/result.ts';
 import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { consoleUrl } from '../../server-access/ready.ts';
@@ -43,7 +44,7 @@ function reconciliationLine({ reconciliation }: FleetResult): string {
   if (!reconciliation.checked)
     return `Reconciliation: not checked (${reconciliation.because ?? 'no reason given'})`;
   if (reconciliation.ok) return 'Reconciliation: server and fleet agree on every device';
-  return `Reconciliation: ${reconciliation.differences.length} devices differ from the server's list`;
+  return `Reconciliation: ${counted(reconciliation.differences.length, 'difference')} between server and fleet`;
 }
 
 /** How often each verdict was given. */

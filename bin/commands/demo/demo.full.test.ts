@@ -12,7 +12,7 @@ describe('fleetbed demo', () => {
 
   afterEach(() => demo.end('SIGKILL'));
 
-  it('stays up until Ctrl-C with a connected fleet, which has the default tenant to itself', {
+  it('stays up until Ctrl-C with a connected fleet alone in the default tenant', {
     timeout: DEMO_MAX_MS,
   }, async () => {
     demo = startCommand(['demo']);

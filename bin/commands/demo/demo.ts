@@ -1,4 +1,4 @@
-/** `fleetbed demo`: server, fleet and suite together, each used as its users would. */
+/** `fleetbed demo`: server, fleet and suite together, each used as users would use it. */
 import type { Command } from 'commander';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
@@ -34,7 +34,7 @@ import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { aborted, stopSignal } from '../../output/stop-signal.ts';
 import { type ServerReady, serverReady } from '../../server-access/ready.ts';
-import { leaveRunFile } from '../../server-access/run-file.ts';
+import { writeRunFile } from '../../server-access/run-file.ts';
 import { conformanceExitCode } from '../conform/conformance-outcome.ts';
 import { judge } from '../conform/judged-run.ts';
 import { selectedCases, verdictPrinter } from '../conform/suite-watch.ts';
@@ -48,7 +48,7 @@ const ARTIFACT_NAME = 'demo-release-2';
 const PAYLOAD_BYTES = 65_536;
 /** A fleet of this size needs a few seconds; beyond this something is wrong. */
 const FLEET_MAX_MS = 40_000;
-/** Often enough to be seen, and rarely enough to be read in the journal. */
+/** Frequent enough to be seen, and rare enough to be read in the journal. */
 const STAY_POLL_MS = 10_000;
 const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com' };
 const SUITE_JOBS = 4;
@@ -95,12 +95,12 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   await prepareReports(options.report);
   const signal = stopSignal();
   let whenDone: ServerReady | undefined;
-  // The page's runs come after those of the demo, which they would disturb.
+  // Runs from the page start only after those of the demo, which they would disturb.
   const startRun = runStarter(() => whenDone);
   const server = await startOnFreePorts(wantedPorts, output, startRun);
   let removeRunFile: (() => void) | undefined;
   try {
-    removeRunFile = await leaveRunFile(serverReady(server), output);
+    removeRunFile = await writeRunFile(serverReady(server), output);
     output.progress(`server: ready at ${server.baseUrl}`);
     await uploadArtifact(server);
     output.progress(`server: artifact ${ARTIFACT_NAME} uploaded`);
@@ -108,7 +108,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
     let exitCode: ExitCode = exitCodes.undecided;
     await runFleet(plan, { signal, output }, async (fleet) => {
       const conformance = await judgeServer(server, signal, output);
-      await removeOthers(server, fleet);
+      await removeForeignDevices(server, fleet);
       const results = { fleet, conformance };
       await writeReports(forms, options.report, results);
       output.data({ ...results, server: serverReady(server) });
@@ -133,17 +133,17 @@ async function startOnFreePorts(
 ): Promise<RunningServer> {
   try {
     const server = await startServer({ ...ports, logLevel: 'warn', startRun });
-    sayPorts(server, ports, output);
+    printReplacedPorts(server, ports, output);
     return server;
   } catch (error) {
-    const others = avoidBusy(ports, error);
+    const others = withoutBusyPort(ports, error);
     if (!others) throw error;
     return startOnFreePorts(others, output, startRun);
   }
 }
 
-/** Which ports are taken in place of those in use. */
-function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
+/** Prints which ports are used in place of busy ones. */
+function printReplacedPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
   const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
   for (const name of ['port', 'controlPort'] as const) {
     if (ports[name] !== 0) continue;
@@ -151,8 +151,8 @@ function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: 
   }
 }
 
-/** Any free port in place of the busy one; undefined when the error is another one. */
-function avoidBusy(ports: Ports, error: unknown): Ports | undefined {
+/** The ports with any free one in place of the busy one; undefined for another error. */
+function withoutBusyPort(ports: Ports, error: unknown): Ports | undefined {
   if (!(error instanceof Error && 'port' in error && 'code' in error)) return undefined;
   if (error.code !== 'EADDRINUSE') return undefined;
   if (error.port === ports.port) return { ...ports, port: 0 };
@@ -175,7 +175,7 @@ async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<v
   const headers = { Authorization: `Bearer ${adminToken}` };
   const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
   if (answer.status === 201) return;
-  const sentence = `the server answered ${answer.status} to the demo's artifact: ${await answer.text()}`;
+  const sentence = `the server refused the demo's artifact with ${answer.status}: ${await answer.text()}`;
   throw new CommandError(sentence, exitCodes.setUp);
 }
 
@@ -233,7 +233,7 @@ async function runFleet(
   }
 }
 
-/** A fleet that did not come to its end in time has decided nothing. */
+/** A fleet that did not settle in time decides nothing. */
 function fleetOutcome(fleet: FleetResult, plan: FleetPlan): ExitCode {
   const own = fleet.ended === 'settled' ? exitCodes.pass : exitCodes.undecided;
   return worstExitCode([own, fleetExitCode(fleet, plan)]);
@@ -261,8 +261,10 @@ async function judgeServer(
   });
 }
 
-/** A few cases sign in without a tenant; what they leave in the fleet's tenant is not the fleet's. */
-async function removeOthers(server: RunningServer, { devices }: FleetResult): Promise<void> {
+/**
+ * Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet.
+ */
+async function removeForeignDevices(server: RunningServer, { devices }: FleetResult): Promise<void> {
   const own = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
   const headers = { Authorization: `Bearer ${server.adminToken}` };
@@ -282,7 +284,7 @@ async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
   const body = JSON.stringify(SUITE_TENANT);
   const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
   if (answer.status !== 201) {
-    const sentence = `the server answered ${answer.status} to the suite's tenant: ${await answer.text()}`;
+    const sentence = `the server refused a tenant for the suite with ${answer.status}: ${await answer.text()}`;
     throw new CommandError(sentence, exitCodes.setUp);
   }
   const {

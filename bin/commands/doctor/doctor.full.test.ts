@@ -48,12 +48,12 @@ describe('fleetbed doctor signature', () => {
     expect(stdout).toBe(`The ecdsa signature matches the ${text.length} bytes of the body.\n`);
   });
 
-  it('takes the key out of the body when none is named', async () => {
+  it('takes the key from the body when no option names one', async () => {
     const body = fileOf('body', text);
     expect((await doctor('signature', '--body', body, '--signature', right)).code).toBe(0);
   });
 
-  it('names the mistake, what to do, and others beside it, with 1', async () => {
+  it('names the mistake, its fix and further mistakes, and exits with 1', async () => {
     const body = fileOf('longer', `${text}\n`);
     const hex = Buffer.from(right, 'base64').toString('hex');
     const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
@@ -63,7 +63,7 @@ describe('fleetbed doctor signature', () => {
     expect(stdout).toMatch(/^ {2}also: hex$/m);
   });
 
-  it('says the same as one line of JSON', async () => {
+  it('prints the same finding as one line of JSON', async () => {
     const vector = signatureMistakeVectors().find(({ mistake }) => mistake === 'pss');
     const body = fileOf('pss', vector?.body ?? '');
     const words = ['--body', body, '--signature', vector?.signature ?? '', '--json'];
@@ -83,21 +83,21 @@ describe('fleetbed doctor signature', () => {
     });
   });
 
-  it('knows the key that is in the body, and those of other devices', async () => {
+  it('recognizes the key in the body, and keys of other devices', async () => {
     const other = generateKeyPairSync('ed25519').publicKey;
     const key = fileOf('other.pem', other.export({ type: 'spki', format: 'pem' }).toString());
     const signed = ['--body', fileOf('body', text), '--key', key, '--signature', right];
-    expect((await doctor('signature', ...signed)).stdout).toContain('which: pubkey of the body');
+    expect((await doctor('signature', ...signed)).stdout).toContain('detail: pubkey of the body');
     const bare = fileOf('bare', '{}');
     const ofBare = sign('sha256', Buffer.from('{}'), privateKey).toString('base64');
     const [mine] = files().slice(-1);
     const words = ['--body', bare, '--key', key, '--signature', ofBare];
     const { stdout } = await doctor('signature', ...words, '--other-key', mine ?? '');
     expect(stdout).toContain(`key-of-another-device: `);
-    expect(stdout).toContain(`which: ${mine}`);
+    expect(stdout).toContain(`detail: ${mine}`);
   });
 
-  it('names the mistake with a key, with 1', async () => {
+  it('names the mistake in a key, and exits with 1', async () => {
     const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const words = ['--body', fileOf('body', text), '--key', fileOf('secret.pem', secret)];
     const { code, stdout } = await doctor('signature', ...words, '--signature', right);
@@ -115,7 +115,7 @@ describe('fleetbed doctor signature', () => {
     expect(stdout).toContain(words);
   });
 
-  it('ends with 1 for a key that no mistake explains', async () => {
+  it('ends with 1 for a bad key that no known mistake explains', async () => {
     const key = fileOf('words.pem', 'my key');
     const words = ['--body', fileOf('body', text), '--key', key, '--signature', right];
     const { code, stdout } = await doctor('signature', ...words, '--json');
@@ -136,7 +136,7 @@ describe('fleetbed doctor signature', () => {
       'a body without a key',
       () => ['--body', fileOf('empty', '{}'), '--signature', right],
       2,
-      /no text "pubkey"; give the key with --key/,
+      /no string "pubkey"; give the key with --key/,
     ],
     [
       'a body that is not there',
@@ -176,7 +176,7 @@ interface Environment {
   readonly checks: readonly Check[];
 }
 
-/** Runs the check; ports that nobody minds unless told otherwise. */
+/** Runs the check; unless given, the ports are free ones. */
 async function environment(words: readonly string[], variables: Record<string, string> = {}) {
   const ran = await runCommand(['doctor', 'environment', '--json', ...words], {
     NODE_EXTRA_CA_CERTS: '',
@@ -194,7 +194,7 @@ async function listening(server: Server): Promise<string> {
 }
 
 describe('fleetbed doctor environment', () => {
-  it('passes on a server of this machine, with a row for each check', async () => {
+  it('passes for a server on this machine, with a row for each check', async () => {
     const { code, found } = await environment(['--url', serve.ready.baseUrl, '--devices', '10']);
     const verdicts = Object.fromEntries(found.checks.map(({ name, verdict }) => [name, verdict]));
     expect(verdicts).toEqual({
@@ -210,7 +210,7 @@ describe('fleetbed doctor environment', () => {
     expect(found.connectedDevicesMax).toBeGreaterThan(0);
   });
 
-  it('says it in words too, and counts them', async () => {
+  it('prints each check as text, and counts the verdicts', async () => {
     const words = ['doctor', 'environment', '--url', serve.ready.baseUrl, '--devices', '10'];
     const { code, stdout } = await runCommand(words, { NODE_EXTRA_CA_CERTS: '' });
     expect(code).toBe(0);
@@ -218,7 +218,7 @@ describe('fleetbed doctor environment', () => {
     expect(stdout).toMatch(/^0 fail, 0 warn, 7 pass$/m);
   });
 
-  it('says at how many devices the limit of open files stops a run', async () => {
+  it('says at how many devices the open-files limit stops a run', async () => {
     const command = fileURLToPath(new URL('../../../dist/bin/fleetbed.js', import.meta.url));
     const words = ['doctor', 'environment', '--connect', '--url', serve.ready.baseUrl];
     const shell = 'ulimit -n 1000; exec "$0" "$@"';
@@ -235,7 +235,7 @@ describe('fleetbed doctor environment', () => {
     expect(text).toMatch(/^ +Raise it with `ulimit -n/m);
   });
 
-  it('fails on a busy port, and looks at those that are named', async () => {
+  it('fails on a busy port, and checks the named ports', async () => {
     const taken = createServer();
     const [, port = ''] = (await listening(taken)).split(':');
     const { code, check } = await environment(['--port', port, '--control-port', '0']);
@@ -246,24 +246,24 @@ describe('fleetbed doctor environment', () => {
     expect((await environment(['--port', port, '--control-port', '0'])).code).toBe(0);
   });
 
-  it('looks at the ports of serve when there is no server to reach', async () => {
+  it('checks the default ports of serve when no URL is given', async () => {
     const { check } = await environment([]);
     expect([check('port 8080'), check('port 8081')]).not.toContain(undefined);
   });
 
-  it('fails when nothing is there, with the way out', async () => {
+  it('fails when nothing listens, and names the way out', async () => {
     const { code, check } = await environment(['--url', 'http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(check('reachability')).toEqual({
       name: 'reachability',
       verdict: 'fail',
       found: '127.0.0.1:1: nothing listens there.',
-      wayOut: 'Check --url and that the server runs.',
+      wayOut: 'Check --url and that the server is running.',
     });
     expect(check('API')).toBeUndefined();
   });
 
-  it('fails when what is there does not speak HTTP', async () => {
+  it('fails when the server there does not speak HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n'));
     const place = await listening(server);
     const { code, check } = await environment(['--url', `http://${place}`]);
@@ -272,7 +272,7 @@ describe('fleetbed doctor environment', () => {
     server.close();
   });
 
-  it('gives up on what never answers', async () => {
+  it('gives up on a server that never answers', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined));
     const place = await listening(server);
     const startMs = systemClock.monotonicMs();
@@ -295,7 +295,7 @@ describe('fleetbed doctor environment', () => {
     server.close();
   });
 
-  it('fails on a certificate that is not trusted, until it is named', async () => {
+  it('fails on an untrusted certificate until --ca names it', async () => {
     const front = await openTlsFront(serve.ready.baseUrl, systemClock.now());
     const words = ['--url', front.baseUrl];
     const refused = await environment(words);
@@ -323,7 +323,7 @@ describe('fleetbed doctor environment', () => {
     ['a file that is not there', () => ({ NODE_EXTRA_CA_CERTS: join(folder, 'none') }), 'fail'],
     ['a file without one', () => ({ NODE_EXTRA_CA_CERTS: fileOf('no-ca.pem', 'x') }), 'fail'],
     ['every certificate', () => ({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'warn'],
-  ])('tells of trust in %s', async (_, variables, verdict) => {
+  ])('reports whether it trusts %s', async (_, variables, verdict) => {
     const { check } = await environment(['--port', '0', '--control-port', '0'], variables());
     expect(check('trust')?.verdict).toBe(verdict);
   });
@@ -342,7 +342,7 @@ describe('fleetbed doctor environment', () => {
 });
 
 describe('fleetbed doctor', () => {
-  it('shows its two commands when none is named, with 2', async () => {
+  it('shows its two commands when none is named, and exits with 2', async () => {
     const { code, stderr } = await doctor();
     expect(code).toBe(2);
     expect(stderr).toMatch(/signature[\s\S]*environment/);

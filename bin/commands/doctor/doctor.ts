@@ -1,4 +1,4 @@
-/** `fleetbed doctor`: what is wrong with a signature, and what will stop a run on this machine. */
+/** `fleetbed doctor`: diagnoses a signature, and checks what would stop a run on this machine. */
 import type { Command } from 'commander';
 import { addExamples } from '../../options/examples.ts';
 import { configure as configureEnvironment } from './environment.ts';

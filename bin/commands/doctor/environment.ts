@@ -1,4 +1,4 @@
-/** `fleetbed doctor environment`: what will stop a run, and at what number of devices. */
+/** `fleetbed doctor environment`: checks what would stop a run, and at how many devices. */
 import { type Command, Option } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { defaultSettings } from '../../../server/settings.ts';
@@ -48,9 +48,9 @@ Exit codes:
 export function configure(command: Command): void {
   command
     .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
-    .option('--connect', 'each device holds a websocket', false)
+    .option('--connect', 'each device holds a websocket open', false)
     .addOption(
-      new Option('--url <url>', 'base URL of the server they talk to').argParser(values.baseUrl),
+      new Option('--url <url>', 'base URL of the server that devices call').argParser(values.baseUrl),
     )
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .option(

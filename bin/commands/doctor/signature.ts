@@ -1,4 +1,4 @@
-/** `fleetbed doctor signature`: the server's signature doctor over files. */
+/** `fleetbed doctor signature`: runs the server's signature doctor on files. */
 
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -72,7 +72,7 @@ async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
   const keyText = options.key === undefined ? undefined : await readKeyFile('--key', options.key);
   if (keyText === undefined && memberText(body, 'pubkey') === undefined) {
     throw new CommandError(
-      `--body ${options.body} has no text "pubkey"; give the key with --key FILE.`,
+      `--body ${options.body} has no string "pubkey"; give the key with --key FILE.`,
       exitCodes.usage,
     );
   }
@@ -87,8 +87,8 @@ function printFinding(finding: Finding, output: Output): void {
   if (output.json) return;
   const { mistake, sentence, detail, remedy, also = [] } = finding;
   output.line(mistake === undefined ? sentence : `${mistake}: ${sentence}`);
-  if (detail !== undefined) output.line(`  which: ${detail}`);
-  if (remedy !== undefined) output.line(`  do: ${remedy}`);
+  if (detail !== undefined) output.line(`  detail: ${detail}`);
+  if (remedy !== undefined) output.line(`  fix: ${remedy}`);
   if (also.length > 0) output.line(`  also: ${also.join(', ')}`);
 }
 
@@ -101,12 +101,12 @@ async function readBody(path: string): Promise<Buffer> {
     throw fileError(what, error);
   }
   throw new CommandError(
-    `${what}: it is larger than the ${limits.bodyMaxBytes} bytes of a request; choose another file.`,
+    `${what}: it is larger than a request body may be (${limits.bodyMaxBytes} bytes); choose another file.`,
     exitCodes.setUp,
   );
 }
 
-/** Far above any key; the rest of a larger file is of no use to a diagnosis. */
+/** Far larger than any key. */
 const KEY_FILE_MAX_BYTES = 1_048_576;
 
 async function readKeyFile(option: string, path: string): Promise<string> {
@@ -129,7 +129,7 @@ async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
     const [found] = keysOf(paths[index] ?? '', text);
     if (found) return [found];
     throw new CommandError(
-      `--other-key ${paths[index]} is not a usable public key; give a PEM file "PUBLIC KEY".`,
+      `--other-key ${paths[index]} is not a usable public key; give a PEM file of type "PUBLIC KEY".`,
       exitCodes.setUp,
     );
   });

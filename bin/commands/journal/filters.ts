@@ -17,14 +17,14 @@ const filterNames = [
   'tenant',
 ] as const;
 
-/** Where the control listener is, and which entries are meant. */
+/** The address of the control listener, and the filters of entries. */
 export interface JournalOptions
   extends Readonly<Partial<Record<(typeof filterNames)[number], string>>> {
   readonly controlUrl: string;
   readonly controlToken: string;
 }
 
-/** Adds the filters of entries; all that are given must hold. */
+/** Adds the filters of entries; an entry must match all that are given. */
 export function addFilterOptions(command: Command): Command {
   return command
     .optionsGroup('Filters (all must match):')
@@ -35,20 +35,20 @@ export function addFilterOptions(command: Command): Command {
     .option('--method <method>', 'HTTP method, such as GET', values.filled)
     .option('--device <device>', 'device ID, or a value of its identity', values.filled)
     .option('--user <user>', 'user ID or e-mail address', values.filled)
-    .option('--status <status>', 'status, such as 404 or 4xx; 0 for no answer', values.filled)
+    .option('--status <status>', 'status, such as 404 or 4xx; 0 for no response', values.filled)
     .option('--deployment <id>', 'deployment ID', values.filled)
     .option('--text <text>', 'part of the path, or of the message type of a frame', values.filled)
     .option(
-      '--since <moment>',
-      "not before, in the server's time, such as 2027-08-25T08:00:00Z",
-      moment,
+      '--since <time>',
+      "only entries from this time on, by the server's clock, such as 2027-08-25T08:00:00Z",
+      time,
     )
-    .option('--until <moment>', "not after, in the server's time", moment)
+    .option('--until <time>', "only entries up to this time, by the server's clock", time)
     .option('--after <sequence>', 'only entries after this sequence number', sequence)
     .optionsGroup('Options:');
 }
 
-/** The query for the options, with the parameters of a command. */
+/** The query string of the options, with further parameters of a command. */
 export function queryOf(
   options: JournalOptions,
   more: Readonly<Record<string, string>> = {},
@@ -61,11 +61,11 @@ export function queryOf(
   return query.toString();
 }
 
-function moment(text: string): string {
+function time(text: string): string {
   return new Date(values.momentMs(text)).toISOString();
 }
 
 function sequence(text: string): string {
   if (/^\d{1,15}$/.test(text)) return text;
-  throw new InvalidArgumentError('Accepted: a whole number, the sequence of an entry.');
+  throw new InvalidArgumentError('Accepted: the sequence number of an entry, a whole number.');
 }

@@ -16,7 +16,7 @@ import {
 const RUN_MAX_MS = 60_000;
 const loginPath = '/api/management/v1/useradm/auth/login';
 const listPath = '/api/management/v1/inventory/groups';
-/** Colours, a title and a turned line: nothing of it may reach a terminal. */
+/** Colours, a title and reversed text, none of which may reach a terminal. */
 const hostile = '\u001b]0;owned\u0007\u202e';
 
 let server: RunningCommand;
@@ -56,7 +56,7 @@ async function exchangesIn(file: string): Promise<RecordedExchange[]> {
 }
 
 describe('fleetbed journal', () => {
-  it('shows a line an entry, clean and without secrets', async () => {
+  it('shows one escaped line per entry, without secrets', async () => {
     const { code, stdout } = await run('journal', ...at);
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(4);
@@ -67,7 +67,7 @@ describe('fleetbed journal', () => {
     expect([...stdout].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
   });
 
-  it('takes filters, and its place from the environment', async () => {
+  it('takes filters, and its address from the environment', async () => {
     const environment = {
       FLEETBED_CONTROL_URL: ready.controlUrl,
       FLEETBED_CONTROL_TOKEN: ready.controlToken,
@@ -100,14 +100,14 @@ describe('fleetbed journal', () => {
     const file = join(folder, 'journal.har');
     const { code, stdout, stderr } = await run('journal', ...at, '--har', file);
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('journal.har is written');
+    expect(stderr).toMatch(/^Wrote .*journal\.har\.$/m);
     const exchanges = await exchangesIn(file);
     expect(exchanges.map(({ status }) => status)).toEqual([200, 404, 200, 400]);
     expect(String(exchanges[3]?.requestBody())).toContain('"pubkey":"none"');
     expectHar(JSON.parse(readFileSync(file, 'utf8')));
   });
 
-  it('ends with 0 when Ctrl-C comes with its first line', async () => {
+  it('ends with 0 when Ctrl-C arrives with its first line', async () => {
     await (await fetch(`${ready.baseUrl}/seen-at-once`)).text();
     const following = startCommand(['journal', ...at, '--follow', '--text', 'seen-at-once']);
     await following.said('stdout', /seen-at-once/);
@@ -116,7 +116,7 @@ describe('fleetbed journal', () => {
   });
 
   it(
-    'follows what comes until Ctrl-C',
+    'follows new entries until Ctrl-C',
     async () => {
       const ask = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
       await ask('/followed/before');
@@ -161,13 +161,13 @@ function expectHar({ log }: { log: Record<string, unknown> & { entries: unknown[
 }
 
 describe('fleetbed await', () => {
-  it('is 0 with what came', async () => {
+  it('ends with 0 and prints the awaited entries', async () => {
     const { code, stdout } = await run('await', ...at, '--after', '0', '--operation', 'login');
     expect(code).toBe(0);
     expect(stdout).toMatch(/POST 200 {2}login/);
   });
 
-  it('is 1 when it did not come in time, with what came instead', async () => {
+  it('ends with 1 at the timeout, and prints what arrived instead', async () => {
     const words = ['--after', '0', '--operation', 'logout', '--timeout', '0'];
     const { code, stdout, stderr } = await run('await', ...at, ...words);
     expect(code).toBe(1);
@@ -175,7 +175,7 @@ describe('fleetbed await', () => {
     expect(stdout).toMatch(/GET 404 {2}\/followed/);
   });
 
-  it('is 130 at Ctrl-C', async () => {
+  it('ends with exit code 130 at Ctrl-C', async () => {
     const waiting = startCommand(['await', ...at, '--text', 'never', '--timeout', '10m']);
     const watch = ['journal', ...at, '--status', '418'];
     expect((await runCommand(watch)).code).toBe(0);
@@ -184,13 +184,13 @@ describe('fleetbed await', () => {
 });
 
 describe('fleetbed assert', () => {
-  it('is 0 with the verdict in a sentence', async () => {
+  it('ends with 0 and the verdict in a sentence', async () => {
     const { code, stdout } = await run('assert', ...at, 'operation=login,status=200');
     expect(code).toBe(0);
     expect(stdout).toBe('the tenant did: operation login and status 200.\n');
   });
 
-  it('is 1 with what was seen instead', async () => {
+  it('ends with 1 and prints what was seen instead', async () => {
     const { code, stdout } = await run('assert', ...at, '--times', '1', 'rebooting', 'success');
     expect(code).toBe(1);
     expect(stdout).toContain('report success after report rebooting, once; ');
@@ -231,7 +231,7 @@ describe('the commands of the journal', () => {
   });
 
   it.each(['journal', 'await'])(
-    '%s needs a token, the right one, and a server',
+    '%s needs a valid token and a running server',
     async (command) => {
       const without = await run(command, '--control-url', 'http://127.0.0.1:1');
       expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
@@ -260,7 +260,7 @@ describe('the commands of the journal', () => {
     },
   );
 
-  it('tell an API that is no control listener so', async () => {
+  it('report an address that is not a control listener', async () => {
     const { code, stderr } = await run(
       'journal',
       '--control-url',

@@ -1,4 +1,4 @@
-/** `fleetbed journal`: what a running server was asked and what it answered. */
+/** `fleetbed journal`: the requests to a running server, and its responses. */
 import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -14,7 +14,7 @@ import { type ShownEntry, show } from './lines.ts';
 
 const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
-/** Far beyond what one event of the server has. */
+/** Far longer than any event of the server. */
 const EVENT_MAX_CHARACTERS = 1_048_576;
 
 interface ReadOptions extends JournalOptions {
@@ -28,7 +28,8 @@ const help = `
 Secrets are masked. With --json each entry is one line of JSON with headers and bodies, which
 fleetbed calendar can read.
 
-Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 no server, or it cannot be asked.
+Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 the control listener cannot be reached, or
+refuses the token.
 `;
 
 /** Adds the options of `fleetbed journal` and what it does. */
@@ -36,12 +37,12 @@ export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command))
     .option(
       '--limit <n>',
-      'show the newest entries, so many',
+      'number of entries to show, the newest ones',
       values.count(1, LIMIT_MAX),
       LIMIT_DEFAULT,
     )
     .option('--follow', 'keep showing new entries until Ctrl-C')
-    .option('--har <file>', 'write all entries to this file as HAR 1.2', values.filled)
+    .option('--har <file>', 'write all matching entries to this file as HAR 1.2', values.filled)
     .option('--json', 'print one JSON line for each entry')
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {
@@ -61,7 +62,7 @@ export function configure(command: Command): void {
 async function journal(options: ReadOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   if (options.har !== undefined) return saveHar(options.har, options, output);
-  // From the first line on: who has seen one may want to stop.
+  // Listens before the first line, so that Ctrl-C works as soon as one is shown.
   const stop = options.follow ? stopSignal() : undefined;
   const whole = String(output.json);
   const limit = String(options.limit);
@@ -82,7 +83,7 @@ async function saveHar(file: string, options: ReadOptions, output: Output): Prom
   await requireWritable('--har', file);
   const { body } = await ask(options, `/journal.har?${queryOf(options)}`);
   await writeWhole(file, printableJson(await body.text()));
-  output.progress(`${file} is written.`);
+  output.progress(`Wrote ${file}.`);
   return exitCodes.pass;
 }
 
@@ -103,9 +104,9 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
       if (stop.aborted) return;
       throw error;
     }
-    // A reader that did not keep up is dropped, and one that got nothing would be so again.
+    // The server drops a slow reader; one that received nothing would be dropped again.
     if (after === before && !stop.aborted) {
-      const sentence = `${options.controlUrl} ended the stream; check that the server runs.`;
+      const sentence = `${options.controlUrl} ended the stream; check that the server is running.`;
       throw new CommandError(sentence, exitCodes.setUp);
     }
   }
@@ -118,7 +119,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
     for await (const bytes of body ?? []) {
       const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
       rest = events.pop() ?? '';
-      if (rest.length > EVENT_MAX_CHARACTERS) throw new Error('an event of the stream has no end');
+      if (rest.length > EVENT_MAX_CHARACTERS) throw new Error(`an event of the stream is longer than ${EVENT_MAX_CHARACTERS} characters`);
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1];
         if (data !== undefined) yield JSON.parse(data) as ShownEntry;

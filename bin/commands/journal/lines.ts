@@ -1,4 +1,4 @@
-/** Entries of a journal as lines for human eyes. */
+/** Entries of a journal as lines of text. */
 import { printable } from '../../../fixtures/printable.ts';
 import type { Output } from '../../output/output.ts';
 
@@ -14,7 +14,7 @@ export interface ShownEntry {
 const LINE_MAX_CHARACTERS = 1000;
 const arrows = { client: '->', server: '<-' } as const;
 
-/** One line, free of anything that steers a terminal. */
+/** One line, without terminal control characters. */
 function entryLine(entry: ShownEntry): string {
   const { sequence, kind, at } = entry;
   const words = [`${sequence}`, at.replace(/^.*T/, ''), ...wordsOf[kind](entry)];
@@ -49,9 +49,10 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
     sid === undefined ? '' : `session ${sid}`,
     `${bytes} bytes`,
   ],
-  unreadable: ({ status, code, line }) => [`no HTTP ${status}`, `${code}`, `${line ?? ''}`],
+  unreadable: ({ status, code, line }) => [`not HTTP ${status}`, `${code}`, `${line ?? ''}`],
 };
-/** Shows an entry as the output wants it. */
+
+/** Prints an entry as one line of JSON or of text. */
 export function show(entry: ShownEntry, output: Output): void {
   if (output.json) output.data(entry);
   else output.line(entryLine(entry));

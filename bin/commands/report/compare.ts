@@ -1,4 +1,4 @@
-/** `fleetbed report compare`: whether the later of two runs is worse by more than noise explains. */
+/** `fleetbed report compare`: whether the later of two runs is worse, beyond noise. */
 
 import { type Command, Option } from 'commander';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
@@ -39,12 +39,12 @@ export function configure(command: Command): void {
     .addOption(
       new Option(
         '--noise-floor <duration>',
-        'shift in time that counts as noise; the larger of both is used',
+        'absolute shift that counts as noise; the larger of the two limits applies',
       )
         .argParser(values.durationMs)
         .default(1, '1ms'),
     )
-    .option('--json', 'standard output carries the comparison as JSON')
+    .option('--json', 'print the comparison as one JSON line')
     .action(async (a: string, b: string, options: CompareOptions) => {
       const before = await readResultFile('A', a);
       const comparison = compared(before, await readResultFile('B', b), {
@@ -67,7 +67,7 @@ function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): C
   }
 }
 
-/** A regression fails; what too little was measured for decides nothing. */
+/** A regression fails; too little data decides nothing. */
 function exitCodeOf({ verdict }: Comparison): ExitCode {
   if (verdict === 'regression') return exitCodes.failed;
   return verdict === 'not enough data' ? exitCodes.undecided : exitCodes.pass;

@@ -1,4 +1,4 @@
-/** `fleetbed report merge`: one result of those of several processes or machines. */
+/** `fleetbed report merge`: merges the results of several processes or machines into one. */
 
 import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
@@ -19,13 +19,13 @@ export function configure(command: Command): void {
   addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
   command
     .argument('<results...>', 'JSON files of the shards of one plan')
-    .requiredOption('--out <file>', 'write the merged result', values.filled)
+    .requiredOption('--out <file>', 'file to write the merged result to', values.filled)
     .action(async (paths: readonly string[], { out }: { readonly out: string }) => {
       process.exitCode = await merge(paths, out);
     });
 }
 
-/** The merged run is judged as a run of one process is. */
+/** The exit code of a merged run follows the same rules as that of one process. */
 async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
   const output = createOutput(false);
   await requireWritable('--out', out);
@@ -46,7 +46,7 @@ function mergedOf(results: readonly FleetResult[]): FleetResult {
     return mergeResults(results);
   } catch (error) {
     if (!(error instanceof MergeError)) throw error;
-    const wanted = 'it wants one result of each shard of the same plan';
+    const wanted = 'give one result of each shard of the same plan';
     throw new CommandError(`RESULTS: ${error.message}; ${wanted}.`, exitCodes.setUp, error);
   }
 }

@@ -1,4 +1,4 @@
-/** `fleetbed report render`: the renderings of a result that was written before. */
+/** `fleetbed report render`: renders a saved result as text, HTML or JUnit. */
 
 import type { Command } from 'commander';
 import { fleetReport } from '../../../simulator/report/text.ts';
@@ -10,7 +10,7 @@ import { requireWritable } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
-/** An option each, by name. */
+/** The forms that have an option, by name. */
 const forms = fleetForms
   .filter(({ title }) => title !== undefined)
   .toSorted((one, other) => one.form.localeCompare(other.form));

@@ -27,7 +27,7 @@ function shardOf(index: number): FleetResult {
   return { ...sampleResult, plan, shards: [{ index, of: 2 }], devices };
 }
 
-/** A run in which polls took about so long. */
+/** A run whose polls took about this long. */
 function runOf(pollMs: number): FleetResult {
   const histogram = DurationHistogram.empty();
   for (let count = 0; count < 2000; count++) histogram.record(pollMs + (count % 20) / 2);
@@ -36,7 +36,7 @@ function runOf(pollMs: number): FleetResult {
 }
 
 describe('fleetbed report', { timeout: 60_000 }, () => {
-  it('renders a page, JUnit and a text of a result', async () => {
+  it('renders a result as a page, JUnit and text', async () => {
     const result = fileOf('result.json', sampleResult);
     const [html, junit] = [join(folder, 'page.html'), join(folder, 'junit.xml')];
     const { code, stdout, stderr } = await report(
@@ -50,7 +50,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(new XMLParser().parse(readFileSync(junit, 'utf8'))).toHaveProperty('testsuites');
   });
 
-  it('prints the text where nothing else is asked for', async () => {
+  it('prints the text when no file is requested', async () => {
     const { code, stdout } = await report('render', fileOf('plain.json', sampleResult));
     expect(code).toBe(0);
     expect(stdout).toContain('Funnel');
@@ -62,7 +62,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(JSON.parse(stdout)).toMatchObject({ $id: 'urn:fleetbed:fleet:2', type: 'object' });
   });
 
-  it('merges shards into one result, exactly', async () => {
+  it('merges shards into one exact result', async () => {
     const out = join(folder, 'merged.json');
     const shards = [0, 1].map((index) => fileOf(`shard-${index}.json`, shardOf(index)));
     const { code, stderr } = await report('merge', ...shards, '--out', out);
@@ -73,13 +73,13 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(stderr).not.toContain('none of these results');
   });
 
-  it('says how many devices are missing in a merge', async () => {
+  it('says how many devices a merge lacks', async () => {
     const out = join(folder, 'part.json');
     const { stderr } = await report('merge', fileOf('part-0.json', shardOf(0)), '--out', out);
     expect(stderr).toContain('2 of 4 devices are in none of these results');
   });
 
-  it('reports a regression by exit code 1, and none by 0', async () => {
+  it('ends with 1 for a regression, and with 0 without one', async () => {
     const before = fileOf('before.json', runOf(20));
     const worse = await report('compare', before, fileOf('after.json', runOf(60)));
     expect(worse.code, worse.stderr).toBe(1);
@@ -98,7 +98,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
-  it('decides nothing by too little data', async () => {
+  it('is undecided on too little data', async () => {
     const few = fileOf('few.json', { ...sampleResult, latencies: [], operations: [] });
     expect((await report('compare', few, few)).code).toBe(4);
   });

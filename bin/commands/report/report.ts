@@ -1,4 +1,6 @@
-/** `fleetbed report`: what can be done with the results of fleets; each part has its own file. */
+/**
+ * `fleetbed report`: renders, merges and compares results of fleets; each subcommand has a file.
+ */
 import type { Command } from 'commander';
 import * as compare from './compare.ts';
 import * as merge from './merge.ts';

@@ -1,4 +1,4 @@
-/** `fleetbed report schema`: the published form of a fleet's result. */
+/** `fleetbed report schema`: prints the JSON Schema of a fleet's result. */
 
 import type { Command } from 'commander';
 import { fleetResultSchema } from '../../../simulator/result/read-result.ts';

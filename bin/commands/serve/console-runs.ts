@@ -1,4 +1,4 @@
-/** What the console's runs are: commands of this program, as its children. */
+/** The runs that the console starts: commands of this program as child processes. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { RunRequest, RunStarter } from '../../../server/control/sources/runs.ts';
@@ -7,13 +7,13 @@ import type { ServerReady } from '../../server-access/ready.ts';
 const DEVICES_DEFAULT = 20;
 const SECONDS_DEFAULT = 60;
 
-/** @param ready what is known of the server once it runs; no run begins before that */
+/** @param ready the ready message of the server; no run starts before there is one */
 export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   return (request, onLine) => {
     const server = ready();
     if (!server) return undefined;
-    const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsFor(request, server)], {
-      // Tokens are no words of a command line, which every user of the machine can read.
+    const child = spawn(process.execPath, [process.argv[1] ?? '', ...argumentsFor(request, server)], {
+      // Tokens go into the environment: every user of the machine can read command lines.
       env: {
         ...process.env,
         FLEETBED_URL: server.baseUrl,
@@ -37,14 +37,14 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   };
 }
 
-/** The token may expire while the server runs, but a data folder may not know the password. */
+/** The password, as the token may expire; the token where only a data folder has the password. */
 function loginOf({ adminEmail, adminPassword, adminToken }: ServerReady) {
   return adminPassword === ''
     ? { FLEETBED_TOKEN: adminToken, FLEETBED_PASSWORD: undefined }
     : { FLEETBED_TOKEN: undefined, FLEETBED_EMAIL: adminEmail, FLEETBED_PASSWORD: adminPassword };
 }
 
-function wordsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {
+function argumentsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {
   const { headerPrefix, tls } = server;
   const shared = ['--header-prefix', headerPrefix];
   const ca = tls?.caFile === undefined ? [] : ['--ca', tls.caFile];

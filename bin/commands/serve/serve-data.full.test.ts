@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What can be asked of a server of another process. */
+/** Calls to a server in another process. */
 function asServer({ event: _, version: __, ...facts }: ServerReady): TestServer {
   return { ...facts, ...callsTo(facts.baseUrl) } as TestServer;
 }
@@ -26,7 +26,7 @@ function serve(data: string) {
 }
 
 describe('fleetbed serve --data', () => {
-  it('shows the same random password at every start, and none that it does not know', async () => {
+  it('shows the same random password at every start, and no unknown one', async () => {
     const data = join(folder, 'data');
     const passwords: string[] = [];
     for (const words of [[], [], ['--admin-password', 'correct horse'], []]) {
@@ -39,7 +39,7 @@ describe('fleetbed serve --data', () => {
     expect(passwords).toEqual([first, first, 'correct horse', '']);
   }, 60_000);
 
-  it('is refused while another server has the folder, with one sentence and exit code 3', async () => {
+  it('is refused with exit code 3 while another server uses the folder', async () => {
     const data = join(folder, 'data');
     const { running } = await startServe(['--data', data]);
     const { code, stderr } = await serve(data);
@@ -50,14 +50,14 @@ describe('fleetbed serve --data', () => {
     await running.end();
   });
 
-  it('is refused with a folder of other files, which stay', async () => {
+  it('refuses a folder with other files, and keeps them', async () => {
     writeFileSync(join(folder, 'thesis.txt'), 'do not touch');
     const { code, stderr } = await serve(folder);
     expect([code, stderr]).toEqual([3, expect.stringContaining('has other files')]);
     expect(readdirSync(folder)).toEqual(['thesis.txt']);
   });
 
-  it('never serves an artifact file that was changed, and names it in one line of the log', async () => {
+  it('never serves a changed artifact file, and names it in the log', async () => {
     const data = join(folder, 'data');
     const first = await startServe(['--data', data]);
     const before = asServer(first.ready);
@@ -82,7 +82,7 @@ describe('fleetbed serve --data', () => {
     for (const line of lines) expect(line).toContain(`${file} is damaged`);
   });
 
-  it('needs a folder', async () => {
+  it('is refused without the name of a folder', async () => {
     expect((await serve('')).code).toBe(2);
   });
 });

@@ -52,7 +52,7 @@ const readyForm = {
     .version,
 };
 
-describe('the ready word of serve', () => {
+describe('the ready message of serve', () => {
   it('is one JSON line, also in the ready file, readable only by its owner', async () => {
     const file = join(folder, 'ready.json');
     const { ready, running } = await serve(['--ready-file', file]);
@@ -65,7 +65,7 @@ describe('the ready word of serve', () => {
     expect(code).toBe(0);
   });
 
-  it('comes when both listeners accept, and its secrets open them', async () => {
+  it('comes when both listeners accept its secrets', async () => {
     const { ready } = await serve();
     const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
     const list = ready.baseUrl + pathOf(managementOperations['list-devices']);
@@ -98,7 +98,7 @@ describe('the ready word of serve', () => {
     expect(line).toMatch(/console http:\S+\/#token=\S+\n$/);
   });
 
-  it('prints what the options have set', async () => {
+  it('contains the values of the options', async () => {
     const words = ['--admin-email', 'me@example.org', '--header-prefix', 'X-MEN'];
     const { ready } = await serve([...words, '--admin-password', 'of-the-test']);
     expect(ready).toMatchObject({
@@ -108,7 +108,7 @@ describe('the ready word of serve', () => {
     });
   });
 
-  it('shows the date that was chosen, and runs on from it', async () => {
+  it('belongs to a server whose clock runs on from --date', async () => {
     const { ready } = await serve(['--date', '2027-08-25']);
     const payload = String(ready.adminToken).split('.')[1] ?? '';
     const issuedAt = JSON.parse(Buffer.from(payload, 'base64url').toString()).iat;
@@ -119,7 +119,7 @@ describe('the ready word of serve', () => {
     expect((await fetch(ready.baseUrl + retired)).status).toBe(410);
   });
 
-  it('is of a server that is as the dialects say', async () => {
+  it('belongs to a server with the chosen dialects', async () => {
     const { ready } = await serve(['--dialect', 'open-source,rs256', '--dialect', 'storage-host']);
     const header = String(ready.adminToken).split('.')[0] ?? '';
     expect(JSON.parse(Buffer.from(header, 'base64url').toString()).alg).toBe('RS256');
@@ -127,7 +127,7 @@ describe('the ready word of serve', () => {
     expect((await fetch(ready.baseUrl + absent)).status).toBe(404);
   });
 
-  it('is of a server that accepts no more devices than the limit', async () => {
+  it('belongs to a server that accepts devices up to --device-limit', async () => {
     const { ready } = await serve(['--device-limit', '2']);
     const answer = await fetch(ready.baseUrl + pathOf(managementOperations['get-device-limit']), {
       headers: { Authorization: `Bearer ${ready.adminToken}` },
@@ -135,7 +135,7 @@ describe('the ready word of serve', () => {
     expect(await answer.json()).toEqual({ limit: 2 });
   });
 
-  it('takes the password from the environment', async () => {
+  it('contains the password from the environment', async () => {
     const command = startCommand(['serve', ...free, '--json'], {
       FLEETBED_ADMIN_PASSWORD: 'of-the-environment',
     });
@@ -146,7 +146,7 @@ describe('the ready word of serve', () => {
 });
 
 describe('serve --dialect without a name', () => {
-  it('tells what every dialect changes, and starts nothing', async () => {
+  it('prints what every dialect changes, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--dialect']);
     expect(code).toBe(0);
     for (const [name, { differs, contract, metIn }] of Object.entries(dialects)) {
@@ -154,7 +154,7 @@ describe('serve --dialect without a name', () => {
     }
   });
 
-  it('is one JSON value with --json', async () => {
+  it('prints one JSON value with --json', async () => {
     const { stdout, code } = await runCommand(['serve', '--dialect', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(dialects);
@@ -166,7 +166,7 @@ describe('serve --dialect without a name', () => {
     [['--device-limit', '-1'], 'from 0 to 1000000'],
     [['--provisioning-delay', 'soon'], 'a number with ms, s, m, h or d'],
     [['--provisioning-delay', '2h'], 'from 0 to 3600000'],
-  ])('does not take %j, and says what it takes', async (words, sentence) => {
+  ])('refuses %j, and names the accepted values', async (words, sentence) => {
     const { stderr, code } = await runCommand(['serve', ...free, ...words]);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);

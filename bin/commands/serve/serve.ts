@@ -20,7 +20,7 @@ import {
   serverReady,
   writeReadyFile,
 } from '../../server-access/ready.ts';
-import { leaveRunFile } from '../../server-access/run-file.ts';
+import { writeRunFile } from '../../server-access/run-file.ts';
 import {
   prepareCaFolder,
   publishTls,
@@ -30,24 +30,24 @@ import {
 } from '../../server-access/tls.ts';
 import { runStarter } from './console-runs.ts';
 
-/** What the command itself takes, beside the settings of the server. */
+/** The options of the command itself, beside the settings of the server. */
 const commandRows = {
   world: {
     flag: '--world <file>',
     group: 'State and time',
-    help: 'start state, see fleetbed world; SIGHUP loads it again',
+    help: 'start state (see fleetbed world); SIGHUP reloads it',
     cli: { kind: 'text' },
   },
   date: {
     flag: '--date <date>',
     group: 'State and time',
-    help: 'start at this day or moment; time runs on',
+    help: 'start the clock at this date or time; it runs on from there',
     cli: { kind: 'moment' },
   },
   faults: {
     flag: '--faults <file>',
     group: 'Dialects, variation and faults',
-    help: 'fault plan (YAML or JSON); exit code 1 when one never fired',
+    help: 'fault plan (YAML or JSON); exit code 1 when a planned fault never fired',
     cli: { kind: 'text' },
   },
   readyFile: {
@@ -107,8 +107,8 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   await prepareCaFolder(caFolder);
   const rules = await plannedFaults(faults);
   const stop = stopSignal();
-  compileLater();
-  // The help of this command does without the server.
+  delayWasmOptimization();
+  // The help of this command must not load the server.
   const { startServer } = await import('../../../server/server.ts');
   let known: ServerReady | undefined;
   const server = await startServer({
@@ -127,9 +127,9 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
     known = ready;
-    if (world !== undefined) await loadNow(server, world, output);
+    if (world !== undefined) await loadStartState(server, world, output);
     await writeReadyFile(readyFile, ready);
-    removeRunFile = await leaveRunFile(ready, output);
+    removeRunFile = await writeRunFile(ready, output);
     if (json) output.data(ready);
     else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
     await aborted(stop);
@@ -137,21 +137,21 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     removeRunFile?.();
     await server.close();
   }
-  return faults === undefined ? exitCodes.pass : judged(server, output);
+  return faults === undefined ? exitCodes.pass : faultsExitCode(server, output);
 }
 
 /**
- * Lets the database run for longer before V8 optimizes it: what makes the tables runs once, and
- * optimizing it takes the processor from the start for 0.1 s. Within some hundred requests the
- * engine's interpreter reaches the budget, nearly the largest possible; the rest hardly does, which
- * costs nothing that was measured. It holds for the process, so that it is ours only where the
- * process is.
+ * Lets the database run for longer before V8 optimizes it. The code that creates the tables runs
+ * once, and optimizing it would delay the start by 0.1 s. The budget is nearly the largest possible:
+ * the engine's interpreter reaches it within some hundred requests, other code hardly ever, at no
+ * measured cost. The flag applies to the whole process, so only this command sets it, never
+ * `startServer`.
  */
-function compileLater(): void {
+function delayWasmOptimization(): void {
   setFlagsFromString('--wasm-tiering-budget=2000000000');
 }
 
-// What reads plans and worlds takes long to load, and is not needed without a file.
+// The readers of plans and worlds are slow to load, and needed only with a file.
 
 /** @throws CommandError with file, line and column of each fault */
 async function plannedFaults(file: string | undefined) {
@@ -160,8 +160,8 @@ async function plannedFaults(file: string | undefined) {
   return readPlanFile('--faults', file);
 }
 
-/** Reports planned faults that the run never met. */
-async function judged({ faults }: RunningServer, output: Output): Promise<ExitCode> {
+/** Reports planned faults that never fired. */
+async function faultsExitCode({ faults }: RunningServer, output: Output): Promise<ExitCode> {
   const { unfiredLines } = await import('../../server-access/fault-plan-file.ts');
   const lines = unfiredLines(faults.unfired());
   for (const line of lines) output.progress(line);
@@ -169,10 +169,10 @@ async function judged({ faults }: RunningServer, output: Output): Promise<ExitCo
 }
 
 /** Loads the start state, now and on SIGHUP; a file that has become invalid changes nothing. */
-async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
+async function loadStartState(server: RunningServer, file: string, output: Output): Promise<void> {
   const { loadWorldFile, worldLines } = await import('../../server-access/world-file.ts');
   const load = async () => {
-    for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);
+    for (const line of worldLines(await loadWorldFile('--world', file, server))) output.progress(line);
   };
   await load();
   process.on('SIGHUP', () => {
@@ -180,7 +180,7 @@ async function loadNow(server: RunningServer, file: string, output: Output): Pro
   });
 }
 
-/** Every dialect with what it changes, in place of a server. */
+/** Prints every dialect and what it changes; no server starts. */
 function printDialects(output: Output, json: boolean): void {
   if (json) {
     output.data(dialects);
@@ -191,7 +191,7 @@ function printDialects(output: Output, json: boolean): void {
   }
 }
 
-/** Every legal variation with the rule that allows it, in place of a server. */
+/** Prints every legal variation and the rule that allows it; no server starts. */
 async function printVariations(output: Output, json: boolean): Promise<void> {
   const { legalVariations } = await import('../../../server/variation/variations.ts');
   const rows = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
@@ -204,11 +204,11 @@ async function printVariations(output: Output, json: boolean): Promise<void> {
 
 function readyLine(server: RunningServer): string {
   const { baseUrl, adminEmail, adminPassword } = server;
-  const password = adminPassword === '' ? 'their own password' : `password ${adminPassword}`;
+  const password = adminPassword === '' ? 'the password set earlier' : `password ${adminPassword}`;
   return `ready at ${baseUrl}, ${adminEmail} with ${password}, console ${consoleUrl(server)}`;
 }
 
-/** Where the test CA is, and what is wrong behind which URL. */
+/** Lines with the file of the test CA, and with the defect behind each URL of the gallery. */
 function tlsLines({ caFile, gallery }: TlsReady = { gallery: {} }): string[] {
   const wrong = Object.entries(gallery).map(([name, url]) => `broken TLS at ${url}: ${name}`);
   return caFile === undefined ? wrong : [`test CA in ${caFile}`, ...wrong];

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { legalVariations } from '../../../server/variation/variations.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 
-/** A device reports on a deployment before it asks; of two, version 2 then offers one by an own id. */
+/**
+ * Sequences in which a device reports on a deployment before its poll; version 2 then offers one of
+ * two.
+ */
 const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
 
 describe('a random life', () => {
-  it('is not misjudged where an id of version 2 may stand for either of two deployments', async () => {
+  it('is judged correctly where a version 2 id may mean either of two deployments', async () => {
     const { ready, running } = await startServe(['--variation-seed', 'three']);
     const target = ['--url', ready.baseUrl, '--password', ready.adminPassword];
     const words = ['--model-replay', doubtful, 'model/random-life-agrees'];
@@ -19,7 +22,7 @@ describe('a random life', () => {
   });
 });
 
-describe('serve --vary', () => {
+describe('serve --variation-seed', () => {
   it('without a seed prints every variation and its rule, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed']);
     expect(code).toBe(0);
@@ -28,7 +31,7 @@ describe('serve --vary', () => {
     }
   });
 
-  it('without a seed is one JSON value with --json', async () => {
+  it('without a seed prints one JSON value with --json', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(
@@ -36,7 +39,7 @@ describe('serve --vary', () => {
     );
   });
 
-  it('with a seed varies what is answered', async () => {
+  it('with a seed varies the responses', async () => {
     const { ready, running } = await startServe(['--variation-seed', 'one']);
     try {
       const types = new Set<string | null>();
@@ -50,7 +53,7 @@ describe('serve --vary', () => {
     }
   });
 
-  it('does not take an empty seed, and says what it takes', async () => {
+  it('refuses an empty seed, and names the accepted values', async () => {
     const { stderr, code } = await runCommand(['serve', '--variation-seed', '']);
     expect(code).toBe(2);
     expect(stderr).toContain('a non-empty text');

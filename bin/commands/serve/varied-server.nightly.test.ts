@@ -7,7 +7,7 @@ const RUN_MAX_MS = 600_000;
 
 describe('suite and fleet', () => {
   it.each(['one', 's1', 'four'])(
-    'pass against answers in all legal forms of the seed "%s"',
+    'pass against all legal forms of responses with the seed "%s"',
     { timeout: RUN_MAX_MS },
     async (varySeed) => {
       const server = await startTestServer({ clock: systemClock, varySeed });

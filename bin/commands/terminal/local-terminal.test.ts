@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { LocalTerminal } from './local-terminal.ts';
 
-/** Streams as a process has them; those of a terminal write down what is done to them. */
+/** Streams like those of a process; a terminal's streams record their calls. */
 function streamsOf(isTTY: boolean) {
   const modes: boolean[] = [];
   const terminal = isTTY
@@ -35,7 +35,7 @@ class Keyboard {
     this.#record('drained');
   }
 
-  /** Resolves once so many calls were made. */
+  /** Resolves after this many calls. */
   async until(count: number): Promise<string[]> {
     while (this.calls.length < count) {
       await new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('is raw while it is joined, and as before afterwards', () => {
+  it('is raw while joined, and restored afterwards', () => {
     const { modes, local } = joined(true);
     expect(modes).toEqual([true]);
     local.restore();
@@ -87,7 +87,7 @@ describe('a terminal joined with a remote shell', () => {
     expect(process.listeners('exit')).toEqual(listenersBefore);
   });
 
-  it('is left by Ctrl-], and the keys before it still go', async () => {
+  it('is left by Ctrl-], after the keys before it are sent', async () => {
     const { stdin, keyboard, left, local } = joined(true);
     stdin.write('bye\x1dnever');
     await left;
@@ -95,7 +95,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('tells its size, and each new one', async () => {
+  it('reports its size, and each change of it', async () => {
     const { stdout, keyboard, local } = joined(true);
     expect(local.size).toEqual({ height: 40, width: 80 });
     Object.assign(stdout, { rows: 50, columns: 132 });
@@ -106,7 +106,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('reports that its output is full, and when it has drained', async () => {
+  it('reports when its output is full, and when it has drained', async () => {
     const { stdout, keyboard, local } = joined(true);
     expect(local.show(Buffer.alloc(100))).toBe(false);
     stdout.resume();
@@ -114,7 +114,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('shows words about the connection beside the output, made harmless', () => {
+  it('shows notes about the connection on standard error, escaped', () => {
     const { stderr, stdout, local } = joined(true);
     local.note('too \x1b[2Jlong');
     expect(String(stderr.read())).toBe('\r\ntoo \\u{1b}[2Jlong\r\n');
@@ -133,13 +133,13 @@ describe('a terminal joined with a remote shell', () => {
   });
 });
 
-describe('input that comes from no terminal', () => {
+describe('input that is not a terminal', () => {
   it.each([
     ['pwd\n', ['type "pwd\\n"', 'end']],
     ['pwd', ['type "pwd"', 'type "\\n"', 'end']],
     ['a\x1db\n', ['type "a\\u001db\\n"', 'end']],
     ['', ['end']],
-  ])('is %j and ends with its last line', async (text, calls) => {
+  ])('reads %j to the end of its last line', async (text, calls) => {
     const { stdin, keyboard, modes, local } = joined(false);
     stdin.end(text);
     expect(await keyboard.until(calls.length)).toEqual(calls);
@@ -147,7 +147,7 @@ describe('input that comes from no terminal', () => {
     local.restore();
   });
 
-  it('comes no faster than it goes', async () => {
+  it('is read no faster than it can be sent', async () => {
     const { stdin, keyboard, local } = joined(false);
     let sent: () => void = () => undefined;
     keyboard.type = (keys) => {
@@ -168,7 +168,7 @@ describe('input that comes from no terminal', () => {
     local.restore();
   });
 
-  it('fails when the keys cannot go', async () => {
+  it('fails when the keys cannot be sent', async () => {
     const { stdin, keyboard, left, local } = joined(false);
     keyboard.type = () => Promise.reject(new Error('gone'));
     stdin.write('x');

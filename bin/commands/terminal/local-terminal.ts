@@ -1,12 +1,12 @@
 /**
- * The terminal that a command was started from, joined with a shell elsewhere: every key goes there
- * and every byte comes back as it is. Only here does text of a device reach a terminal raw.
+ * Connects the user's terminal to a remote shell: sends every key, and shows every byte unchanged.
+ * Nowhere else does text of a device reach a terminal unescaped.
  */
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../../fixtures/printable.ts';
 import type { RemoteShell, Screen, ScreenSize } from './remote-shell.ts';
 
-/** The streams of a process, as far as they are needed; those of a terminal can do more. */
+/** The needed members of the streams of a process; those of a terminal have more. */
 export interface LocalStreams {
   readonly stdin: Readable & {
     readonly isTTY?: boolean | undefined;
@@ -27,7 +27,7 @@ const NEWLINE = 0x0a;
 /** The size of a shell when the output does not go to a terminal. */
 const defaultSize: ScreenSize = { height: 40, width: 80 };
 
-/** Joins once; `restore` gives the terminal back as it was. */
+/** Connects once; `restore` resets the terminal. */
 export class LocalTerminal implements Screen {
   readonly #streams: LocalStreams;
   readonly #undo: (() => void)[] = [];
@@ -52,7 +52,7 @@ export class LocalTerminal implements Screen {
     this.#streams.stderr.write(`\r\n${printable(text)}\r\n`);
   }
 
-  /** Passes keys on until the input ends, or the user leaves: then it resolves. */
+  /** Sends keys until the input ends; resolves when the user leaves with Ctrl-]. */
   join(keyboard: Keyboard): Promise<void> {
     const { stdin, stdout } = this.#streams;
     this.#listen(stdout, 'drain', () => keyboard.drained());
@@ -76,13 +76,13 @@ export class LocalTerminal implements Screen {
     });
   }
 
-  /** Lets go of the streams, and sets a terminal back to whole lines. */
+  /** Detaches from the streams, and takes a terminal out of raw mode. */
   restore(): void {
     for (const undo of this.#undo.splice(0).reverse()) undo();
     this.#streams.stdin.pause();
   }
 
-  /** A last line without an end is a line all the same. */
+  /** Completes a last line without a newline. */
   async #endInput(keyboard: Keyboard, last: number | undefined): Promise<void> {
     if (last !== undefined && last !== NEWLINE) await keyboard.type(Buffer.from([NEWLINE]));
     await keyboard.endInput();
@@ -92,7 +92,7 @@ export class LocalTerminal implements Screen {
     const { stdin } = this.#streams;
     stdin.setRawMode?.(true);
     const restore = (): void => void stdin.setRawMode?.(false);
-    // Whatever else ends the process, the user's terminal must be his again.
+    // However the process ends, the terminal must leave raw mode.
     process.once('exit', restore);
     this.#undo.push(() => {
       process.off('exit', restore);

@@ -45,7 +45,7 @@ async function faultOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe("an operator's shell", () => {
-  it('is asked for with the token, the subprotocol and the size of the screen', async () => {
+  it('is requested with the token, the subprotocol and the screen size', async () => {
     const { requests, heard, remote } = await shellOn();
     const [request] = requests;
     expect(request?.url).toMatch(/\/devices\/device%2F1\/connect$/);
@@ -58,7 +58,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('shows what the device shows, and passes keys on under its session', async () => {
+  it("shows the device's output, and sends keys under its session", async () => {
     const { screen, remote, heard } = await shellOn();
     await screen.until(/# $/);
     await remote.type(Buffer.from('echo größe\r'));
@@ -67,7 +67,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('is as large as its screen', async () => {
+  it('has the size of its screen', async () => {
     const { screen, remote } = await shellOn();
     remote.resize({ height: 10, width: 33 });
     await remote.type(Buffer.from('echo $COLUMNS\r'));
@@ -75,7 +75,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('sends many keys in messages that a device can read', async () => {
+  it('splits many keys into messages that a device can read', async () => {
     const { screen, remote, heard } = await shellOn();
     await remote.type(Buffer.from(`${'x'.repeat(9000)}\x15pwd\r`));
     await screen.until(/\r\n\/root\r\n/);
@@ -84,7 +84,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('ends in order when the device ends it', async () => {
+  it('ends cleanly when the device ends it', async () => {
     const { remote, websocket } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     await remote.type(Buffer.from('exit\r'));
@@ -92,7 +92,7 @@ describe("an operator's shell", () => {
     expect(await closed).toBe(1000);
   });
 
-  it('ends in order when no more keys come', async () => {
+  it('ends cleanly when the input ends', async () => {
     const { remote, screen } = await shellOn();
     await screen.until(/# $/);
     await remote.type(Buffer.from('pwd\n'));
@@ -101,7 +101,7 @@ describe("an operator's shell", () => {
     expect(screen.shown).toMatch(/\r\n\/root\r\n.*exit\r\n$/s);
   });
 
-  it('is told to end when the operator leaves', async () => {
+  it('is stopped when the operator leaves', async () => {
     const { remote, heard, websocket } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     await remote.stop();
@@ -110,7 +110,7 @@ describe("an operator's shell", () => {
     expect(heard.at(-1)).toMatchObject({ typ: 'stop', sid: SID });
   });
 
-  it('that does not end of itself is ended once it is quiet', async () => {
+  it('that does not end by itself is stopped once it is quiet', async () => {
     const deaf: Answering = ({ typ }) => (typ === 'new' ? [{ proto: 1, typ, sid: SID }] : []);
     const { remote, clock } = await shellOn(deaf);
     await remote.endInput();
@@ -143,7 +143,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('takes no notice of other protocols and of what it does not know', async () => {
+  it('ignores other protocols and unknown messages', async () => {
     const { websocket, remote, screen } = await shellOn();
     const foreignMessages = [
       { proto: 2, typ: 'file_chunk', body: Buffer.from('x') },
@@ -157,7 +157,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('waits for a screen that has no room', async () => {
+  it('waits for a screen whose output is full', async () => {
     const { websocket, remote, screen } = await shellOn();
     await screen.until(/# $/);
     screen.room = false;
@@ -174,7 +174,7 @@ describe("an operator's shell", () => {
     await remote.stop();
   });
 
-  it('pings a server that sends nothing, and gives it up when it stays silent', async () => {
+  it('pings a silent server, and disconnects when it stays silent', async () => {
     const { websocket, clock, remote } = await shellOn();
     const pinged = new Promise((resolve) => websocket.once('ping', resolve));
     clock.advance(30_000);
@@ -207,9 +207,9 @@ describe('a shell that fails', () => {
     [
       'the device says what cannot be read',
       () => [{ proto: 0xffff, typ: 'error', body: Buffer.from([0xc1]) }],
-      /^an error that cannot be read/,
+      /^an unreadable error message/,
     ],
-    ['the device stops at once', () => [{ proto: 1, typ: 'stop' }], /ended before it had started/],
+    ['the device stops at once', () => [{ proto: 1, typ: 'stop' }], /ended before it started/],
     [
       'the device closes the session',
       () => [{ proto: 0xffff, typ: 'close' }],
@@ -239,7 +239,7 @@ describe('a shell that fails', () => {
     expect(String(await expected)).toContain('the device did not respond for 60 seconds');
   });
 
-  it('is refused when the server hangs up first', async () => {
+  it('is refused when the server disconnects first', async () => {
     const { baseUrl, opened } = await relay(() => []);
     const { started } = start(baseUrl);
     (await opened).close(1001, 'device disconnected');
@@ -262,14 +262,14 @@ describe('a shell that fails', () => {
       { proto: 0xffff, typ: 'error', body: encodeBody({ err: 'session timeout', close: true }) },
       'session timeout',
     ],
-    ['by a close', { proto: 0xffff, typ: 'close' }, 'the device has closed the session'],
+    ['by a close', { proto: 0xffff, typ: 'close' }, 'the device closed the session'],
   ])('is ended with a reason: %s', async (_what, message, expected) => {
     const { websocket, remote } = await shellOn();
     websocket.send(encodeConnectMessage(message));
     expect(await remote.ended).toEqual({ error: expected });
   });
 
-  it('goes on after an error that ends nothing, and shows it', async () => {
+  it('continues after an error that does not end it, and shows the error', async () => {
     const { websocket, remote, screen } = await shellOn();
     const body = encodeBody({ err: 'the message was too long', close: false });
     websocket.send(encodeConnectMessage({ proto: 0xffff, typ: 'error', body }));
@@ -280,7 +280,7 @@ describe('a shell that fails', () => {
     await remote.stop();
   });
 
-  it('ends with the connection, and says how', async () => {
+  it('ends with the connection, and says why', async () => {
     const { websocket, remote } = await shellOn();
     websocket.close(1001, 'device disconnected');
     const expected = 'the server closed the connection with 1001: device disconnected';
@@ -288,7 +288,7 @@ describe('a shell that fails', () => {
     await remote.type(Buffer.from('into the void'));
   });
 
-  it('ends when the server sends what is no message', async () => {
+  it('ends when the server sends a malformed message', async () => {
     const { websocket, remote } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     websocket.send(Buffer.from([0xc1]));
@@ -306,17 +306,17 @@ describe('a socket that does not open', () => {
     ['HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n', { status: 401, serverSays: undefined }],
     ['HTTP/1.1 502 No\r\nContent-Length: 900\r\n\r\n<html>', { status: 502 }],
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi', { status: 200 }],
-  ])('because of %j', async (refusal, wanted) => {
+  ])("reports the server's answer: %j", async (refusal, wanted) => {
     const { baseUrl } = await relay(() => [], refusal);
     expect(await faultOf(start(baseUrl).started)).toMatchObject(wanted);
   });
 
-  it('because nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     const expected = await faultOf(start(await closedPortUrl()).started);
     expect(expected).toMatchObject({ label: 'transport/ECONNREFUSED' });
   });
 
-  it('because no answer comes in time', async () => {
+  it('reports that no response came in time', async () => {
     const server = await PretendServer.start({});
     closers.push(() => server.close());
     const asked = new Promise<void>((resolve) => {

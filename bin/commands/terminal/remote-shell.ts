@@ -150,7 +150,7 @@ export class RemoteShell {
 
   #takeControl(message: ConnectMessage): void {
     if (message.typ === 'ping') void this.#socket?.send({ ...message, typ: 'pong' });
-    else if (message.typ === 'close') this.#finish('the device has closed the session');
+    else if (message.typ === 'close') this.#finish('the device closed the session');
     else if (message.typ === 'error') this.#takeError(message);
   }
 
@@ -167,7 +167,7 @@ export class RemoteShell {
   }
 
   #finish(error?: string): void {
-    this.#started(error ?? 'the shell ended before it had started');
+    this.#started(error ?? 'the shell ended before it started');
     this.#quiet?.cancel();
     this.#end(error === undefined ? {} : { error });
     this.#socket?.close();
@@ -198,6 +198,6 @@ function errorIn({ body }: ConnectMessage): { readonly err: string; readonly clo
     return { err, close };
   } catch (error) {
     if (!(error instanceof ConnectMessageError)) throw error;
-    return { err: `an error that cannot be read: ${error.message}`, close: false };
+    return { err: `an unreadable error message: ${error.message}`, close: false };
   }
 }

@@ -49,7 +49,7 @@ async function read<Answer>(path: string): Promise<Answer> {
   return (await answer.json()) as Answer;
 }
 
-/** Asks until so many devices are connected; the time limit ends what never comes. */
+/** Polls until this many devices are connected; the time limit of the test ends it. */
 async function untilConnected(count: number): Promise<Device[]> {
   for (;;) {
     const devices = await read<Device[]>(pathOf(managementOperations['list-devices']));
@@ -81,7 +81,7 @@ const reach = (id = ids[0] ?? '') => [id, '--url', ready.baseUrl];
 const byToken = () => ['--token', ready.adminToken];
 
 describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
-  it('shows what the device shows, and ends in order with its input', async () => {
+  it("shows the device's output, and ends cleanly with the input", async () => {
     const script = 'hostname\necho one > /tmp/a\ncat /tmp/a /etc/hostname\nfoo\n';
     const { code, stdout, stderr } = await typed(script, [...reach(), ...byToken()]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -95,7 +95,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     );
   });
 
-  it('finds the files of the last time, and those of no other device', async () => {
+  it("finds the device's files of the last session, and no others", async () => {
     await typed('echo kept > /data/a', [...reach(ids[0]), ...byToken()]);
     const again = await typed('ls /data', [...reach(ids[0]), ...byToken()]);
     expect(again.stdout).toContain('\r\na\r\n');
@@ -104,7 +104,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(other.code).toBe(0);
   });
 
-  it('has room for much output', async () => {
+  it('passes large output', async () => {
     const words = 'x'.repeat(3000);
     const doubled = 'cat a a > b\ncat b b > a\n'.repeat(2);
     const { stdout } = await typed(`echo ${words} > a\n${doubled}cat a\nrm a b\n`, [
@@ -114,7 +114,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(stdout.split(`${words}\r\n`).length - 1).toBe(16);
   });
 
-  it('opens with a login as well', async () => {
+  it('opens with a login', async () => {
     const login = ['--email', ready.adminEmail, '--password', ready.adminPassword];
     const { code, stdout } = await typed('whoami\n', [...reach(), ...login]);
     expect(code).toBe(0);
@@ -133,7 +133,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(unknown.stderr).toMatch(/no device has the ID or identity value 02:ff; nearest: /);
   });
 
-  it('is one for each user and device, until it ends', async () => {
+  it('is limited to one per user and device at a time', async () => {
     const first = spawn(process.execPath, [builtCommand, 'terminal', ...reach(), ...byToken()]);
     const prompt = new Promise((resolve) => first.stdout.once('data', resolve));
     const ended = new Promise((resolve) => first.once('close', resolve));
@@ -152,7 +152,7 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
     ['an unknown device', () => [...reach(UNKNOWN_ID), ...byToken()], 'answered 404', 3],
     ['another token', () => [...reach(), '--token', 'x.y.z'], 'get a valid token', 3],
     ['a wrong password', () => [...reach(), '--password', 'not-this'], 'check --email', 3],
-    ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN) is', 2],
+    ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN).', 2],
     ['no device', () => byToken(), "missing required argument 'device'", 2],
     [
       'no server',
@@ -168,7 +168,7 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
   });
 });
 
-describe('a terminal whose device goes', { timeout: RUN_MAX_MS }, () => {
+describe('a terminal whose device disconnects', { timeout: RUN_MAX_MS }, () => {
   it('ends with exit code 1 and says so', async () => {
     const only = startCommand([
       ...['simulate', '--url', ready.baseUrl, '--devices', '1', '--seed', 'going'],
@@ -186,6 +186,6 @@ describe('a terminal whose device goes', { timeout: RUN_MAX_MS }, () => {
     await shown;
     await only.end('SIGINT');
     expect(await ended).toBe(1);
-    expect(said).toMatch(/the shell on \S+ has ended: .*1001.*device disconnected/);
+    expect(said).toMatch(/the shell on \S+ ended: .*1001.*device disconnected/);
   });
 });

@@ -47,7 +47,7 @@ async function terminal(device: string, options: ServerOptions): Promise<ExitCod
     const end = await Promise.race([remote.ended, left, aborted(stop)]);
     if (stop.aborted) return exitCodes.interrupted;
     if (end?.error === undefined) return exitCodes.pass;
-    throw new CommandError(`the shell on ${device} has ended: ${end.error}`, exitCodes.failed);
+    throw new CommandError(`the shell on ${device} ended: ${end.error}`, exitCodes.failed);
   } finally {
     local.restore();
     await remote.stop();
@@ -69,14 +69,14 @@ async function started(
 
 const deviceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An ID needs no list of the devices, which not every user with a terminal may read. */
+/** An ID is used without listing the devices, which not every user of terminals may do. */
 async function deviceIdOf(name: string, api: ManagementApi): Promise<string> {
   if (deviceIdPattern.test(name)) return name;
   const [device] = namedDevices(await api.devices(), [name]);
   return device?.id ?? name;
 }
 
-/** The fault of a start in a sentence with the way out; what is not foreseen stays as it is. */
+/** An expected error of a start as a sentence with a way out; any other error unchanged. */
 function terminalError(error: unknown, device: string, options: ServerOptions): unknown {
   const { url: baseUrl } = options;
   if (error instanceof ShellRefused) {

@@ -23,7 +23,7 @@ type Place = readonly (string | number)[];
 let folder: string;
 const closers: (() => unknown)[] = [];
 let redis: RedisServer;
-/** Where the fleet goes, and where nobody may go. */
+/** The URL of the fleet's server, and one that nobody may call. */
 let target: Server;
 let foreign: Server;
 const callers = { target: 0, foreign: 0 };
@@ -89,7 +89,7 @@ beforeAll(async () => {
     at('events.ndjson'),
   ];
   const words = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
-  // Nobody is to be asked for the operator but the worker.
+  // Only the worker may sign in as the operator.
   coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =
@@ -133,7 +133,7 @@ const signer = () => new RunSigner(SECRET, run);
 const signature = () => signedJob.slice(0, 64);
 const realJob = () => JSON.parse(signedJob.slice(64));
 
-/** Every value in the job that is none of values itself. */
+/** Every value in the job that is not an object or list. */
 function leaves(value: Json, place: Place = []): readonly Place[] {
   if (typeof value !== 'object' || value === null) return [place];
   return Object.entries(value).flatMap(([name, part]) => leaves(part, [...place, name]));
@@ -180,7 +180,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     }
   });
 
-  it('has no job accepted without a signature for exactly that job', async () => {
+  it('cannot place a job without a signature for exactly that job', async () => {
     const text = signedJob.slice(64);
     const wrong = [
       text,
@@ -206,7 +206,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     expect(await refusal(signedJob, 'shard-3')).toMatch(unsigned);
   });
 
-  it('ends no worker with what BullMQ itself reads', async () => {
+  it('cannot end a worker through the fields that BullMQ reads', async () => {
     const { client } = redis;
     const keyOf = (name: string): string => `${runKeys(run).prefix}:${QUEUE_NAME}:${name}`;
     const hashes = [
@@ -228,7 +228,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     expect(worker.child.exitCode).toBe(null);
   });
 
-  it('could not name a server, a file or a password even with it', async () => {
+  it('could not set a server, a file or a password even with the secret', async () => {
     const job = realJob();
     for (const [name, value] of Object.entries(own())) {
       const text = JSON.stringify({ ...job, plan: { ...job.plan, [name]: value } });
@@ -241,7 +241,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     }
   });
 
-  it('causes nothing but one line of refusal for each job', async () => {
+  it('causes only one line of refusal for each job', async () => {
     const stderr = await worker.said('stderr', /refuses/);
     expect(callers).toEqual({ target: 0, foreign: 0 });
     expect(existsSync(at('ran'))).toBe(false);
@@ -252,7 +252,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     expect(stderr).not.toContain('private-words');
   });
 
-  it('changes no figure of the run, and neither stops nor prolongs it', async () => {
+  it('cannot change a figure of the run, stop it or prolong it', async () => {
     const { client } = redis;
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
     const endMonitor = await redis.monitor((words) => forger.see(words));
@@ -276,7 +276,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     }
   });
 
-  it('has nothing run again of a run that is over', async () => {
+  it('cannot repeat any part of an ended run', async () => {
     const before = callers.target;
     const { info } = runKeys(run);
     await redis.client.set(info, signedInfo);
@@ -288,7 +288,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   });
 });
 
-/** What the coordinator said. */
+/** The output of the coordinator. */
 const downs: string[] = [];
 
 function exchangesIn({ operations }: FleetResult): number {

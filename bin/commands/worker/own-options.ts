@@ -1,4 +1,4 @@
-/** What a worker brings along of its own: where the server is, its secrets, and every path. */
+/** The options that each worker sets for itself: the server, its secrets, and every path. */
 import type { Command } from 'commander';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';
@@ -27,8 +27,12 @@ const ownRows = {
   },
   idDataCsv: { ...options.idDataCsv, group },
   keyFolder: { ...options.keyFolder, group },
-  state: { ...options.state, group, help: 'folder to keep fleets in, for runs with --state' },
-  ledger: { ...options.ledger, group, help: 'list what fleets create, for `fleetbed cleanup`' },
+  state: { ...options.state, group, help: 'folder for the state of fleets, for runs with --state' },
+  ledger: {
+    ...options.ledger,
+    group,
+    help: 'file that lists what fleets create, for `fleetbed cleanup`',
+  },
   rsaPoolFolder: { ...options.rsaPoolFolder, group },
 } as const satisfies OptionRows;
 
@@ -38,11 +42,11 @@ export type OwnOptions = LoginOptions &
     readonly url: string;
   };
 
-/** Adds them; they have the same meaning as for `fleetbed simulate`. */
+/** Adds the options; they have the same meaning as for `fleetbed simulate`. */
 export function addOwnOptions(command: Command): Command {
   const withLogin = addLoginOptions(
     addUrlOption(command.optionsGroup('Connection:'), {
-      description: 'base URL of the server; the worker joins runs against it only',
+      description: 'base URL of the server; the worker joins only runs against it',
       defaultUrl: options.url.default.value,
     }),
   );
@@ -50,8 +54,8 @@ export function addOwnOptions(command: Command): Command {
 }
 
 /**
- * The plan of the options: files are read, and behaviours are known afterwards.
- * @throws CommandError when one of them is of no use
+ * The plan of the options: reads the files, and registers the behaviours.
+ * @throws CommandError when one of them cannot be used
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
   const { ca, cert, key, email: _, password: __, token: ___, ...words } = given;

@@ -22,13 +22,15 @@ const SECRET = 'a-secret-of-coordinator-and-workers';
 let folder: string;
 let server: Server;
 let baseUrl: string;
-/** What each request to the server was signed with: a certificate it knows, and which token. */
+/**
+ * The credentials of each request to the server: whether its certificate is known, and the token.
+ */
 const seen: { readonly isKnown: boolean; readonly tenantToken: unknown }[] = [];
 let redis: RedisServer;
 
 const at = (name: string): string => join(folder, name);
 
-/** A Redis that speaks TLS only, and a server that notes who comes. */
+/** A Redis that accepts only TLS, and a server that records its callers. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-worker-secrets-'));
   for (const name of ['redis', 'fleet', 'unknown']) {
@@ -55,7 +57,7 @@ function pairOf(name: string) {
   return { key: readFileSync(at(`${name}.key`)), cert: readFileSync(at(`${name}.crt`)) };
 }
 
-/** Nobody is let in; only what was shown counts. */
+/** Refuses every request, and records its credentials. */
 async function note(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { tenant_token: tenantToken } = (await json(request).catch(() => ({}))) as {
     readonly tenant_token?: unknown;
@@ -92,7 +94,7 @@ function fleet(...more: readonly string[]): RunningCommand {
 }
 
 describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
-  it('gets them from the command line of each worker; none of them reaches Redis', async () => {
+  it("takes each worker's own secrets, none of which reaches Redis", async () => {
     const commands: string[] = [];
     const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
     const workers = await Promise.all([startWorker(certificate()), startWorker(certificate())]);
@@ -115,7 +117,7 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('is not run by workers that lack one, and each says which', async () => {
+  it('is not run by workers without a secret, and each names the missing one', async () => {
     const lacking = [
       [certificate(), {}, /has no tenant token: start it with FLEETBED_TENANT_TOKEN/],
       [[], secrets(), /has no client certificate: start it with --cert FILE and --key FILE/],
@@ -164,7 +166,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     expect(stderr).not.toContain(PASSWORD);
   });
 
-  it.concurrent('lets no worker begin whose own key is none', async () => {
+  it.concurrent('refuses a worker whose own key is not a key', async () => {
     const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
     const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);

@@ -91,7 +91,7 @@ const successes = ({ devices }: FleetResult) =>
   devices.filter(({ outcome }) => outcome === 'success').length;
 
 describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
-  it('is one fleet with one result; no secret reaches Redis, and nothing stays there', async () => {
+  it('has one result; no secret reaches Redis, and nothing remains there', async () => {
     const commands: string[] = [];
     const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
     await startTwoWorkers();
@@ -115,7 +115,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('survives a worker that is killed: its shard is taken over, and the report says so', async () => {
+  it('survives a killed worker: another takes over its shard, and the report says so', async () => {
     const [lost] = await startTwoWorkers();
     const run = fleet('--until', 'settled', '--duration', '30s', '--takeover-after', '1s');
     await lost.said('stderr', /runs shard/);
@@ -134,7 +134,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('leaves nothing for long when its coordinator is killed: every key expires', async () => {
+  it('leaves only keys that expire when its coordinator is killed', async () => {
     const run = fleet();
     await run.said('stderr', /shards wait for workers/);
     await run.end('SIGKILL');
@@ -144,7 +144,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     await redis.client.flushall();
   });
 
-  it('ends when too few workers join, and says why the others cannot', async () => {
+  it('ends when too few workers join, and says why the others could not', async () => {
     const elsewhere = 'http://127.0.0.1:1';
     const foreignWorkers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
     const { code, stderr } = await fleet('--worker-wait', '2s').ended;
@@ -172,7 +172,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
   });
 });
 
-/** Listens on a free port and answers every command of Redis with what it is given. */
+/** Listens on a free port and answers every Redis command with a given reply. */
 async function pretendRedis(answer: (command: string) => string): Promise<string> {
   const pretended: Server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -187,19 +187,19 @@ async function pretendRedis(answer: (command: string) => string): Promise<string
   return `redis://127.0.0.1:${(pretended.address() as AddressInfo).port}`;
 }
 
-/** What a Redis of version 6.0 says. */
+/** The reply of Redis 6.0. */
 function oldRedis(command: string): string {
   const info = 'redis_version:6.0.16\r\nloading:0\r\n';
   if (/info$/i.test(command)) return `$${info.length}\r\n${info}\r\n`;
   return /time$/i.test(command) ? '*2\r\n$1\r\n1\r\n$1\r\n1\r\n' : '+OK\r\n';
 }
 
-/** What a Redis says that does not know how today's clients begin. */
+/** The reply of a Redis that does not know the first command of current clients. */
 function veryOldRedis(): string {
   return '-ERR unknown command `hello`, with args beginning with: `3`, \r\n';
 }
 
-describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
+describe('an unusable Redis', { timeout: RUN_MAX_MS }, () => {
   const cases: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
     ['is not there', async () => 'redis://127.0.0.1:1', /nothing listens there/],
     [
@@ -226,7 +226,7 @@ describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
     ],
   ];
 
-  it.concurrent.each(cases)('and %s is told in one sentence', async (_what, address, sentence) => {
+  it.concurrent.each(cases)('that %s is reported in one sentence', async (_what, address, sentence) => {
     const url = await address();
     const { code, stdout, stderr } = await runCommand(['worker', '--redis', url], {
       FLEETBED_WORKER_SECRET: SECRET,

@@ -1,4 +1,4 @@
-/** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` cuts. */
+/** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` distributes. */
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -18,7 +18,7 @@ import { authorityIn } from '../simulate/certificates.ts';
 import { redisRows, workerSecret } from '../simulate/redis-options.ts';
 import { addOwnOptions, type OwnOptions, ownPlan } from './own-options.ts';
 
-const coordinatorRows = redisRows('Coordinator', 'Redis of the runs');
+const coordinatorRows = redisRows('Coordinator', 'Redis that distributes the runs');
 
 type WorkerOptions = ValuesOf<typeof coordinatorRows> & OwnOptions;
 
@@ -61,7 +61,7 @@ async function followedRuns(
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
   progress(
-    `worker: ready for runs against ${own.url} at ${link.shown}; Ctrl-C finishes the current run and ends`,
+    `worker: ready for runs against ${own.url} at ${link.shown}; Ctrl-C ends it after the current run`,
   );
   try {
     const random = systemRandom;

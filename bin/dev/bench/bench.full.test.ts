@@ -22,7 +22,7 @@ function bench(...words: readonly string[]) {
 }
 
 describe('npm run bench', () => {
-  it('measures a part, and writes it as JSON', { timeout: RUN_MAX_MS }, async () => {
+  it('measures a part, and writes the result as JSON', { timeout: RUN_MAX_MS }, async () => {
     const json = join(folder, 'result.json');
     const { code, stdout } = await bench('start', '--quick', '--json', json);
     // What it measures depends on the machine, so that a goal may be missed by far.
@@ -59,7 +59,7 @@ describe('npm run bench', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a result that cannot be written before it measures', async () => {
+  it('refuses an unwritable result file before it measures', async () => {
     const { code, stderr } = await bench('--json', join(folder, 'none', 'result.json'));
     expect(code).toBe(exitCodes.setUp);
     expect(stderr).toMatch(/^--json cannot write /);

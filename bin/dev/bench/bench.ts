@@ -1,4 +1,7 @@
-/** `npm run bench`, and `npm run bench:PART` for one of its parts: how near we are to what is possible. */
+/**
+ * `npm run bench`, and `npm run bench:PART` for one of its parts: measures Fleetbed against
+ * baselines.
+ */
 import { Argument, Command, CommanderError } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
 import { describeError } from '../../output/command-error.ts';
@@ -22,7 +25,7 @@ import { changesText, resultText } from './text.ts';
 const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
 
-/** What is measured where no part is named. */
+/** The parts that run by default. */
 const defaultParts = {
   server: serverRows,
   simulator: simulatorRows,
@@ -30,7 +33,7 @@ const defaultParts = {
   conformance: conformanceRows,
   start: startRows,
 };
-/** Those that take long run only where they are named. */
+/** All parts; the long ones run only when named. */
 const parts = { ...defaultParts, scale: scaleRows };
 
 interface BenchOptions {
@@ -106,7 +109,7 @@ async function measured(chosen: readonly string[], quick: boolean): Promise<Benc
   }
 }
 
-/** Commander has printed its own message already; help is no error. */
+/** Commander has already printed its own message; help is not an error. */
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? exitCodes.pass : exitCodes.usage;

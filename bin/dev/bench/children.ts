@@ -1,4 +1,4 @@
-/** The processes of a benchmark, each on the core of its side. */
+/** The child processes of a benchmark, each on the core of its side. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ export interface ServerChild extends Child {
 /** The words of a command line. */
 export type Words = readonly string[];
 
-/** Starts processes, and knows those that are running. */
+/** Starts processes, and keeps a list of the running ones. */
 export class Children {
   readonly #pinning: Pinning;
   readonly #running = new Set<ChildProcess>();
@@ -41,7 +41,7 @@ export class Children {
   /**
    * Starts Node with these words.
    * @param environment added to our own
-   * @param stderr what becomes of what it says there
+   * @param stderr the destination of its standard error
    */
   spawn(
     side: Side,
@@ -113,7 +113,7 @@ export function scriptFile(name: string): string {
   return fileURLToPath(new URL(`children/${name}.js`, import.meta.url));
 }
 
-/** Lets a signal end this process by an exit, at which its children end too. */
+/** Makes a signal exit this process, so that its children end too. */
 export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => process.exit(exitCodes.interrupted));
@@ -125,7 +125,7 @@ const ports = ['--port', '0', '--control-port', '0'];
 export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
 
 function endedEarly([script]: Words, code: number | null): CommandError {
-  const sentence = `${script} ended with exit code ${code} before its first line; see what it says above.`;
+  const sentence = `${script} ended with exit code ${code} before its first line; see its output above.`;
   return new CommandError(sentence, exitCodes.internal);
 }
 

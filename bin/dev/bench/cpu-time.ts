@@ -8,9 +8,9 @@ const NS_PER_MS = 1_000_000;
 export const hasCpuTime = readCpuMs(process.pid) !== undefined;
 
 /**
- * CPU time that a process has spent so far in all its threads, in milliseconds. A rate by CPU time,
- * not by the clock, is the server's own even where the generator is the slower one or other programs
- * are running. Where the system does not tell it, the time on the clock stands for it.
+ * CPU time that a process has spent so far in all its threads, in milliseconds. A rate per CPU time
+ * is the server's own even if the generator is slower or other programs are running. If the system
+ * does not report CPU time, this is wall-clock time.
  */
 export function spentMs(pid: number): number {
   return readCpuMs(pid) ?? systemClock.monotonicMs();

@@ -53,7 +53,7 @@ export async function measuredFleet(
   if ('unsettled' in seen) {
     const settleMs = asked.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
-    const sentence = `the machine is too busy: ${seen.unsettled}; end what else runs.`;
+    const sentence = `the machine is too busy: ${seen.unsettled}; stop other programs.`;
     throw new CommandError(sentence, exitCodes.limited);
   }
   if (seen.errors.length > 0) {

@@ -109,14 +109,14 @@ async function firstLineSeconds(clone: string): Promise<number> {
   throw failed('npm start');
 }
 
-/** npm passes a signal on to nobody. */
+/** Ends the whole process group, because npm does not forward signals. */
 function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, 'SIGTERM');
 }
 
 function failed(what: string): CommandError {
   return new CommandError(
-    `${what} failed in a fresh clone; see its lines above.`,
+    `${what} failed in a fresh clone; see its output above.`,
     exitCodes.internal,
   );
 }

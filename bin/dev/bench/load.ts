@@ -107,6 +107,6 @@ function requireStatus(result: autocannon.Result, status: number): number {
   if (wrong.length === 0 && errors + timeouts === 0 && answers > 0) return answers;
   const seen = counts.map(([code, count]) => `${count} times ${code}`).join(', ');
   throw new Error(
-    `${result.url} was to answer ${status}: ${seen}, ${errors} errors, ${timeouts} timeouts`,
+    `${result.url} did not always answer ${status}: ${seen}, ${errors} errors, ${timeouts} timeouts`,
   );
 }

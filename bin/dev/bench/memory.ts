@@ -10,13 +10,13 @@ export interface Memory {
   readonly used: number;
 }
 
-/** V8 gives pages that it freed back to the system a moment later, and some only at the next time. */
+/** V8 returns freed pages to the system with a delay, and some only at the next collection. */
 const COLLECTIONS = 2;
 const PAGES_RETURNED_MS = 1500;
 
 let collector: (() => void) | undefined;
 
-/** Reads it after garbage collections, which hold up everything else. */
+/** Reads the memory of this process after garbage collections, which stop everything else. */
 export async function memoryNow(): Promise<Memory> {
   collector ??= garbageCollector();
   for (let collections = 0; collections < COLLECTIONS; collections += 1) {

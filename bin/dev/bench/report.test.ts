@@ -34,11 +34,11 @@ const now = resultOf({ date: 'tuesday', cores: 'not pinned' }, [
 describe('the text of a result', () => {
   const text = resultText(now);
 
-  it('begins with what it ran on', () => {
+  it('begins with the machine and versions that it ran on', () => {
     expect(text).toMatch(/^date +tuesday\ncores +not pinned\n/);
   });
 
-  it('has ratio with spread, goal and verdict before the absolute figures', () => {
+  it('shows ratio with range, goal and verdict before the absolute figures', () => {
     const [line] = text.split('\n').filter((each) => each.includes('a poll '));
     expect(line?.split(/\s*│\s*/).slice(1, -1)).toEqual([
       ...['a poll', '0.50 (0.50..0.63)', '0.75', 'missed'],
@@ -46,11 +46,11 @@ describe('the text of a result', () => {
     ]);
   });
 
-  it('shows the others with a ratio of their own, and no verdict', () => {
+  it('shows the other contenders with their ratios, without a verdict', () => {
     expect(text).toMatch(/│ 0\.10 \(0\.10\.\.0\.13\) +│ +│ +│ framework 10,000/);
   });
 
-  it('ends with what was met, and names what was missed', () => {
+  it('ends with the number of goals met, and names the missed ones', () => {
     expect(text.split('\n').at(-1)).toBe('1 of 2 goals met; missed: a poll');
   });
 });
@@ -67,7 +67,7 @@ describe('figures', () => {
 });
 
 describe('the comparison with an earlier result', () => {
-  it('tells the change of each ratio, and rows that only one of both has', () => {
+  it('shows the change of each ratio, and rows of only one result', () => {
     expect(changesOf(before, now)).toEqual([
       { part: 'server', what: 'a poll', before: 0.4, now: 0.5, change: 0.25 },
       { part: 'conformance', what: 'a run', before: undefined, now: 2, change: undefined },
@@ -81,7 +81,7 @@ describe('the comparison with an earlier result', () => {
     expect(changesOf(now, part).map(({ what }) => what)).toEqual(['a poll']);
   });
 
-  it('tells no change where the ratio was 0', () => {
+  it('shows no change where the ratio was 0', () => {
     const none = resultOf({}, [{ name: 'server', rows: [poll(0)] }]);
     expect(changesOf(none, none).map(({ change }) => change)).toEqual([undefined]);
   });
@@ -104,7 +104,7 @@ describe('the file of a result', () => {
     return file;
   };
 
-  it('is read as it was written', async () => {
+  it('is read back as it was written', async () => {
     expect(await readResult('--compare', fileOf(JSON.stringify(now)))).toEqual(now);
   });
 
@@ -112,13 +112,13 @@ describe('the file of a result', () => {
     ['no JSON', '{'],
     ['another result', '{"schema":"fleetbed-conformance/2"}'],
     ['a ratio that is none', JSON.stringify(now).replace('"median":0.5', '"median":null')],
-  ])('is refused in one sentence where it is %s', async (_, text) => {
+  ])('is refused in one sentence if it is %s', async (_, text) => {
     await expect(readResult('--compare', fileOf(text))).rejects.toThrow(
-      /^--compare: .*result\.json is no result of a benchmark; it takes what npm run bench -- --json FILE writes\.$/,
+      /^--compare: .*result\.json is not a benchmark result; give a file written by npm run bench -- --json FILE writes\.$/,
     );
   });
 
-  it('is refused where there is none', async () => {
+  it('is refused if it is missing', async () => {
     await expect(readResult('--compare', join(folder, 'none'))).rejects.toThrow(
       /^--compare cannot read .*none: there is no such file or folder/,
     );

@@ -33,8 +33,8 @@ export async function readResult(option: string, path: string): Promise<BenchRes
   try {
     return v.parse(resultShape, JSON.parse(text));
   } catch (error) {
-    const wanted = 'it takes what npm run bench -- --json FILE writes';
-    const sentence = `${option}: ${path} is no result of a benchmark; ${wanted}.`;
+    const wanted = 'give a file written by npm run bench -- --json FILE';
+    const sentence = `${option}: ${path} is not a benchmark result; ${wanted}.`;
     throw new CommandError(sentence, exitCodes.setUp, error);
   }
 }

@@ -3,7 +3,7 @@ import type { Output } from '../../output/output.ts';
 import type { Children } from './children.ts';
 import type { Measured } from './row.ts';
 
-/** What every part of the benchmark is given. */
+/** The input of every part of the benchmark. */
 export interface BenchContext {
   readonly children: Children;
   readonly output: Output;

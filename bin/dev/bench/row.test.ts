@@ -31,12 +31,12 @@ describe('a row', () => {
     expect(rowOf(rest)).toMatchObject({ goal: null, verdict: 'no goal' });
   });
 
-  it('is better the lower the figure where a figure is a cost', () => {
+  it('has a better ratio for a lower figure that is a cost', () => {
     const row = rowOf({ ...rates, better: 'lower' });
     expect(row.ratio.median).toBe(2.5);
   });
 
-  it('holds what is for comparison against the same baseline', () => {
+  it('compares other contenders with the same baseline', () => {
     const others = [{ name: 'a framework', values: [20, 20, 30] }];
     expect(rowOf({ ...rates, others }).others).toEqual([
       {
@@ -47,7 +47,7 @@ describe('a row', () => {
     ]);
   });
 
-  it('is refused where a round gave nothing to compare with', () => {
+  it('is refused when a round has no baseline figure', () => {
     const baseline = { name: 'bare', values: [100, 100] };
     expect(() => rowOf({ ...rates, baseline })).toThrow('ours or bare was not measured');
   });
@@ -62,7 +62,7 @@ describe('a row with a limit', () => {
     expect(taking(25)).toMatchObject({ ratio: { median: 0.8 }, verdict: 'missed' });
   });
 
-  it('has a ratio that JSON can hold where next to nothing was measured', () => {
+  it('has a finite ratio for a figure near zero', () => {
     expect(taking(0).ratio.median).toBe(99);
   });
 });
@@ -72,7 +72,7 @@ describe('the failure of a run', () => {
     [0, false],
     [-0.01, false],
     [0.01, true],
-  ])('goes by the best round: a goal %d above twice its ratio fails, %s', (above, fails) => {
+  ])('depends on the best round: a goal %d above twice its ratio fails, %s', (above, fails) => {
     const { ratio } = rowOf({ ...rates, goal: 1 });
     expect(isFailing(rowOf({ ...rates, goal: 2 * ratio.max + above }))).toBe(fails);
   });
@@ -84,7 +84,7 @@ describe('the failure of a run', () => {
 });
 
 describe('the spread of figures', () => {
-  it('is median, least and greatest', () => {
+  it('is the median, the minimum and the maximum', () => {
     expect(spreadOf([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
   });
 

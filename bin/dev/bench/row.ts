@@ -1,4 +1,4 @@
-/** A row of the benchmark: one thing measured on ours and on what it is held against, as a ratio. */
+/** A row of the benchmark: a ratio of one figure of Fleetbed and of its baseline. */
 import * as v from 'valibot';
 
 const spreadShape = v.object({ median: v.number(), min: v.number(), max: v.number() });
@@ -49,10 +49,10 @@ export interface RowFacts {
   readonly note?: string;
 }
 
-/** Below this share of its goal a ratio fails the run; between the two it is shown as missed. */
+/** A ratio below this share of its goal fails the run; between the two it counts as missed. */
 const FAILING_SHARE = 0.5;
 
-/** A ratio beyond it says no more: what is measured was next to nothing. */
+/** Upper limit of ratios; a higher one only means that the measured figure is near zero. */
 const RATIO_MAX = 99;
 
 /** The row of these measurements. Ratios are taken within each round, then their median. */

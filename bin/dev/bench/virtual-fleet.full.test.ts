@@ -17,8 +17,8 @@ const mixed: VirtualPlan = {
   ],
 };
 
-describe('a fleet in a virtual world', () => {
-  it('lives through ten minutes, and every device comes to its end', {
+describe('a fleet in virtual time', () => {
+  it('runs ten minutes, and every device finishes', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const { result, events } = await virtualRun(mixed);
@@ -33,7 +33,7 @@ describe('a fleet in a virtual world', () => {
     expect(polls.length).toBeGreaterThan(10 * 8);
   });
 
-  it('tells the same events, at the same times, when the seed is the same', {
+  it('has the same events at the same times with the same seed', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const one = await virtualRun(mixed);
@@ -42,7 +42,7 @@ describe('a fleet in a virtual world', () => {
     expect(again.result.devices).toEqual(one.result.devices);
   });
 
-  it('tells other events when the seed is another', { timeout: RUN_MAX_MS }, async () => {
+  it('has other events with another seed', { timeout: RUN_MAX_MS }, async () => {
     const one = await virtualRun(mixed);
     const other = await virtualRun({ ...mixed, seed: 'two' });
     expect(other.events).not.toEqual(one.events);

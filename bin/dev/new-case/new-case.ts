@@ -1,6 +1,6 @@
 /**
  * `npm run new:case AREA/NAME REQUIREMENT [AFTER SENTENCE]`: adds the rows of a new case of the suite,
- * and says what is next.
+ * and prints the next steps.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -16,8 +16,8 @@ try {
     [
       ...paths.map((path) => `added a row to ${path}`),
       'next:',
-      '  1. write the case: arrange a start state, act once, expect; move it to a fitting scenario',
-      `  2. write the defect that breaks ${requirement} (conformance/self-test/defects), unless one does`,
+      '  1. write the case: arrange a start state, act once, expect; move the case to a fitting scenario',
+      `  2. write the defect that breaks ${requirement} (conformance/self-test/defects), unless there is one`,
       '  3. npx vitest run --project quick conformance/cases',
       `  4. npm run build && npx fleetbed conform ${id}`,
       '  5. npm run self-test, and commit conformance/self-test/result.ndjson',

@@ -12,7 +12,7 @@ const order = {
 };
 
 describe('the rows of a new case', () => {
-  it('with a new requirement stand in three tables of its area', () => {
+  it('with a new requirement are added to three tables of its area', () => {
     expect(newRows(root, order).map(({ path }) => path)).toEqual([
       'fixtures/contract/requirements/monitor.ts',
       'conformance/cases/monitor.ts',
@@ -20,7 +20,7 @@ describe('the rows of a new case', () => {
     ]);
   });
 
-  it('have the requirement after its neighbour, in its group', () => {
+  it('place the requirement after its neighbour, in the same group', () => {
     const [requirement] = newRows(root, order);
     const [, before, row] =
       /\n {4}('alerts\.are-shown':.*?,\n) {4}('alerts\.keep-their-order': [^\n]*)\n {4}'/s.exec(
@@ -30,7 +30,7 @@ describe('the rows of a new case', () => {
     expect(row).toBe(`'alerts.keep-their-order': ${JSON.stringify(sentence)},`);
   });
 
-  it('have a requirement at the level of its neighbour', () => {
+  it('give the requirement the level of its neighbour', () => {
     const after = 'alerts.empty';
     const [requirement, cases] = newRows(root, { ...order, after });
     expect(requirement?.text).toContain(
@@ -42,7 +42,7 @@ describe('the rows of a new case', () => {
   it.each([
     ['that a defect breaks already', 'alerts.are-accepted', 'monitor/alerts-are-kept'],
     ['of an area without a table of defects', 'log.is-kept', 'quantities/log-of-two-is-kept'],
-  ])('are only that of the case for a requirement %s', (_, requirement, id) => {
+  ])('are only a row of the case for a requirement %s', (_, requirement, id) => {
     const [area] = id.split('/');
     const changed = newRows(root, { id, requirement });
     expect(changed.map(({ path }) => path)).toEqual([`conformance/cases/${area}.ts`]);
@@ -53,9 +53,9 @@ describe('the rows of a new case', () => {
     [{ id: '' }, 'is not AREA/NAME'],
     [{ id: 'monitor' }, 'is not AREA/NAME'],
     [{ id: 'monitor/../x' }, 'is not AREA/NAME'],
-    [{ id: 'monitor/alerts-are-204' }, 'is there already'],
+    [{ id: 'monitor/alerts-are-204' }, 'the case monitor/alerts-are-204 already exists'],
     [{ id: 'novel/it-works' }, 'conformance/cases/novel.ts has no list of cases'],
-    [{ requirement: 'alerts.are-shown' }, 'there is a requirement alerts.are-shown already'],
+    [{ requirement: 'alerts.are-shown' }, 'the requirement alerts.are-shown already exists'],
     [{ after: 'alerts.are-shwn' }, 'the nearest: alerts.are-shown'],
     [{ sentence: 'no sentence' }, 'is not a full sentence'],
     [

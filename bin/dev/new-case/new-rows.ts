@@ -25,9 +25,9 @@ export interface Wish {
   readonly id: string;
   /** ID of the requirement that it tests. */
   readonly requirement: string;
-  /** Of a new requirement: the one after which it stands, with the same heading, level and operations. */
+  /** For a new requirement: the preceding one, with the same heading, level and operations. */
   readonly after?: string | undefined;
-  /** Of a new requirement: what it says. */
+  /** For a new requirement: its sentence. */
   readonly sentence?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
     throw new NewCaseError(`${found} is not AREA/NAME, such as monitor/alerts-are-kept`);
   }
   if (listCases().some(({ id }) => id === wish.id)) {
-    throw new NewCaseError(`${wish.id} is there already`);
+    throw new NewCaseError(`the case ${wish.id} already exists`);
   }
   const rule = ruleOf(wish);
   const isNew = wish.sentence !== undefined;
@@ -71,10 +71,10 @@ function ruleOf({ requirement: id, after = '', sentence }: Wish): Requirement {
     if (found) return found;
     throw new NewCaseError(
       `there is no requirement ${id || '(none given)'}; the nearest: ${near(id, known)}. ` +
-        'For a new one, name the requirement after which it stands, and its sentence',
+        'To add a new one, name the requirement that precedes it, and its sentence',
     );
   }
-  if (found) throw new NewCaseError(`there is a requirement ${id} already: ${found.sentence}`);
+  if (found) throw new NewCaseError(`the requirement ${id} already exists: ${found.sentence}`);
   if (!/^[A-Z`].{20,}\.$/.test(sentence)) {
     throw new NewCaseError(`"${sentence}" is not a full sentence that ends with a full stop`);
   }
@@ -90,7 +90,7 @@ function near(id: string, known: ReadonlyMap<string, Requirement>): string {
   return nearestOf(id, [...known.keys()]).join(', ');
 }
 
-/** The row stands after its neighbour, and says its level where that one does. */
+/** Adds the row after its neighbour; it states its level if that one does. */
 function withRequirement(root: string, rule: Requirement, after: string): ChangedFile {
   const row = new RegExp(String.raw`\n( +)'${after.replaceAll('.', String.raw`\.`)}':\s*(\{?)`);
   for (const file of readdirSync(join(root, requirementsFolder))) {

@@ -72,7 +72,7 @@ async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
   const changes = textOf('git', ['status', '--porcelain', '--untracked-files=no']);
   if (changes.split('\n').some((line) => line !== '' && !isOfRecords(line))) {
     say(
-      'there are changes that are not committed: the record names a commit, so commit them first',
+      'commit your changes first: the record names a commit',
     );
     return 2;
   }
@@ -81,7 +81,7 @@ async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
     say(`# ${step.name}`);
     const { code, seconds, figures } = await run(step);
     if (code !== 0) {
-      say(`${step.name} ended with exit code ${code} after ${seconds} s: it is not recorded`);
+      say(`${step.name} ended with exit code ${code} after ${seconds} s, and is not recorded`);
       return 1;
     }
     say(`# ${step.name} passed in ${seconds} s`);

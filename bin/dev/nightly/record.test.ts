@@ -18,14 +18,14 @@ const step: NightlyStep = {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The judgement of this text at a moment of January 2026. */
+/** The age of a record with this text at a time in January 2026. */
 function judgedOn(moment: string, text: string, names: readonly string[] = ['self-test']) {
   writeFileSync(file, text);
   return ageOfRecord(file, names, Date.parse(`2026-01-${moment}`));
 }
 
 describe('the age of the nightly record', () => {
-  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is fine on 2026-01-%s, and is shown', (moment) => {
+  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is accepted on 2026-01-%s, and shown', (moment) => {
     const { isYoung, lines } = judgedOn(moment, JSON.stringify([step]));
     expect(isYoung).toBe(true);
     expect(lines[0]).toMatch(
@@ -43,15 +43,15 @@ describe('the age of the nightly record', () => {
   it.each([
     ['2026-12-09T23:59:59Z', true],
     ['2026-12-10T00:00:00Z', false],
-  ])('counts from the first day of the lane where nothing was recorded: %s', (at, isYoung) => {
+  ])('counts from the first day of the nightly run when nothing was recorded: %s', (at, isYoung) => {
     writeFileSync(file, '[]');
     const judged = ageOfRecord(file, ['soak'], Date.parse(at));
     expect(judged.isYoung).toBe(isYoung);
-    expect(judged.lines[0]).toMatch(/^nightly soak: never recorded, \d+ days after the lane began/);
+    expect(judged.lines[0]).toMatch(/^nightly soak: never recorded, \d+ days after the nightly run was introduced/);
   });
 
   it.each(['{}', 'no JSON', JSON.stringify([{ ...step, commit: 'main' }])])(
-    'fails where the record is %s',
+    'fails if the record is %s',
     (text) => {
       expect(judgedOn('02T00:00:00Z', text)).toMatchObject({
         isYoung: false,
@@ -62,7 +62,7 @@ describe('the age of the nightly record', () => {
 });
 
 describe('a step that passed again', () => {
-  it('takes the place of its former run and leaves the other steps', () => {
+  it('replaces its former record and keeps the other steps', () => {
     const other = { ...step, name: 'soak' };
     writeFileSync(file, JSON.stringify(withStep([step, other], { ...step, seconds: 7 })));
     expect(readRecord(file)).toEqual([other, { ...step, seconds: 7 }]);
@@ -75,7 +75,7 @@ describe('the nightly run', () => {
   );
 
   it.each([[['--help']], [['--step', 'none']], [['slow tests']]])(
-    'runs nothing for words that it does not know, and says which it knows: %j',
+    'runs nothing for unknown arguments, and lists the known ones: %j',
     (words) => {
       const { status, stdout } = spawnSync(process.execPath, [program, ...words], {
         encoding: 'utf8',

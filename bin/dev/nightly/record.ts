@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 
 const DAY_MS = 86_400_000;
-/** An older record shows nothing about the code as it is. */
+/** An older record says nothing about the present code. */
 const AGE_MAX_DAYS = 14;
-/** Since when there is this lane: a step that was never recorded is as old. */
+/** The first day of the nightly run; the age of a step that was never recorded counts from it. */
 const LANE_SINCE = '2026-11-26T00:00:00Z';
 
 const stepShape = v.object({
@@ -72,7 +72,7 @@ function judgedStep(name: string, steps: readonly NightlyStep[], nowMs: number):
   const days = Math.floor((nowMs - Date.parse(date)) / DAY_MS);
   const age = commit
     ? `${days} days old (${date}, commit ${commit.slice(0, 12)})`
-    : `never recorded, ${days} days after the lane began`;
+    : `never recorded, ${days} days after the nightly run was introduced`;
   const head = `nightly ${name}: ${age}, valid for ${AGE_MAX_DAYS}`;
   return { isYoung: days < AGE_MAX_DAYS, lines: [head, ...figures.map((line) => `  ${line}`)] };
 }

@@ -146,7 +146,7 @@ async function askTooMany(
       `${others.length} otherwise; open files ${before} before, ${most} then, ${after} after`,
   );
   say(
-    `control answered ${probes.answers} times, ${probes.problems.length} times not; slowest ${probes.slowestMs} ms`,
+    `the control listener answered ${probes.answers} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
   );
   const problems = [...new Set([...others, ...probes.problems])];
   if (sum('granted') === 0 || sum('refused') === 0) problems.push('no websocket, or no refusal');

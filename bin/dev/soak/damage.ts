@@ -96,7 +96,7 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
       table.set(row, (table.get(row) ?? 0) + 1);
       if ((at + 1) % 20 === 0) output.progress(`${at + 1} of ${drawn.length} damages`);
     }
-    output.line(`damages: ${drawn.length}, problems: ${problems.length}`);
+    output.line(`damaged files: ${drawn.length}, problems: ${problems.length}`);
     for (const [row, count] of [...table].toSorted()) output.line(`  ${row}: ${count}`);
     return problems;
   } finally {
@@ -190,7 +190,7 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
     const kept = await keptOf(ready, state.written);
     await served.end();
     outcome = kept;
-    if (kept === 'lost') report('it was taken, and something is gone');
+    if (kept === 'lost') report('the server accepted it, and data is missing');
     if (kept === 'not served' && exported.code !== 1) report(`exported with ${exported.code}`);
   } else {
     const { code, stderr } = await served.ended;
@@ -198,8 +198,8 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
     if (!/^fleetbed: [^\n]+\n$/.test(stderr)) report(`not one sentence: ${stderr}`);
     if (!namesFile(stderr, path)) report(`the file is not named: ${stderr}`);
     if (digestOf(folder) !== before) report('the refused start has changed the folder');
-    if (exported.code === 0) report('the export tells of no damage');
-    if (!namesFile(exported.stderr, path)) report(`the export names it not: ${exported.stderr}`);
+    if (exported.code === 0) report('the export reports no damage');
+    if (!namesFile(exported.stderr, path)) report(`the export does not name it: ${exported.stderr}`);
   }
   return { outcome, problems };
 }

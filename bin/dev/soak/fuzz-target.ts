@@ -21,7 +21,7 @@ export interface FuzzTarget {
   readonly deviceTokens: readonly string[];
 }
 
-/** Event loop stalls as reported by the server. */
+/** Event loop stalls, as reported by the server. */
 interface Stalls {
   readonly count: number;
   readonly worstMs: number;

@@ -1,7 +1,7 @@
 /**
- * A process that asks a server without a pause, and measures the CPU time that the thread of the
- * server's event loop spends from one answer to the next. At each message it tells the most of it
- * since the last one, in milliseconds. Arguments: process id and base URL of the server.
+ * A process that sends requests to a server without a pause, and measures the CPU time that the
+ * thread of the server's event loop spends between two responses. At each message it reports the
+ * maximum since the last message, in milliseconds. Arguments: process ID and base URL of the server.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -9,7 +9,7 @@ import { loopMs } from './process-figures.ts';
 
 const [, , pid = '', baseUrl = ''] = process.argv;
 const { hostname, port, host } = new URL(baseUrl);
-// A caller of its own, who has turns of its own.
+// A cookie makes it a separate caller, which gets its own turns.
 const request = `GET /probe HTTP/1.1\r\nHost: ${host}\r\nCookie: prober\r\n\r\n`;
 
 let worstMs = 0;

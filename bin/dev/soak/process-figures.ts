@@ -25,8 +25,8 @@ const TYPICAL_WORK_MS = 40;
 const WORK_VALUES = 200_000;
 
 /**
- * Returns how fast this machine is at this moment beside the one that the limits of the soak were
- * found on, by the CPU time that reading JSON takes: 0.5 where everything takes twice as long.
+ * Returns the present speed of this machine relative to the one on which the soak's limits were
+ * found, by the CPU time of parsing JSON: 0.5 if everything takes twice as long.
  */
 export function speedOfMachine(): number {
   const text = JSON.stringify(Array.from({ length: WORK_VALUES }, (_, index) => ({ index })));

@@ -26,7 +26,7 @@ describe('the command line of the soak', () => {
     [['--wrong'], "Unknown option '--wrong'"],
     [['--part', 'nothing'], '--part nothing: use one of fuzz,'],
     [['--times', '0'], '--times 0: use a whole number above 0'],
-  ])('names what is wrong with %j', async (words, sentence) => {
+  ])('names the error in %j', async (words, sentence) => {
     const { code, stderr } = await soak(...words);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);

@@ -16,11 +16,11 @@ const PROBLEMS_SHOWN = 20;
 
 const usage = `npm run soak -- [options]
 
-  --part NAME  one of ${Object.keys(soakParts).join(', ')}; all of them by default, may be repeated
-  --short      each part in about a minute
-  --seed N     repeats a run
+  --part NAME  run only this part: ${Object.keys(soakParts).join(', ')}; repeatable
+  --short      run each part in about a minute
+  --seed N     repeat the run of this seed
   --times N    number of repetitions of each part
-  --help       shows this`;
+  --help       show this help`;
 
 const output = createOutput(false);
 try {

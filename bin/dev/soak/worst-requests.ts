@@ -24,7 +24,7 @@ import {
 
 /** One reader with its input. */
 export interface WorstRequest {
-  /** The reader and what it is given. */
+  /** The reader and its input. */
   readonly name: string;
   /** Prepares what is sent; the returned function sends it, until the server is done with it. */
   prepare(target: FuzzTarget): Promise<() => Promise<void>>;

@@ -114,7 +114,7 @@ export const finelyDividedArtifacts: Readonly<Record<string, () => Promise<Buffe
   },
 };
 
-/** A record of an extension: its length stands in front, and counts itself. */
+/** A record of an extension: it begins with its length, which includes itself. */
 function paxRecord(text: string): string {
   const bytes = text.length + 2;
   const digits = String(bytes + String(bytes).length).length;

@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** What the tool says of a file, once it has said that the file is good. */
+/** The tool's description of a file, after it has accepted the file. */
 function readByTool(file: Buffer): string {
   tool.put('ours.mender', file);
   const verdict = tool.run('validate', 'ours.mender');
@@ -111,7 +111,7 @@ describe("Debian's mender-artifact accepts", () => {
     expect(text).toMatch(/name: +app\.bin\n +size: +3\n/);
   });
 
-  it('settings, as the server deploys them', async () => {
+  it('configuration, as the server deploys it', async () => {
     const device = await acceptedDevice(server, 'settings');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC', 'ü "x"': '<&>' } });

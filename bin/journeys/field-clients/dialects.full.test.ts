@@ -11,7 +11,7 @@ import {
   applicationFiles,
   applicationPath,
   finished,
-  partOnce,
+  deviceDeploymentWhen,
   rollOut,
 } from './testing/rollout.ts';
 
@@ -54,7 +54,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     expect(link).not.toBe(server.baseUrl);
   });
 
-  it('finishes its update where records are late', async () => {
+  it('finishes its update when provisioning is delayed', async () => {
     const on = await startOn('asynchronous-provisioning');
     const { status } = await finished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
@@ -68,7 +68,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     async function startPaused() {
       const on = await startOn('top-level-control-map', settings);
       const rollout = await rollOut(on, 'release-1', { update_control_map: pausing });
-      await partOnce(rollout, ({ status }) => status === 'pause_before_installing');
+      await deviceDeploymentWhen(rollout, ({ status }) => status === 'pause_before_installing');
       expect(existsSync(application())).toBe(false);
       return rollout;
     }

@@ -58,7 +58,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
 
   afterEach(() => user.close());
 
-  it('shakes hands', async () => {
+  it('completes the handshake', async () => {
     const open = encodeBody({ versions: [1] });
     const accept = await user.ask({ proto: control, typ: 'open', body: open });
     expect(accept.typ).toBe('accept');
@@ -70,7 +70,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
     expect((await user.ask({ proto: control, typ: 'ping' })).typ).toBe('pong');
   });
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown messages', async () => {
     const versions = encodeBody({ versions: [2] });
     const none = await user.ask({ proto: control, typ: 'open', body: versions });
     expect(none.typ).toBe('error');
@@ -80,7 +80,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
     expect(unknown).toMatchObject({ proto: shell, props: { status: 2 } });
   });
 
-  it('runs a shell without rights in an empty folder, and stops it', async () => {
+  it('runs an unprivileged shell in an empty folder, and stops it', async () => {
     await user.openShell();
     expect(await user.type('echo $((6 * 7)) in $(pwd)')).toContain(`\n42 in ${connect.folder}\r\n`);
     expect(await user.type('ls -A | wc -l; id -u')).toContain(`\n0\r\n${ownId()}\r\n`);
@@ -98,7 +98,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
   it.each([
     ['left it running', async () => undefined],
     ['ended it', async () => expect(await endOfShell()).toMatchObject({ props: { status: 2 } })],
-  ])('has room for a shell again when a user who %s has gone', async (_, before) => {
+  ])('accepts another shell after a user who %s has disconnected', async (_, before) => {
     await user.openShell();
     await before();
     await user.close();
@@ -111,7 +111,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
     return user.ask({ proto: shell, typ: 'shell', body: Buffer.from('exit\n') });
   }
 
-  it('forwards a connection', async () => {
+  it('forwards a TCP connection', async () => {
     const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
     await once(echo, 'listening');
     const { port } = echo.address() as AddressInfo;
@@ -146,7 +146,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
     return server.call('upload-device-file', { ...call(), body: form });
   }
 
-  it('gives a file', async () => {
+  it('serves a file for download', async () => {
     const content = 'a line of text, many times\n'.repeat(9000);
     writeFileSync(at('long.txt'), content, { mode: 0o644 });
     const reply = await download(at('long.txt'));
@@ -162,7 +162,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
     });
   });
 
-  it('takes a file', async () => {
+  it('accepts an uploaded file', async () => {
     const content = 'another line of text\n'.repeat(9000);
     const reply = await upload(at('sent.txt'), content);
     expect(reply.status, reply.text).toBe(201);
@@ -175,7 +175,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
     ['is not there', () => at('absent')],
     ['is a folder', () => connect.folder],
     ['may not be read', () => '/etc/shadow'],
-  ])('gives no file that %s', async (_, path) => {
+  ])('does not serve a file that %s', async (_, path) => {
     const reply = await download(path());
     expect(reply.status, reply.text).toBe(400);
     expect(reply.json().error).toEqual(expect.any(String));
@@ -196,7 +196,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
 });
 
 describe("Debian's mender-connect", { timeout: 60_000 }, () => {
-  it('is disconnected once it has ended, and connected again when it is started anew', async () => {
+  it('is disconnected once it ends, and connected after a restart', async () => {
     const { socket: user } = await connectUser(server, known);
     const cutOff = endOf(user);
     await connect.program.end();

@@ -24,7 +24,7 @@ import {
   applicationPath,
   finished,
   logOf,
-  partOnce,
+  deviceDeploymentWhen,
   rollOut,
 } from './testing/rollout.ts';
 
@@ -43,7 +43,7 @@ async function start(name: string, files?: Partial<DeviceFiles>): Promise<void> 
   device = await startFieldDevice(server, name, files);
 }
 
-/** A device of the field that has been let in. */
+/** An accepted field device. */
 async function startLetIn(name: string, files?: Partial<DeviceFiles>) {
   await start(name, files);
   return { server, device, known: await letIn(server, device) };
@@ -124,7 +124,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(installed()).toBe('content of app.bin');
   });
 
-  it('is not given what it has, nor what is for other devices', async () => {
+  it('is not offered its installed artifact, nor one for other devices', async () => {
     const on = await startLetIn('content');
     await publish(server, { name: 'release-0', files: applicationFiles });
     const same = await finished(await rollOut(on, 'release-0'));
@@ -141,14 +141,14 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const files = [{ name: 'install.sh', content: script }];
     await publish(server, { name: 'failing', payloadType: 'script', files });
     const rollout = await rollOut(on, 'failing');
-    expect((await partOnce(rollout, ({ log }) => log)).status).toBe('failure');
+    expect((await deviceDeploymentWhen(rollout, ({ log }) => log)).status).toBe('failure');
     const log = await logOf(rollout);
     expect(log).toMatch(/^20\d\d-.* info: Running Mender client version: \d+\./);
     expect(log).toMatch(/ info: Output \(stderr\) from command .*: the disk is full\n/);
     expect(log).toContain(' error: Update module terminated abnormally: exit status 3\n');
   });
 
-  it('rolls back an update that is aborted on the way', async () => {
+  it('rolls back an update that is aborted midway', async () => {
     const on = await startLetIn('aborted', { files: { [`${modulesFolder}/gated`]: gatedModule } });
     const path = join(device.root, 'tmp/gate');
     spawnSync(programPath('mkfifo'), ['--mode=666', path]);
@@ -217,7 +217,7 @@ describe("Debian's mender-client that verifies signatures", { timeout: 60_000 },
     const on = await startLetIn('suspicious', verifying);
     await publish(server, { name: 'unsigned', files: applicationFiles });
     const rollout = await rollOut(on, 'unsigned');
-    expect((await partOnce(rollout, ({ log }) => log)).status).toBe('failure');
+    expect((await deviceDeploymentWhen(rollout, ({ log }) => log)).status).toBe('failure');
     expect(await logOf(rollout)).toContain('expecting signed artifact');
   });
 

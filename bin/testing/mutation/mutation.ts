@@ -33,7 +33,7 @@ const changed = mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha25
 const named = process.argv.slice(2);
 if (named[0] === '--age') {
   const all = mutatedFiles().length;
-  print(`mutants of ${all - changed.length} of ${all} files are of the code as it stands`);
+  print(`mutants of ${all - changed.length} of ${all} files match the present code`);
   for (const file of changed) print(`changed since its mutants ran: ${file}`);
 } else {
   const due = named.length > 0 ? named : changed;
@@ -89,7 +89,7 @@ function progressOf(): boolean {
     if (unreached > 0) print(`${file}: ${unreached} are not reached by any case`);
   }
   const { observed, survived, unreached, notMade } = scoreOf(result);
-  print(`mutants that bring a worse verdict: ${scoreText(result)}`);
+  print(`mutants with a worse verdict: ${scoreText(result)}`);
   print(
     `without survivors beyond the contract, in what answers devices: ${contractScoreText(result)}`,
   );

@@ -13,7 +13,7 @@ describe('the recorded result of the mutation run', () => {
     expect(unexplained).toEqual([]);
   });
 
-  it('is what the guide says', () => {
+  it('matches the scores in the guide', () => {
     const guide = readFileSync('bin/guide.md', 'utf8').replaceAll(/\s+/g, ' ');
     expect(guide).toContain(scoreText(result));
     expect(guide).toContain(contractScoreText(result));

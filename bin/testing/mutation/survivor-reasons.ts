@@ -13,7 +13,7 @@ const reasons: Readonly<Record<string, Readonly<Record<string, Survivors>>>> = J
   readFileSync('bin/testing/mutation/survivor-reasons.json', 'utf8'),
 );
 
-/** Why the suite may leave this mutant of the file alive; nothing where nobody has looked at it. */
+/** The reason why this mutant of the file may survive; undefined if none is recorded. */
 export function reasonOf(file: string, survivor: string): string | undefined {
   const of = Object.entries(reasons[file] ?? {});
   return of.find(([, survivors]) => survivors.includes(survivor))?.[0];

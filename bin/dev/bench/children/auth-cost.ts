@@ -12,7 +12,7 @@ export interface AuthCost {
   readonly body: string;
   /** Signature of `body` in Base64. */
   readonly signature: string;
-  /** A JWT of the server: what stands before its last dot is signed anew, with Ed25519. */
+  /** A JWT of the server; the part before its last dot is signed again, with Ed25519. */
   readonly token: string;
   readonly times: number;
 }

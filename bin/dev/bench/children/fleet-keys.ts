@@ -1,7 +1,7 @@
 /**
  * Makes the identities of a fleet as `fleetbed simulate` does: names, keys, and what a device sends
  * of its key. Its arguments are the key type and the number of devices; it prints how long it took,
- * in milliseconds. RSA keys are a pool of that size, none of which is there yet.
+ * in milliseconds. RSA keys are a new pool of that size.
  */
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { type KeyType, keyTypes } from '../../../../fixtures/contract/vocabulary.ts';
@@ -10,7 +10,7 @@ import { Identities } from '../../../../simulator/identity/identities.ts';
 
 const [word = '', count = ''] = process.argv.slice(2);
 const keyType = keyTypes.find((name) => name === word);
-if (keyType === undefined) throw new Error(`${word} is no key type`);
+if (keyType === undefined) throw new Error(`${word} is not a key type`);
 const devices = Number(count);
 const startedMs = systemClock.monotonicMs();
 const random = seededRandom('bench');

@@ -44,13 +44,13 @@ export interface FleetMeasurement {
   readonly lateOverall: Lateness;
 }
 
-/** What is reported in its place where the fleet had not settled in time. */
+/** Reported instead when the fleet has not settled in time. */
 export interface Unsettled {
-  /** In what it had not. */
+  /** What was missing. */
   readonly unsettled: string;
 }
 
-/** More exchanges than polls: devices still sign in, or send what they send only once. */
+/** Above this ratio devices still sign in, or send what they send only once. */
 const EXCHANGES_PER_POLL_MAX = 1.05;
 
 interface Lateness {
@@ -118,7 +118,7 @@ function look(progress: FleetProgress): void {
     const { idle } = progress.funnel;
     if (idle >= asked.present.devices && socketsOpen >= asked.present.sockets) return;
     const there = `${idle} devices and ${socketsOpen} sockets`;
-    report({ unsettled: `of ${devices} devices only ${there} were there in time` });
+    report({ unsettled: `only ${there} of ${devices} devices were ready in time` });
     process.exit();
   }
   if (progress.phase !== MEMORY_PHASE || isMemoryRead) return;

@@ -46,7 +46,7 @@ async function onFastify({ method, path: url, status, body, ...rest }: PeerAnswe
   return app.server;
 }
 
-/** Without the two headers that it would add: the bytes are to be the same. */
+/** Removes the two headers that Express adds, so that the bytes are the same. */
 function onExpress({ path, status, body }: PeerAnswer): Promise<Server> {
   const app = express().disable('x-powered-by').disable('etag');
   app.use(express.json());

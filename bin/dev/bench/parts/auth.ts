@@ -30,7 +30,7 @@ export async function authRow(context: BenchContext, known: KnowingServer): Prom
     rounds: context.rounds,
     contenders: [ours, { name: 'node:crypto', measure: alone }],
   });
-  const note = 'Ed25519 both ways; the baseline verifies with the key held and signs the token';
+  const note = 'Ed25519 on both sides; the baseline holds the key, verifies, and signs the token';
   return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });
 }
 

@@ -31,7 +31,7 @@ const GATHER_MAX_MS = 120_000;
 const SETTLE_MS = 3000;
 const progressLine = /^(?<seconds>[\d.]+) s, .* (?<idle>\d+) idle,/;
 
-/** Measures the rows; a quick run has those of the smallest fleet, and none is there without Redis. */
+/** Measures the rows; a quick run has those of the smallest fleet, and none without Redis. */
 export async function sharedFleetRows(context: BenchContext): Promise<Row[]> {
   if (redisProgram() === undefined) {
     const sentence = 'the Redis traffic of the estimate is not measured: there is no redis-server';
@@ -122,7 +122,7 @@ async function gathered(
     if (Number(idle) === devices) return Number(seconds);
   }
   const within = `within ${GATHER_MAX_MS / 1000} s`;
-  throw new Error(`${devices} devices on workers were not there ${within}`);
+  throw new Error(`${devices} devices on workers were not ready ${within}`);
 }
 
 /** The commands and network bytes that Redis has counted since its start. */

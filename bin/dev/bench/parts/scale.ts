@@ -1,5 +1,5 @@
 /**
- * Part `scale`: what holds with very many devices, entries, sockets and bytes. It takes long, and
+ * Part `scale`: behaviour with very many devices, entries, sockets and bytes. It takes long, and
  * runs only where it is named.
  */
 import type { BenchContext } from '../rounds.ts';

@@ -108,7 +108,7 @@ async function exportRows(
       unit: 'MB',
       subject: once('fleetbed', grownMegabytes(seen)),
       limit: GROWTH_MAX_MB,
-      note: `resident memory at its most; ${asked}`,
+      note: `peak resident memory; ${asked}`,
     }),
   ];
 }

@@ -62,7 +62,7 @@ async function growthRow({ server, release: { bytes }, link }: Offered): Promise
     unit: 'MB',
     subject: once('fleetbed', grownMegabytes(seen)),
     limit: GROWTH_MAX_MB,
-    note: `resident memory at its most, the first download of it, measured once; longest stall ${Math.round(seen.longestStallMs)} ms`,
+    note: `peak resident memory during the first download, measured once; longest stall ${Math.round(seen.longestStallMs)} ms`,
   });
 }
 

@@ -45,7 +45,7 @@ export async function fleetKeyRows({ children, output, quick }: BenchContext): P
     const child = await children.script('alone', 'fleet-keys', keyType, String(count));
     await child.end();
     const subject = once('fleetbed', Number(child.firstLine) / 1000);
-    const note = `not pinned to one core, without kept keys, measured once`;
+    const note = `not pinned to one core, without cached keys, measured once`;
     rows.push(limitRow({ what: name, unit: 's', subject, limit: limitSeconds * share, note }));
   }
   return rows;

@@ -55,8 +55,8 @@ export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
 }
 
 /**
- * Measures the largest fleet of one process; nothing in a quick run. That it does not settle is a
- * figure too, which must not cost those of the hour before.
+ * Measures the largest fleet of one process; nothing in a quick run. A fleet that does not settle is
+ * a row too, so that the rows of the hour before are not lost.
  */
 export async function largestFleetRows(context: BenchContext): Promise<Row[]> {
   if (context.quick) return [];

@@ -13,7 +13,7 @@ export interface Rollout {
   readonly deployment: string;
 }
 
-/** Deploys an artifact to the device; `overrides` changes what the user asks for. */
+/** Deploys an artifact to the device; `overrides` changes the new deployment. */
 export async function rollOut(
   on: Omit<Rollout, 'deployment'>,
   artifactName: string,
@@ -24,25 +24,25 @@ export async function rollOut(
 }
 
 /**
- * The device's part once it is like this. It is looked at whenever the client has written
- * something, so this must be so before the client falls silent.
+ * The device deployment once it matches. It is read whenever the client has written something, so
+ * it must match before the client's last output.
  */
-export function partOnce(
+export function deviceDeploymentWhen(
   { server, device, known, deployment }: Rollout,
-  isLikeThis: (part: DeploymentDevice) => boolean,
+  matches: (deployed: DeploymentDevice) => boolean,
 ): Promise<DeploymentDevice> {
   return device.client.until(async () => {
-    const part = await deviceDeploymentOf(server, deployment, known);
-    return part && isLikeThis(part) ? part : undefined;
+    const deployed = await deviceDeploymentOf(server, deployment, known);
+    return deployed && matches(deployed) ? deployed : undefined;
   });
 }
 
-/** The device's part once nothing more comes. */
+/** The device deployment once it has finished. */
 export function finished(rollout: Rollout): Promise<DeploymentDevice> {
-  return partOnce(rollout, (part) => part.finished !== undefined);
+  return deviceDeploymentWhen(rollout, (deviceDeployment) => deviceDeployment.finished !== undefined);
 }
 
-/** What the device has sent of its log. */
+/** The log that the device has sent. */
 export async function logOf({ server, known, deployment }: Rollout): Promise<string> {
   const parameters = { id: deployment, device_id: known.id };
   const call = { token: server.adminToken, parameters };

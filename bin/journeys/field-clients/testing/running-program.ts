@@ -8,11 +8,11 @@ export const unprivileged = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 
 
 export interface RunningProgram {
   readonly pid: number;
-  /** All that it has written so far, on either stream. */
+  /** The output so far, of both streams. */
   readonly written: string;
-  /** The match, once it has written something like this. */
+  /** Resolves with the match, once the output matches. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Looks now, and again whenever it has written something, until `look` finds something. */
+  /** Calls `look` now, and after each output, until it finds something. */
   until<Found>(look: () => Promise<Found | undefined>): Promise<Found>;
   /** Ends it, and waits for the end. */
   end(): Promise<void>;
@@ -92,7 +92,7 @@ class Output extends EventEmitter {
         const found = await look();
         if (found !== undefined) return found;
         if (this.ended) throw new Error(`${this.#name} ended: ${this.#tail()}`);
-        if (isLate) throw new Error(`${this.#name} came to nothing: ${this.#tail()}`);
+        if (isLate) throw new Error(`${this.#name} did not write the expected output in time: ${this.#tail()}`);
         if (this.text.length === seen) await once(this, 'news');
       }
     } finally {

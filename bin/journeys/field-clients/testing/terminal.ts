@@ -74,14 +74,14 @@ export class Terminal {
     return this.shown;
   }
 
-  /** Leaves without a word to the device. */
+  /** Disconnects without notifying the device. */
   async close(): Promise<void> {
     const closed = once(this.#socket, 'close');
     this.#socket.close();
     await closed;
   }
 
-  /** Looks after every message; false when the time is over, or the socket. */
+  /** Checks after every message; resolves with false when the time is over or the socket closes. */
   async #until(isThere: () => boolean, withinMs: number): Promise<boolean> {
     const waiting = new AbortController();
     const { signal } = waiting;
