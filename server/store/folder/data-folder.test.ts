@@ -330,7 +330,7 @@ describe('a data folder that cannot be used', () => {
 
   it.runIf(process.platform === 'linux')('is refused where no folder can be made', async () => {
     data = '/proc/nope';
-    await expect(start()).rejects.toThrow('/proc/nope cannot be made (ENOENT');
+    await expect(start()).rejects.toThrow('/proc/nope cannot be created (ENOENT');
   });
 
   it('can be opened again once the damage is undone: nothing was changed meanwhile', async () => {
