@@ -113,7 +113,7 @@ describe('a HAR file', () => {
     ['half an archive', har(entry).slice(0, -20), 'is cut off or not JSON: '],
     ['a list', '[]', 'is not a HAR 1.2 archive: it has no array log.entries.'],
     ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no array log.entries.'],
-    ['entries that are not an array', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
+    ['entries that are not an array', '{"log":{"entries":{}}}', 'it has no array log.entries.'],
   ])('with %s is refused in one sentence', async (_, content, sentence) => {
     const problem = await problemOf(fileOf('bad.har', content));
     expect(problem.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);

@@ -261,13 +261,17 @@ describe('a file of hooks', () => {
 
   it.each([
     ['nothing', '', 'line 1: must be Object, not null'],
-    ['no command', 'timeLimitSeconds: 5', 'must have a command, or steps'],
+    ['no command', 'timeLimitSeconds: 5', 'must have a command, or a command for each step'],
     ['no YAML', 'command: [', 'Flow sequence'],
     ['a command that is a string', 'command: rm -rf /', 'command: must be a list of strings'],
     ['an empty command', 'command: []', 'command: must name a program'],
     ['a program without a name', "command: ['']", 'command: must name a program'],
     ['a step that there is not', '{command: [a], steps: {fly: [b]}}', 'must be a step: login'],
-    ['a step without any command', 'steps: {accept: }', 'needs the common command'],
+    [
+      'a step without any command',
+      'steps: {accept: }',
+      'has no command, and there is no common command',
+    ],
     ['no time', '{command: [a], timeLimitSeconds: 0}', 'timeLimitSeconds: must be at least 1'],
     ['too much time', '{command: [a], timeLimitSeconds: 601}', 'must be at most 600'],
     ['another member', '{command: [a], shell: true}', 'shell'],
