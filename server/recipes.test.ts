@@ -22,7 +22,9 @@ interface Recipe {
 
 const page = readFileSync(new URL('recipes.md', import.meta.url), 'utf8');
 const sections = page.split(/^(?=##)/m);
-const prelude = blockOf(sections.find((section) => section.startsWith('## Before each block')) ?? '');
+const prelude = blockOf(
+  sections.find((section) => section.startsWith('## Before each block')) ?? '',
+);
 const recipes = sections.filter((section) => section.startsWith('### ')).map(recipeOf);
 
 function blockOf(section: string): string {

@@ -141,7 +141,9 @@ describe('of a second key of a device', () => {
     const second = { ...newDevice('two keys'), idData: own.idData };
     const explained = await explanationOf(server, await authenticate(server, second));
     expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
-    expect(explained.first).toMatch(/^sign in with the accepted key .* ends the access of the other/);
+    expect(explained.first).toMatch(
+      /^sign in with the accepted key .* ends the access of the other/,
+    );
     expect(explained.command).not.toContain('"status":"accepted"');
   });
 

@@ -75,7 +75,11 @@ describe('a device that does not transfer files is 502:', () => {
       { proto: fileTransfer, typ: 'accept', body: encodeBody({ version: 1, protocols: [2] }) },
       'the device does not support file transfer',
     ],
-    ['it accepts without a body', { proto: control, typ: 'accept' }, /"accept" message is malformed/],
+    [
+      'it accepts without a body',
+      { proto: control, typ: 'accept' },
+      /"accept" message is malformed/,
+    ],
     [
       'it accepts with garbage',
       { proto: control, typ: 'accept', body: Buffer.from([0xc1]) },

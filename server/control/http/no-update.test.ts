@@ -325,7 +325,9 @@ describe('the update status of a device', () => {
     });
     await deploy(server, [device]);
     const { because } = await explained(`?device=${device.id}`);
-    expect(because).toMatch(/is waiting for the device; its last poll was not recorded, because it has more/);
+    expect(because).toMatch(
+      /is waiting for the device; its last poll was not recorded, because it has more/,
+    );
   });
 
   it('is an update where one waits or a failure may be retried', async () => {
