@@ -199,7 +199,7 @@ const document = defineScenario({
     },
     {
       id: 'export-separator-is-used',
-      title: 'format_separator joins the names of nested fields.',
+      title: 'With format_separator, the names of nested fields are joined by it.',
       requirements: ['audit.export-separator'],
       run: async ({ deploymentId }, context) => {
         for (const separator of ['/', '.', '__', ' > ']) {
@@ -212,7 +212,7 @@ const document = defineScenario({
     },
     {
       id: 'ignored-field-is-omitted',
-      title: 'ignore omits a field and its values, and no other.',
+      title: 'With ignore, that field and its values are missing, and no other.',
       requirements: ['audit.export-ignore'],
       run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };

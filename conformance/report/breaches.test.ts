@@ -33,7 +33,7 @@ describe('a breach', () => {
     ];
     const text = conformanceReport(resultOf([verdict], { judgedEverywhere }));
     expect(text).toContain(
-      'errors.body-is-error: get-configuration broke it 2 of 9 times; no exchange of connect was judged',
+      'errors.body-is-error: get-configuration violated it 2 of 9 times; no exchange of connect was judged',
     );
   });
 });

@@ -173,7 +173,7 @@ describe('a case that observes', () => {
     );
     expect(verdict).toMatchObject({
       verdict: 'observed',
-      observation: 'status 500, where status 200 is usual',
+      observation: 'status 500, where status 200 is expected',
     });
   });
 });

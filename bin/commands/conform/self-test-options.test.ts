@@ -23,7 +23,7 @@ describe('fleetbed conform self-test refuses', () => {
     [['--processes', '0'], /'--processes <count>' argument '0' is invalid/],
     [
       ['--seed', '1'],
-      /--seed draws alterations or a sample of the defects; add --fuzz or --sample/,
+      /--seed selects alterations or a sample of the defects; add --fuzz or --sample/,
     ],
     [['--sample', 'few'], /'--sample <count>' argument 'few' is invalid/],
     [['--sample', '5', '--html', 'a'], /'--sample <count>' cannot be used with option '--html/],

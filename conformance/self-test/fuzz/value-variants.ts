@@ -169,23 +169,23 @@ function timesAt(place: string): readonly Variant[] {
     ofText((text) => new Date(Date.parse(text) + days * MS_PER_DAY).toISOString());
   const end = place.endsWith('expire');
   return [
-    { kind: 'time-altered', says: 'a moment long ago as', bond: 'must', of: shifted(-FAR_DAYS) },
+    { kind: 'time-altered', says: 'a time long ago as', bond: 'must', of: shifted(-FAR_DAYS) },
     {
       kind: 'time-altered',
-      says: 'a moment long after as',
+      says: 'a time far in the future as',
       // How long a link lasts is left open.
       bond: end ? 'nothing' : 'must',
       of: shifted(FAR_DAYS),
     },
     {
       kind: 'time-is-none',
-      says: 'no date-time as',
+      says: 'a value that is not a date-time as',
       bond: 'must',
       of: ofText((text) => text.slice(0, 10).replaceAll('-', '.')),
     },
     {
       kind: 'time-in-another-zone',
-      says: 'the same moment in another zone as',
+      says: 'the same time in another zone as',
       bond: 'nothing',
       of: ofText((text) => inIndia(text)),
     },
@@ -232,14 +232,14 @@ function listsAt(place: string, row: Operation): readonly Variant[] {
   return [
     {
       kind: 'entry-dropped',
-      says: 'an entry fewer in',
+      says: 'one entry fewer in',
       bond: 'must',
       of: ofList(1, (list) => list.slice(1)),
     },
     { kind: 'entry-dropped', says: 'nothing in', bond: 'must', of: ofList(1, () => []) },
     {
       kind: 'list-reversed',
-      says: 'the entries turned round in',
+      says: 'the entries in reverse order in',
       bond: isFree ? 'nothing' : 'must',
       of: ofList(2, (list) => list.toReversed()),
     },
