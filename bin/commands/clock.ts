@@ -34,7 +34,11 @@ Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no s
 export function configure(command: Command): void {
   addControlOptions(command)
     .argument('[change]', '+DURATION, a date or time, freeze, resume or reset', change)
-    .option('--until <time>', 'advance to this time; refused when it is in the past', values.momentMs)
+    .option(
+      '--until <time>',
+      'advance to this time; refused when it is in the past',
+      values.momentMs,
+    )
     .option('--rate <factor>', 'run this many times as fast as real time; 0 freezes it', rate)
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)

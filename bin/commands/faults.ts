@@ -2,6 +2,7 @@
  * `fleetbed faults`: plans faults on a running server, lists which have fired, and removes them.
  */
 import type { Command } from 'commander';
+import { counted } from '../../fixtures/counted.ts';
 import type { RuleStanding, UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
 import { addExamples } from '../options/examples.ts';
@@ -9,7 +10,6 @@ import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
-import { counted } from '../../fixtures/counted.ts';
 import {
   addControlOptions,
   ask,

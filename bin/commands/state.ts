@@ -75,7 +75,10 @@ async function exportFolder({ data, out, json = false }: ExportOptions): Promise
   return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-async function importFolder(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
+async function importFolder(
+  file: string,
+  { data, json = false }: ImportOptions,
+): Promise<ExitCode> {
   const taken = await importState(file, data).catch(refused);
   const output = createOutput(json);
   const { tenants, rows, artifactFiles, rowsLeftOut } = taken;

@@ -29,7 +29,9 @@ export function addLoginOptions(command: Command): Command {
         .argParser(values.email)
         .default('admin@example.com'),
     )
-    .addOption(new SecretOption('--password <password>', 'password of the user', { variable: password }))
+    .addOption(
+      new SecretOption('--password <password>', 'password of the user', { variable: password }),
+    )
     .addOption(
       new SecretOption('--token <jwt>', 'token of a user, in place of a login', {
         variable: userToken,

@@ -92,14 +92,17 @@ describe('an option with a secret value', () => {
       {},
       'needs --control-token (env: FLEETBED_CONTROL_TOKEN)',
     ],
-  ])('is named with its variable when it is missing: fleetbed %s', async (words, environment, sentence) => {
-    const given = { ...unasked, ...environment };
-    const { code, stderr } = await runCommand(words.split(' '), given);
-    expect(stderr).toContain(sentence);
-    expect(code).toBe(2);
-    expect(stderr).not.toContain('hunter22');
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
+  ])(
+    'is named with its variable when it is missing: fleetbed %s',
+    async (words, environment, sentence) => {
+      const given = { ...unasked, ...environment };
+      const { code, stderr } = await runCommand(words.split(' '), given);
+      expect(stderr).toContain(sentence);
+      expect(code).toBe(2);
+      expect(stderr).not.toContain('hunter22');
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    },
+  );
 
   it('is taken from the command line if both give one', async () => {
     const environment = { FLEETBED_REDIS: 'nonsense' };

@@ -23,7 +23,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { createOutput } from '../output/output.ts';
 import { runCommand, startCommand, startServe } from '../testing/built-command.ts';
-import { writeRunFile, runningServers } from './run-file.ts';
+import { runningServers, writeRunFile } from './run-file.ts';
 
 const piece = Buffer.alloc(1_048_576, ' ');
 const server = createServer(async (_, answer) => {
@@ -48,7 +48,9 @@ afterAll(() => {
   server.close();
 });
 
-it('a command gives up on an endless response, also a compressed one', { timeout: 60_000 }, async () => {
+it('a command gives up on an endless response, also a compressed one', {
+  timeout: 60_000,
+}, async () => {
   const { code, stderr } = await runCommand([
     'journal',
     '--control-url',

@@ -67,7 +67,8 @@ export function fillServer(command: Command, ways: string): void {
   const run =
     url === undefined ? onlyServer('--url', `--url and ${ways}`) : serverAt('baseUrl', url);
   const isOther = command.getOptionValueSource('email') !== 'default' && run?.adminEmail !== email;
-  if (!run || (isOther && !hasUser)) throw new CommandError(`name a user with ${ways}.`, exitCodes.usage);
+  if (!run || (isOther && !hasUser))
+    throw new CommandError(`name a user with ${ways}.`, exitCodes.usage);
   command.setOptionValueWithSource('url', run.baseUrl, FOUND);
   if (run.caPem !== undefined) command.setOptionValueWithSource('caPem', run.caPem, FOUND);
   if (!hasUser) command.setOptionValueWithSource('foundAdmin', run, FOUND);

@@ -143,7 +143,11 @@ async function startOnFreePorts(
 }
 
 /** Prints which ports are used in place of busy ones. */
-function printReplacedPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
+function printReplacedPorts(
+  { baseUrl, controlUrl }: RunningServer,
+  ports: Ports,
+  output: Output,
+): void {
   const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
   for (const name of ['port', 'controlPort'] as const) {
     if (ports[name] !== 0) continue;
@@ -264,7 +268,10 @@ async function judgeServer(
 /**
  * Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet.
  */
-async function removeForeignDevices(server: RunningServer, { devices }: FleetResult): Promise<void> {
+async function removeForeignDevices(
+  server: RunningServer,
+  { devices }: FleetResult,
+): Promise<void> {
   const own = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
   const headers = { Authorization: `Bearer ${server.adminToken}` };

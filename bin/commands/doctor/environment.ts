@@ -50,7 +50,9 @@ export function configure(command: Command): void {
     .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
     .option('--connect', 'each device holds a websocket open', false)
     .addOption(
-      new Option('--url <url>', 'base URL of the server that devices call').argParser(values.baseUrl),
+      new Option('--url <url>', 'base URL of the server that devices call').argParser(
+        values.baseUrl,
+      ),
     )
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .option(

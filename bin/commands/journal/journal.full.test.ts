@@ -230,35 +230,26 @@ describe('the commands of the journal', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it.each(['journal', 'await'])(
-    '%s needs a valid token and a running server',
-    async (command) => {
-      const without = await run(command, '--control-url', 'http://127.0.0.1:1');
-      expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
-      const wrong = await run(
-        command,
-        '--control-url',
-        ready.controlUrl,
-        '--control-token',
-        'wrong',
-      );
-      expect([wrong.code, wrong.stderr]).toEqual([
-        3,
-        expect.stringContaining('check --control-token'),
-      ]);
-      const nobody = await run(
-        command,
-        '--control-url',
-        'http://127.0.0.1:1',
-        '--control-token',
-        'any',
-      );
-      expect([nobody.code, nobody.stderr]).toEqual([
-        3,
-        expect.stringContaining('check --control-url'),
-      ]);
-    },
-  );
+  it.each(['journal', 'await'])('%s needs a valid token and a running server', async (command) => {
+    const without = await run(command, '--control-url', 'http://127.0.0.1:1');
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
+    const wrong = await run(command, '--control-url', ready.controlUrl, '--control-token', 'wrong');
+    expect([wrong.code, wrong.stderr]).toEqual([
+      3,
+      expect.stringContaining('check --control-token'),
+    ]);
+    const nobody = await run(
+      command,
+      '--control-url',
+      'http://127.0.0.1:1',
+      '--control-token',
+      'any',
+    );
+    expect([nobody.code, nobody.stderr]).toEqual([
+      3,
+      expect.stringContaining('check --control-url'),
+    ]);
+  });
 
   it('report an address that is not a control listener', async () => {
     const { code, stderr } = await run(

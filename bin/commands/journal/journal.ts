@@ -119,7 +119,8 @@ async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
     for await (const bytes of body ?? []) {
       const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
       rest = events.pop() ?? '';
-      if (rest.length > EVENT_MAX_CHARACTERS) throw new Error(`an event of the stream is longer than ${EVENT_MAX_CHARACTERS} characters`);
+      if (rest.length > EVENT_MAX_CHARACTERS)
+        throw new Error(`an event of the stream is longer than ${EVENT_MAX_CHARACTERS} characters`);
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1];
         if (data !== undefined) yield JSON.parse(data) as ShownEntry;

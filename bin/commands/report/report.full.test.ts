@@ -106,7 +106,12 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
   const good = () => fileOf('good.json', shardOf(0));
   it.each<[string, () => readonly string[], number, RegExp]>([
     ['a file that is not there', () => ['render', 'nowhere.json'], 3, /RESULT cannot read nowhere/],
-    ['no JSON', () => ['render', fileOf('a.txt', 'x')], 3, /RESULT: .*a\.txt is no JSON; give a file written by/],
+    [
+      'no JSON',
+      () => ['render', fileOf('a.txt', 'x')],
+      3,
+      /RESULT: .*a\.txt is no JSON; give a file written by/,
+    ],
     [
       'a report of the suite',
       () => ['render', fileOf('b.json', { schema: 'fleetbed-conformance/2' })],

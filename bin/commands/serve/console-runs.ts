@@ -12,17 +12,21 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   return (request, onLine) => {
     const server = ready();
     if (!server) return undefined;
-    const child = spawn(process.execPath, [process.argv[1] ?? '', ...argumentsFor(request, server)], {
-      // Tokens go into the environment: every user of the machine can read command lines.
-      env: {
-        ...process.env,
-        FLEETBED_URL: server.baseUrl,
-        ...loginOf(server),
-        FLEETBED_CONTROL_URL: server.controlUrl,
-        FLEETBED_CONTROL_TOKEN: server.controlToken,
+    const child = spawn(
+      process.execPath,
+      [process.argv[1] ?? '', ...argumentsFor(request, server)],
+      {
+        // Tokens go into the environment: every user of the machine can read command lines.
+        env: {
+          ...process.env,
+          FLEETBED_URL: server.baseUrl,
+          ...loginOf(server),
+          FLEETBED_CONTROL_URL: server.controlUrl,
+          FLEETBED_CONTROL_TOKEN: server.controlToken,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    );
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', onLine);
     }

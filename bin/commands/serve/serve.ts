@@ -172,7 +172,8 @@ async function faultsExitCode({ faults }: RunningServer, output: Output): Promis
 async function loadStartState(server: RunningServer, file: string, output: Output): Promise<void> {
   const { loadWorldFile, worldLines } = await import('../../server-access/world-file.ts');
   const load = async () => {
-    for (const line of worldLines(await loadWorldFile('--world', file, server))) output.progress(line);
+    for (const line of worldLines(await loadWorldFile('--world', file, server)))
+      output.progress(line);
   };
   await load();
   process.on('SIGHUP', () => {

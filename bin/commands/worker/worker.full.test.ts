@@ -222,17 +222,20 @@ describe('an unusable Redis', { timeout: RUN_MAX_MS }, () => {
     ],
   ];
 
-  it.concurrent.each(cases)('that %s is reported in one sentence', async (_what, address, sentence) => {
-    const url = await address();
-    const { code, stdout, stderr } = await runCommand(['worker', '--redis', url], {
-      FLEETBED_WORKER_SECRET: SECRET,
-    });
-    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toMatch(sentence);
-    expect(stderr).toMatch(/^fleetbed: rediss?:\/\/127\.0\.0\.1:\d+ .*\n$/);
-    expect(stderr).not.toContain('wrong@');
-    expect(stderr).not.toContain(PASSWORD);
-  });
+  it.concurrent.each(cases)(
+    'that %s is reported in one sentence',
+    async (_what, address, sentence) => {
+      const url = await address();
+      const { code, stdout, stderr } = await runCommand(['worker', '--redis', url], {
+        FLEETBED_WORKER_SECRET: SECRET,
+      });
+      expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
+      expect(stderr).toMatch(sentence);
+      expect(stderr).toMatch(/^fleetbed: rediss?:\/\/127\.0\.0\.1:\d+ .*\n$/);
+      expect(stderr).not.toContain('wrong@');
+      expect(stderr).not.toContain(PASSWORD);
+    },
+  );
 
   it.each([
     ['worker', /required option '--redis <url>'/],

@@ -71,9 +71,7 @@ async function main(words: readonly string[]): Promise<number> {
 async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
   const changes = textOf('git', ['status', '--porcelain', '--untracked-files=no']);
   if (changes.split('\n').some((line) => line !== '' && !isOfRecords(line))) {
-    say(
-      'commit your changes first: the record names a commit',
-    );
+    say('commit your changes first: the record names a commit');
     return 2;
   }
   const commit = textOf('git', ['rev-parse', 'HEAD']);

@@ -43,12 +43,17 @@ describe('the age of the nightly record', () => {
   it.each([
     ['2026-12-09T23:59:59Z', true],
     ['2026-12-10T00:00:00Z', false],
-  ])('counts from the first day of the nightly run when nothing was recorded: %s', (at, isYoung) => {
-    writeFileSync(file, '[]');
-    const judged = ageOfRecord(file, ['soak'], Date.parse(at));
-    expect(judged.isYoung).toBe(isYoung);
-    expect(judged.lines[0]).toMatch(/^nightly soak: never recorded, \d+ days after the nightly run was introduced/);
-  });
+  ])(
+    'counts from the first day of the nightly run when nothing was recorded: %s',
+    (at, isYoung) => {
+      writeFileSync(file, '[]');
+      const judged = ageOfRecord(file, ['soak'], Date.parse(at));
+      expect(judged.isYoung).toBe(isYoung);
+      expect(judged.lines[0]).toMatch(
+        /^nightly soak: never recorded, \d+ days after the nightly run was introduced/,
+      );
+    },
+  );
 
   it.each(['{}', 'no JSON', JSON.stringify([{ ...step, commit: 'main' }])])(
     'fails if the record is %s',

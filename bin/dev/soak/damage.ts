@@ -199,7 +199,8 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
     if (!namesFile(stderr, path)) report(`the file is not named: ${stderr}`);
     if (digestOf(folder) !== before) report('the refused start has changed the folder');
     if (exported.code === 0) report('the export reports no damage');
-    if (!namesFile(exported.stderr, path)) report(`the export does not name it: ${exported.stderr}`);
+    if (!namesFile(exported.stderr, path))
+      report(`the export does not name it: ${exported.stderr}`);
   }
   return { outcome, problems };
 }

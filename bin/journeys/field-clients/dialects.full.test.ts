@@ -10,8 +10,8 @@ import { type FieldDevice, letIn, startFieldDevice } from './testing/field-devic
 import {
   applicationFiles,
   applicationPath,
-  finished,
   deviceDeploymentWhen,
+  finished,
   rollOut,
 } from './testing/rollout.ts';
 

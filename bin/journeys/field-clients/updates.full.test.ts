@@ -22,9 +22,9 @@ import { programPath } from './testing/programs.ts';
 import {
   applicationFiles,
   applicationPath,
+  deviceDeploymentWhen,
   finished,
   logOf,
-  deviceDeploymentWhen,
   rollOut,
 } from './testing/rollout.ts';
 

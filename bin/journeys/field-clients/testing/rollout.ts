@@ -39,7 +39,10 @@ export function deviceDeploymentWhen(
 
 /** The device deployment once it has finished. */
 export function finished(rollout: Rollout): Promise<DeploymentDevice> {
-  return deviceDeploymentWhen(rollout, (deviceDeployment) => deviceDeployment.finished !== undefined);
+  return deviceDeploymentWhen(
+    rollout,
+    (deviceDeployment) => deviceDeployment.finished !== undefined,
+  );
 }
 
 /** The log that the device has sent. */

@@ -92,7 +92,10 @@ class Output extends EventEmitter {
         const found = await look();
         if (found !== undefined) return found;
         if (this.ended) throw new Error(`${this.#name} ended: ${this.#tail()}`);
-        if (isLate) throw new Error(`${this.#name} did not write the expected output in time: ${this.#tail()}`);
+        if (isLate)
+          throw new Error(
+            `${this.#name} did not write the expected output in time: ${this.#tail()}`,
+          );
         if (this.text.length === seen) await once(this, 'news');
       }
     } finally {
