@@ -67,7 +67,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
     const one = await run('accept 02:00:00:00:00:01');
     expect(one).toEqual([
       0,
-      expect.stringMatching(/^\S+ \(mac=02:00:00:00:00:01\) is accepted\.\n/),
+      expect.stringMatching(/^\S+ \(mac=02:00:00:00:00:01\) is now accepted\.\n/),
     ]);
     expect((await run('accept 02:00:00:00:00:01'))[1]).toContain('was already accepted');
     const accepted = JSON.parse(String((await run('accept --all --json'))[1]));
@@ -155,7 +155,7 @@ describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
 
   it.each([
     ['clock yesterday', 'Accepted: +DURATION such as +7d, a date'],
-    ['clock freeze --until 2027-01-01', 'give one of'],
+    ['clock freeze --until 2027-01-01', 'a change cannot be used with --until'],
     ['clock --rate fast', 'Accepted: a number from 0'],
     ['snapshot save a/b', 'must be 1 to 100 letters'],
     ['reset --tenant', 'argument missing'],

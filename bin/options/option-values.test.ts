@@ -129,7 +129,7 @@ describe('texts', () => {
       ['', 'json', 'json=', 'xml=report.xml', '=x'],
       /json=FILE, junit=FILE and html=FILE/,
     );
-    expect(() => read('json=other', first)).toThrow(/each once/);
+    expect(() => read('json=other', first)).toThrow(/each at most once/);
   });
 
   it('accept a date as midnight UTC, and a time unchanged', () => {

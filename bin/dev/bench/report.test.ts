@@ -114,7 +114,7 @@ describe('the file of a result', () => {
     ['a ratio that is none', JSON.stringify(now).replace('"median":0.5', '"median":null')],
   ])('is refused in one sentence if it is %s', async (_, text) => {
     await expect(readResult('--compare', fileOf(text))).rejects.toThrow(
-      /^--compare: .*result\.json is not a benchmark result; give a file written by npm run bench -- --json FILE writes\.$/,
+      /^--compare: .*result\.json is not a benchmark result; give a file written by npm run bench -- --json FILE\.$/,
     );
   });
 
