@@ -119,7 +119,7 @@ beforeAll(async () => {
   const varySeed = recipes.find((recipe) => recipe.varySeed)?.varySeed ?? '';
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-recipes-'));
   server = await startTestServer({ clock: systemClock });
-  varied = await startTestServer({ clock: systemClock, varySeed });
+  varied = await startTestServer({ clock: systemClock, variationSeed: varySeed });
 });
 
 // What a recipe that stops half-way leaves behind.

@@ -150,7 +150,7 @@ function openControl(controlled: Controlled) {
     ...{ host, port, connectionLimits },
     ...{ tenants, outbox, log, storageErrors, clock, underway, turns },
     management: { internalApi, tokens, random, clock },
-    variationSeed: settings.varySeed,
+    variationSeed: settings.variationSeed,
     runs: new Runs(startRun, clock),
     explainFacts: { names, adminEmail, mounts: { dialects: settings.dialects, addresses } },
   });
@@ -189,7 +189,7 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
 
 /** Planned faults, and the configured variation. */
 function transformsOf(services: Services): ResponseTransform[] {
-  const { varySeed } = services.settings;
+  const { variationSeed: varySeed } = services.settings;
   const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
   return [new FaultTransform(services), ...varied];
 }

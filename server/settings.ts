@@ -134,7 +134,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
   },
   /** Without it every response has its default form. */
-  varySeed: {
+  variationSeed: {
     flag: '--variation-seed [seed]',
     help: 'vary responses within what the contract allows; without a seed: list all forms',
     cli: { kind: 'text' },

@@ -29,7 +29,7 @@ export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
 };
 
 /** One request of a device, as in the server's journal. */
-export interface Asked {
+export interface SentRequest {
   readonly operation: string;
   readonly status: number;
   /** ISO 8601. */
@@ -115,20 +115,20 @@ export class FleetOnTestbed {
   }
 
   /** Returns the requests of the device in order, optionally of one operation only. */
-  askedBy(behaviour: string, operation?: string): Asked[] {
+  askedBy(behaviour: string, operation?: string): SentRequest[] {
     const entries = this.testbed.journal.list({
       kind: 'exchange',
       device: this.idOf(behaviour),
       operation,
     });
-    return entries as unknown as Asked[];
+    return entries as unknown as SentRequest[];
   }
 
   /**
    * Returns the responses as recorded by the device, including those where the server did not
    * identify it.
    */
-  answersTo(behaviour: string): Asked[] {
+  answersTo(behaviour: string): SentRequest[] {
     const index = this.#indices.get(behaviour);
     return this.events.flatMap((event) => {
       if (event.kind !== 'exchange' || event.device !== index) return [];

@@ -15,7 +15,7 @@ import {
   shapeAt,
 } from '../../fixtures/shapes.ts';
 import { shapeDetail } from '../http/problem-detail.ts';
-import { jsonOf } from './asked.ts';
+import { jsonOf } from './received-request.ts';
 import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
 
 /** A value with marks in place of the values that the reader must supply. */

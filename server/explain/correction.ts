@@ -7,7 +7,6 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { maskText } from '../http/masking.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
-import type { Asked } from './asked.ts';
 import {
   inOtherVersion,
   isWider,
@@ -21,6 +20,7 @@ import {
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
 import { isPollOperation, ownerOf, safePoll } from './polls.ts';
+import type { ReceivedRequest } from './received-request.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
 import { type KnownStore, type PreparationStep, stepsOf } from './steps.ts';
 import { readable } from './text.ts';
@@ -169,7 +169,10 @@ function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | un
   return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
 }
 
-function similarTo({ method, path }: Asked, known: readonly Operation[]): Operation | undefined {
+function similarTo(
+  { method, path }: ReceivedRequest,
+  known: readonly Operation[],
+): Operation | undefined {
   const nearest = nearestOperation(method, path, known);
   return nearest.isSimilar ? nearest.operation : undefined;
 }

@@ -8,11 +8,11 @@ import type { ReadOnly } from '../../fixtures/control/operations.ts';
 import { maskText } from '../http/masking.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { type Asked, askedIn, textOf } from './asked.ts';
 import { commandOf } from './command.ts';
 import { adviceOn, type Correction } from './correction.ts';
 import { diagnose } from './doctor/evidence.ts';
 import { urlOf } from './neighbour.ts';
+import { type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
 import { ruleOf } from './rule.ts';
 import { type Needs, readable, variableNamed, variables } from './text.ts';
 import {
@@ -41,7 +41,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const { refusal } = record;
   if (!refusal) return undefined;
   const { tenant } = facts;
-  const asked = askedIn(record);
+  const asked = receivedRequestOf(record);
   const operation = operationOf(record);
   const wrong = wrongOf({ asked, refusal, operation });
   const diagnosis = diagnose(refusal.detail?.evidence);
@@ -213,7 +213,7 @@ function definitionsOf(needs: Needs, base: string, lines: string): string[] {
 }
 
 /** The URL of the API, by the name that the caller has for it. */
-function baseUrl({ headers }: Asked, mounts: Mounts): string {
+function baseUrl({ headers }: ReceivedRequest, mounts: Mounts): string {
   const own = urlOf('api', mounts);
   const host = headers.get('host') ?? '';
   const isStorage = `//${host}` === urlOf('storage', mounts).replace(/^\w+:/, '');

@@ -12,8 +12,8 @@ import {
   type Mounts,
   type UnknownPath,
 } from '../pipeline/mounted.ts';
-import type { Asked } from './asked.ts';
 import { mayBeMeant, nearestOperation, operationAt } from './nearest.ts';
+import type { ReceivedRequest } from './received-request.ts';
 
 /** What an unknown path may have meant. */
 export interface Neighbour {
@@ -50,7 +50,7 @@ const STORAGE_LETTERS_MAX = 2;
 
 /** What a request to a path that this listener does not have was meant for. */
 export function neighbourOf(
-  { method, path }: Asked,
+  { method, path }: ReceivedRequest,
   { operations: here, mounts }: UnknownPath,
 ): Neighbour {
   // The path of an operation that is elsewhere, or nowhere, was meant as it is.

@@ -5,8 +5,8 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { formOf, memberNames } from '../../fixtures/shapes.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
-import { type Asked, hasUnknownBody, jsonOf, textOf } from './asked.ts';
 import { askedAt, correctedValue } from './corrected-value.ts';
+import { hasUnknownBody, jsonOf, type ReceivedRequest, textOf } from './received-request.ts';
 import {
   jsonWithVariables,
   markFor,
@@ -18,7 +18,7 @@ import {
 
 /** What was sent, how it was refused, and where it was wrong, such as `body.status`. */
 interface FaultyBody {
-  readonly asked: Asked;
+  readonly asked: ReceivedRequest;
   readonly status: number;
   readonly place: string;
   /** What is expected at the place. */

@@ -4,11 +4,11 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { editDistance } from '../../fixtures/nearest.ts';
 import { maskText } from '../http/masking.ts';
-import type { Asked } from './asked.ts';
 import { correctedValue } from './corrected-value.ts';
 import { parametersIn } from './nearest.ts';
 import { plannedBody } from './planned-body.ts';
 import { isPollOperation } from './polls.ts';
+import type { ReceivedRequest } from './received-request.ts';
 import { markFor, type Needs, queryWithoutSecrets, type Text, variableNamed } from './text.ts';
 
 /** One part of a form. */
@@ -37,7 +37,7 @@ export interface Planned {
 
 /** What was sent, and what is known to be wrong with it. */
 interface Faulty {
-  readonly asked: Asked;
+  readonly asked: ReceivedRequest;
   /** What the path that was sent named, undecoded, by the names of the operation it was for. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly status: number;

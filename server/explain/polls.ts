@@ -7,7 +7,13 @@ import { requestIn, requestText } from '../rules/next-deployment.ts';
 import { pairsText } from '../rules/no-update-sentences.ts';
 import type { DeviceDeployments } from '../store/device-deployments.ts';
 import type { Poll as KnownPoll } from '../store/last-poll.ts';
-import { type Asked, hasUnknownBody, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
+import {
+  hasUnknownBody,
+  jsonOf,
+  type ReceivedRequest,
+  textOf,
+  tokenOwnerIn,
+} from './received-request.ts';
 import type { KnownStore } from './steps.ts';
 
 type Provides = Readonly<Record<string, unknown>>;
@@ -25,7 +31,7 @@ export function isPollOperation({ deploymentRole }: Operation): boolean {
 /** A request for an operation. */
 interface Poll {
   readonly operation: Operation;
-  readonly asked: Asked;
+  readonly asked: ReceivedRequest;
   /** What the device said when it got the update that this poll ends, where it says other things. */
   readonly endsUpdateOf?: string;
 }
@@ -61,7 +67,7 @@ export function safePoll(
 
 /** The update in progress that a poll ends, because its data differs from the poll that got it. */
 function endedBy(
-  asked: Asked | undefined,
+  asked: ReceivedRequest | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
 ): Pick<Poll, 'endsUpdateOf'> {
   const underWay = deviceDeployments.find(
@@ -72,13 +78,13 @@ function endedBy(
   return isSame ? {} : { endsUpdateOf: pairsText(requestIn(underWay.request)) };
 }
 
-function inForm(asked: Asked, operation: Operation, provides: Provides): Asked {
+function inForm(asked: ReceivedRequest, operation: Operation, provides: Provides): ReceivedRequest {
   const body = operation === inBody ? provides : { device_provides: provides };
   return { ...asked, search: '', body: Buffer.from(JSON.stringify(body)) };
 }
 
 /** The request of a poll, of which the body may be too long to be kept. */
-function withSaid(asked: Asked, { operation, said }: KnownPoll): Asked {
+function withSaid(asked: ReceivedRequest, { operation, said }: KnownPoll): ReceivedRequest {
   const bare = withoutBody(asked);
   if (operation === inQuery.id) return { ...bare, search: said?.split('?')[1] ?? '' };
   const body = said === undefined ? undefined : Buffer.from(said, 'latin1');
@@ -86,7 +92,7 @@ function withSaid(asked: Asked, { operation, said }: KnownPoll): Asked {
 }
 
 /** Whether what was sent is the body of the other version. */
-export function isInOtherForm(asked: Asked, operation: Operation): boolean {
+export function isInOtherForm(asked: ReceivedRequest, operation: Operation): boolean {
   const body = bodyOf(asked);
   if (!isPollOperation(operation) || operation === inQuery || !body) return false;
   const isOfSecond = isObject(body.device_provides);
@@ -94,7 +100,7 @@ export function isInOtherForm(asked: Asked, operation: Operation): boolean {
   return !isOfSecond && required.some((name) => name in body);
 }
 
-function providesIn(asked: Pick<Asked, 'search' | 'body'>): Provides {
+function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): Provides {
   const body = bodyOf(asked);
   if (body) return isObject(body.device_provides) ? body.device_provides : body;
   const search = new URLSearchParams(asked.search);
@@ -102,26 +108,26 @@ function providesIn(asked: Pick<Asked, 'search' | 'body'>): Provides {
 }
 
 /** What it says, as the server keeps it with an offer; values of another kind are corrected to texts. */
-function textOfPoll(asked: Asked): string {
+function textOfPoll(asked: ReceivedRequest): string {
   const pairs = Object.entries(providesIn(asked)).map(([name, value]) => [name, String(value)]);
   const takesControlMap = String(bodyOf(asked)?.update_control_map) === 'true';
   return requestText({ provides: Object.fromEntries(pairs), takesControlMap });
 }
 
-function bodyOf(asked: Pick<Asked, 'body'>): Provides | undefined {
+function bodyOf(asked: Pick<ReceivedRequest, 'body'>): Provides | undefined {
   const value = jsonOf(textOf(asked))?.value;
   return isObject(value) ? value : undefined;
 }
 
 /** The body of a poll that was not read is not needed: it says no more than what is asked for. */
-function withoutBody(asked: Asked): Asked {
+function withoutBody(asked: ReceivedRequest): ReceivedRequest {
   const isLength = (name: string): boolean => /^(content-length|transfer-encoding)$/.test(name);
   const headers = new Map([...asked.headers].filter(([name]) => !isLength(name)));
   return { ...asked, headers, body: undefined, bodyBytes: 0 };
 }
 
 /** The id of the device that sent it; empty where none says so. */
-export function ownerOf(asked: Asked): string {
+export function ownerOf(asked: ReceivedRequest): string {
   const owner = tokenOwnerIn(asked);
   return owner?.isDevice ? owner.subject : '';
 }

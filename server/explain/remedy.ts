@@ -7,10 +7,10 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import { quoted } from '../pipeline/shell.ts';
-import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm, isPollOperation } from './polls.ts';
+import { jsonOf, type ReceivedRequest, textOf, tokenOwnerIn } from './received-request.ts';
 import {
   authSetIn,
   hasOtherKey,
@@ -103,7 +103,7 @@ function nameOf({ method, path }: Operation): string {
   return `${method} ${path}`;
 }
 
-function namesGroup(asked: Asked): boolean {
+function namesGroup(asked: ReceivedRequest): boolean {
   const body = jsonOf(textOf(asked))?.value;
   return isObject(body) && 'group' in body;
 }

@@ -9,7 +9,7 @@ import { readPublicKey } from '../crypto/public-key.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { StoredAuthSet } from '../store/devices.ts';
 import type { Store } from '../store/store.ts';
-import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
+import { jsonOf, type ReceivedRequest, textOf, tokenOwnerIn } from './received-request.ts';
 import type { RefusedRequest } from './wrong.ts';
 
 /** A step before the request itself. */
@@ -109,7 +109,10 @@ export function isUnaccepted({
 }
 
 /** The present authentication set of an auth request. */
-export function authSetIn(asked: Asked, { devices }: KnownStore): StoredAuthSet | undefined {
+export function authSetIn(
+  asked: ReceivedRequest,
+  { devices }: KnownStore,
+): StoredAuthSet | undefined {
   const body = jsonOf(textOf(asked))?.value;
   const given = new Map<string, unknown>(Object.entries(body ?? {}));
   const identity = readIdentity(valueText(given.get('id_data')));

@@ -7,9 +7,9 @@ import { shown } from '../http/problem-detail.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import { UnknownPath } from '../pipeline/mounted.ts';
-import { type Asked, askedIn, jsonOf, textOf } from './asked.ts';
 import { parametersIn } from './nearest.ts';
 import { neighbourOf } from './neighbour.ts';
+import { jsonOf, type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
 
 /** The place of the fault, the expected value, and the actual one. */
 export interface Wrong {
@@ -39,7 +39,7 @@ export type RefusedRecord = Pick<
 
 /** What was wrong with a request that was refused. */
 export function wrongIn(record: RefusedRecord, refusal: Refusal): Wrong {
-  return wrongOf({ asked: askedIn(record), refusal, operation: operationOf(record) });
+  return wrongOf({ asked: receivedRequestOf(record), refusal, operation: operationOf(record) });
 }
 
 /** The operation of a record; undefined where it found none. */
@@ -49,7 +49,7 @@ export function operationOf({ operation }: Pick<RefusedRecord, 'operation'>) {
 
 /** A refused request that was read from its record. */
 export interface RefusedRequest {
-  readonly asked: Asked;
+  readonly asked: ReceivedRequest;
   readonly refusal: Refusal;
   /** Absent when the request found none. */
   readonly operation: Operation | undefined;
@@ -93,7 +93,11 @@ function inParameter(place: string, operation: Operation | undefined): string {
 }
 
 /** The size of a value that is too long or too many, since its beginning says nothing. */
-function measured(expected: string | undefined, asked: Asked, place: string): string | undefined {
+function measured(
+  expected: string | undefined,
+  asked: ReceivedRequest,
+  place: string,
+): string | undefined {
   const [where, ...keys] = place.split('.');
   const [bound, unit] = /\bat most [\d,]+ (\w+)|\bof length \d+ or less/.exec(expected ?? '') ?? [];
   if (bound === undefined || where !== 'body') return undefined;
@@ -109,7 +113,7 @@ function measured(expected: string | undefined, asked: Asked, place: string): st
 
 /** What the request has at a place; undefined where that is more than one value, or was not kept. */
 function actualAt(
-  asked: Asked,
+  asked: ReceivedRequest,
   place: string,
   operation: Operation | undefined,
 ): string | undefined {
@@ -125,7 +129,7 @@ function actualAt(
   return where === 'header' ? headerAt(asked, name) : undefined;
 }
 
-function bodyAt(asked: Asked, keys: readonly string[]): unknown {
+function bodyAt(asked: ReceivedRequest, keys: readonly string[]): unknown {
   return keys.reduce<unknown>(
     (value, key) => {
       const isInner = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
@@ -140,7 +144,7 @@ function shownValue(name: string, value: unknown): string {
   return isSecretName(name) ? masked : shown(value);
 }
 
-function headerAt({ headers }: Asked, name: string): string {
+function headerAt({ headers }: ReceivedRequest, name: string): string {
   const value = headers.get(name.toLowerCase());
   if (value === undefined) return 'nothing';
   // The scheme of credentials is no secret, and says whether it was the right one.

@@ -8,7 +8,10 @@ import {
   decideAuthRequest,
 } from './authentication.ts';
 
-type Known = Omit<Extract<AuthFacts, { readonly tenant: 'active' }>, 'isSigned' | 'tenant'>;
+type Known = Omit<
+  Extract<AuthFacts, { readonly tenant: 'active' }>,
+  'hasValidSignature' | 'tenant'
+>;
 
 /** A well-signed request of a new device, for which there is room. */
 const newDevice: Known = {
@@ -21,14 +24,14 @@ const newDevice: Known = {
 };
 
 function signed(known: Partial<Known>): AuthFacts {
-  return { isSigned: true, tenant: 'active', ...newDevice, ...known };
+  return { hasValidSignature: true, tenant: 'active', ...newDevice, ...known };
 }
 
 /** Every outcome by hand: the facts, the status, what is written, and whether the external id is. */
 const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, boolean])[] = [
-  ['wrong-signature', { isSigned: false }, 401, 'nothing', false],
-  ['unknown-tenant', { isSigned: true, tenant: 'unknown' }, 401, 'nothing', false],
-  ['suspended-tenant', { isSigned: true, tenant: 'suspended' }, 403, 'nothing', false],
+  ['wrong-signature', { hasValidSignature: false }, 401, 'nothing', false],
+  ['unknown-tenant', { hasValidSignature: true, tenant: 'unknown' }, 401, 'nothing', false],
+  ['suspended-tenant', { hasValidSignature: true, tenant: 'suspended' }, 403, 'nothing', false],
   ['new-device', signed({}), 401, 'record', true],
   ['new-device', signed({ mayBeAccepted: false }), 401, 'record', true],
   ['new-device', signed({ autoAccept: true, mayBeAccepted: false }), 401, 'record', true],

@@ -7,9 +7,9 @@ import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabu
 
 /** The facts of an auth request; those of identity and key only if the tenant may be searched. */
 export type AuthFacts =
-  | { readonly isSigned: false }
-  | { readonly isSigned: true; readonly tenant: 'unknown' | 'suspended' }
-  | ({ readonly isSigned: true; readonly tenant: 'active' } & KnownFacts);
+  | { readonly hasValidSignature: false }
+  | { readonly hasValidSignature: true; readonly tenant: 'unknown' | 'suspended' }
+  | ({ readonly hasValidSignature: true; readonly tenant: 'active' } & KnownFacts);
 
 /** What the tenant knows of the identity and the key. */
 interface KnownFacts {
@@ -181,7 +181,7 @@ export function decideAuthRequest(facts: AuthFacts): AuthDecision {
 }
 
 function outcomeOf(facts: AuthFacts): AuthOutcomeName {
-  if (!facts.isSigned) return 'wrong-signature';
+  if (!facts.hasValidSignature) return 'wrong-signature';
   if (facts.tenant !== 'active') return `${facts.tenant}-tenant`;
   const { authSet } = facts;
   if (authSet === undefined) return outcomeOfNewKey(facts);
@@ -197,7 +197,7 @@ function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
 
 /** A key that was never accepted must not rename a working device. */
 function takesExternalId(facts: AuthFacts, { status, effect }: AuthOutcome): boolean {
-  if (!facts.isSigned || facts.tenant !== 'active') return false;
+  if (!facts.hasValidSignature || facts.tenant !== 'active') return false;
   const isRecorded = facts.authSet !== undefined || effect !== undefined;
   return isRecorded && (status === 200 || facts.device !== 'accepted');
 }

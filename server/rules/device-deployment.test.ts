@@ -13,9 +13,9 @@ import {
   offered,
   reported,
   retried,
-  settled,
   statusGroups,
   whenForgotten,
+  withStatus,
 } from './device-deployment.ts';
 
 /** Every status by hand: whether it is an end, and what a report of any of the nine statuses meets. */
@@ -142,7 +142,7 @@ describe('a retry', () => {
 describe('a status that the server decides', () => {
   it.each(statuses)('%s has an end exactly when it is one', (status) => {
     const finishedMs = over.some((end) => end === status) ? 90 : undefined;
-    expect(settled(begun('pending'), status, 90)).toEqual({
+    expect(withStatus(begun('pending'), status, 90)).toEqual({
       ...begun('pending'),
       status,
       finishedMs,

@@ -102,7 +102,7 @@ export function retried<Of extends DeviceDeployment>(of: Of): Of {
 }
 
 /** Sets a status; one that is not final opens the deployment again. */
-export function settled<Of extends DeviceDeployment>(
+export function withStatus<Of extends DeviceDeployment>(
   of: Of,
   status: DeviceDeploymentStatus,
   nowMs: number,
@@ -123,7 +123,7 @@ export function reported<Of extends DeviceDeployment>(
 ): Of | { readonly because: string } {
   const because = refusedReports[of.status];
   if (because !== undefined) return { because };
-  return { ...settled(of, report.status, nowMs), substate: report.substate || of.substate };
+  return { ...withStatus(of, report.status, nowMs), substate: report.substate || of.substate };
 }
 
 /** Others end it: what is not over ends now, and nothing is tried again. */

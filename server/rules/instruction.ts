@@ -1,5 +1,5 @@
 /** Which instruction a poll gets, or why none. Spec: Device deployments, GET and POST next */
-import { offered, retried, settled } from './device-deployment.ts';
+import { offered, retried, withStatus } from './device-deployment.ts';
 import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';
 import {
   type Candidate,
@@ -73,7 +73,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   const asked = turn.decision === 'retry' ? retried(deviceDeployment) : deviceDeployment;
   const decided = decideNext(asked, request, asking.candidatesOf(deviceDeployment));
   if (decided.decision === 'conflict') {
-    return { decision: 'conflict', deviceDeployment, changed: settled(asked, 'failure', nowMs) };
+    return { decision: 'conflict', deviceDeployment, changed: withStatus(asked, 'failure', nowMs) };
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
   const beginsAttempt = asked.request === undefined;
@@ -88,7 +88,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   return {
     decision: 'end',
     deviceDeployment,
-    changed: settled(changed ?? asked, status, nowMs),
+    changed: withStatus(changed ?? asked, status, nowMs),
     noUpdate: isInstalled
       ? installedFor(deviceDeployment.deployment)
       : misfitFor(deviceDeployment.deployment, decided.misfit),

@@ -12,7 +12,7 @@ import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 import type { LastPoll } from './last-poll.ts';
-import { type WaitingKeys, WaitingKeyTotals } from './waiting-keys.ts';
+import { type PendingKeys, PendingKeyTotals } from './pending-keys.ts';
 
 export interface StoredAuthSet {
   readonly id: string;
@@ -65,11 +65,11 @@ export class DeviceStore {
   readonly #sql: Sql;
   readonly #accepted = new Map<string, DeviceFacts>();
   readonly #facts = new Map<string, DeviceFacts>();
-  readonly #waiting: WaitingKeyTotals;
+  readonly #waiting: PendingKeyTotals;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#waiting = new WaitingKeyTotals(sql);
+    this.#waiting = new PendingKeyTotals(sql);
   }
 
   /** The device of an accepted set; from memory, as every authenticated call needs it. */
@@ -88,7 +88,7 @@ export class DeviceStore {
   }
 
   /** Number and size of the keys that were never accepted. */
-  get waiting(): WaitingKeys {
+  get waiting(): PendingKeys {
     return this.#waiting.totals;
   }
 

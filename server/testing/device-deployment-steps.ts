@@ -7,7 +7,7 @@ import {
   reported,
   retried,
   type StatusReport,
-  settled,
+  withStatus,
 } from '../rules/device-deployment.ts';
 import type { StoredDeviceDeployment } from '../store/device-deployment-rows.ts';
 import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
@@ -42,7 +42,7 @@ export function recordStatus(
   { status, nowMs }: { readonly status: DeviceDeploymentStatus; readonly nowMs: number },
 ): StoredDeviceDeployment {
   return record(deviceDeployments, deviceDeployment, {
-    changed: settled(deviceDeployment, status, nowMs),
+    changed: withStatus(deviceDeployment, status, nowMs),
     nowMs,
   });
 }

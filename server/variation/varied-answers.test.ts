@@ -31,7 +31,7 @@ const ROUNDS = 24;
 const open: { close(): Promise<void> }[] = [];
 
 async function start(varySeed?: string): Promise<TestServer> {
-  const server = await startTestServer(varySeed === undefined ? {} : { varySeed });
+  const server = await startTestServer(varySeed === undefined ? {} : { variationSeed: varySeed });
   open.push(server);
   return server;
 }

@@ -3,10 +3,10 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
-import type { DeviceFacts } from '../device/connect/connect-environment.ts';
+import type { DeviceDescription } from '../device/connect/connect-environment.ts';
 import { noonMs } from './bench.ts';
 
-export const facts: DeviceFacts = {
+export const facts: DeviceDescription = {
   hostname: 'fb-1',
   deviceType: () => 'board',
   artifactName: () => 'factory-image',

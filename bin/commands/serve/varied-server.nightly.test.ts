@@ -10,7 +10,7 @@ describe('suite and fleet', () => {
     'pass against all legal forms of responses with the seed "%s"',
     { timeout: RUN_MAX_MS },
     async (varySeed) => {
-      const server = await startTestServer({ clock: systemClock, varySeed });
+      const server = await startTestServer({ clock: systemClock, variationSeed: varySeed });
       try {
         const run = await wholeRun(server, 'varied server');
         expect(run).toEqual({ ended: 'settled', troubles: [], outcome: 'pass' });

@@ -85,7 +85,7 @@ const strange = [
 
 describe('an honest server', { timeout: RUN_MAX_MS }, () => {
   it('is blamed for nothing by any device, whichever legal form its answers have', async () => {
-    const fleet = await FleetOnTestbed.start({ varySeed: 'one' });
+    const fleet = await FleetOnTestbed.start({ variationSeed: 'one' });
     try {
       const result = await watched(fleet, { behaviours: strange, durationMs: 4000 });
       expect(brokenIn(result)).toEqual([]);

@@ -6,7 +6,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import type { AuthRequest } from '../../../fixtures/contract/resources.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
 import {
   type AuthDecision,
@@ -19,7 +19,7 @@ import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
 import { isBelowLimit, isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
+import { missingSignature, signatureDetail, unusableKey } from './signature-refusals.ts';
 
 export const postAuthRequest = defineEndpointWithOwnTransactions(
   'post-auth-request',
@@ -29,7 +29,9 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
     const tenant = tenantOf(context, body.tenant_token);
     const { facts, device, set: known } = gather(context, signIn, tenant);
     const decision = decideAuthRequest(facts);
-    if (!facts.isSigned) return refuseSignature(context, signIn, tenant);
+    if (!facts.hasValidSignature) {
+      return refusalOf(decision, wrongSignature(context, signIn, tenant));
+    }
     // A device that only renews its token has nothing to be written.
     const isToWrite = decision.effect ?? (decision.takesExternalId && signIn.externalId);
     const changed = { ...signIn, device, set: known };
@@ -91,14 +93,16 @@ function gather(
   { identity, key, signatureText }: SignIn,
   tenant: Tenant | undefined,
 ): Known & { readonly facts: AuthFacts } {
-  if (!signatureFits(context.rawBody, key, signatureText)) return { facts: { isSigned: false } };
-  if (!tenant) return { facts: { isSigned: true, tenant: 'unknown' } };
-  if (tenant.status === 'suspended') return { facts: { isSigned: true, tenant: 'suspended' } };
+  if (!signatureFits(context.rawBody, key, signatureText))
+    return { facts: { hasValidSignature: false } };
+  if (!tenant) return { facts: { hasValidSignature: true, tenant: 'unknown' } };
+  if (tenant.status === 'suspended')
+    return { facts: { hasValidSignature: true, tenant: 'suspended' } };
   const { devices } = context.moveTo(tenant).store;
   const device = devices.findByIdentity(identity);
   const set = device && devices.findAuthSet(device.id, key.pem);
   const facts: AuthFacts = {
-    isSigned: true,
+    hasValidSignature: true,
     tenant: 'active',
     device: device?.status,
     authSet: set?.status,
@@ -117,17 +121,21 @@ function gather(
   return { facts, device, set };
 }
 
-function refuseSignature(
+/** Where the signature is wrong, evidence takes the place of the row's details. */
+function wrongSignature(
   { names, rawBody: body }: HandlerContext,
   { identity, key, signatureText }: SignIn,
   tenant: Tenant | undefined,
-): Refusal {
+): RefusalDetail {
   const isAsked = tenant !== undefined && tenant.status !== 'suspended';
   const otherKeys = isAsked ? keysOfFleet(tenant.store, identity) : [];
-  return wrongSignature(names.signature, { body, key, signatureText, otherKeys });
+  return signatureDetail(names.signature, { body, key, signatureText, otherKeys });
 }
 
-function refusalOf({ status, because, detail }: AuthDecision): Refusal {
+function refusalOf(
+  { status, because, detail: ofRow }: AuthDecision,
+  detail: RefusalDetail | undefined = ofRow,
+): Refusal {
   if (status === 403) return refuse.forbidden(because, detail);
   if (status === 401) return refuse.unauthorized(because, detail);
   return refuse.tooManyRequests(limits.pendingRetrySeconds, because, detail);

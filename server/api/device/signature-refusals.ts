@@ -10,8 +10,7 @@ import {
   RefusedSignature,
   type SignatureFacts,
 } from '../../crypto/refused-signature.ts';
-import { type Refusal, refuse } from '../../http/refusal.ts';
-import { authOutcomes } from '../../rules/authentication.ts';
+import { type Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts';
 
 const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
@@ -58,14 +57,14 @@ function otherVendors(header: string, rawHeaders: readonly string[]) {
   return undefined;
 }
 
-/** Refuses a signature that does not match. @param header the header's name */
-export function wrongSignature(header: string, refused: SignatureFacts): Refusal {
+/** What is wrong with a signature that does not match. @param header the header's name */
+export function signatureDetail(header: string, refused: SignatureFacts): RefusalDetail {
   const { body, key, signatureText } = refused;
-  return refuse.unauthorized(authOutcomes['wrong-signature'].because, {
+  return {
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureForms,
     actual: `a string of ${signatureText.length} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
     ...(body.length <= KEPT_MAX_BYTES && { evidence: new RefusedSignature(refused) }),
-  });
+  };
 }

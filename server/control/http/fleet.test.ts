@@ -7,7 +7,7 @@ import { legalVariations } from '../../variation/variations.ts';
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startTestServer({ varySeed: 'seed' });
+  server = await startTestServer({ variationSeed: 'seed' });
 });
 
 afterAll(() => server.close());

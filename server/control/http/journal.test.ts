@@ -465,7 +465,7 @@ describe('a journal that is off', () => {
 
 describe('an answer in another legal form', () => {
   it('is in the journal with the variations and the rules that allow them', async () => {
-    const varied = await startTestServer({ varySeed: 'journal' });
+    const varied = await startTestServer({ variationSeed: 'journal' });
     for (let asked = 0; asked < 5; asked += 1) await varied.request('GET', '/nothing');
     const { entries } = await journalPage(varied);
     const applied = entries.flatMap(

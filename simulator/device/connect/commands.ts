@@ -3,13 +3,13 @@
  * its in-memory files. Nothing here reaches the machine that runs the simulator.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
-import type { DeviceFacts } from './connect-environment.ts';
+import type { DeviceDescription } from './connect-environment.ts';
 import { absolutePath, type DeviceFiles, FileError, fileLimits } from './files.ts';
 
 /** What the shell's commands act on. */
 export interface ShellContext {
   readonly clock: Clock;
-  readonly facts: DeviceFacts;
+  readonly facts: DeviceDescription;
   readonly files: DeviceFiles;
   /** Shell variables; `?` is the status of the last command. */
   readonly variables: Map<string, string>;

@@ -9,7 +9,7 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import type {
   ConnectEnvironment,
-  DeviceFacts,
+  DeviceDescription,
   ProtocolHandler,
   Reply,
 } from './connect-environment.ts';
@@ -72,7 +72,7 @@ export class ConnectDevice {
 }
 
 /** Returns the files of a new device. */
-function contentsOf(facts: DeviceFacts): Readonly<Record<string, string | (() => string)>> {
+function contentsOf(facts: DeviceDescription): Readonly<Record<string, string | (() => string)>> {
   return {
     '/data/': '',
     '/etc/artifact_info': () => `artifact_name=${facts.artifactName()}\n`,

@@ -3,7 +3,7 @@ import type { Clock } from '../../../fixtures/clock.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 
 /** Facts about the device; those that an update changes are read each time. */
-export interface DeviceFacts {
+export interface DeviceDescription {
   readonly hostname: string;
   deviceType(): string;
   artifactName(): string;
@@ -12,7 +12,7 @@ export interface DeviceFacts {
 /** What the rest of the device offers to its connection. */
 export interface ConnectEnvironment {
   readonly clock: Clock;
-  readonly facts: DeviceFacts;
+  readonly facts: DeviceDescription;
   /** Schedules a check for updates; does not wait for it. */
   checkUpdate(): void;
   /** Schedules sending the inventory; does not wait for it. */

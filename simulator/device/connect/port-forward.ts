@@ -9,7 +9,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import type { DeviceFacts, ProtocolHandler, Reply } from './connect-environment.ts';
+import type { DeviceDescription, ProtocolHandler, Reply } from './connect-environment.ts';
 import { openPort, type PortConnection } from './port-services.ts';
 import { pieces, protocolError, textProp } from './replies.ts';
 
@@ -29,7 +29,7 @@ interface Forward {
 
 /** Port forwarding in one session. */
 export class PortForward implements ProtocolHandler {
-  readonly #facts: DeviceFacts;
+  readonly #facts: DeviceDescription;
   readonly #forwards = new Map<string, Forward>();
   readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => readonly Reply[]>([
     ['new', (message) => this.#open(message)],
@@ -40,7 +40,7 @@ export class PortForward implements ProtocolHandler {
     ['error', () => []],
   ]);
 
-  constructor(facts: DeviceFacts) {
+  constructor(facts: DeviceDescription) {
     this.#facts = facts;
   }
 

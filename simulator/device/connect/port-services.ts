@@ -2,7 +2,7 @@
  * Services on a device's own ports, in memory: an echo on 7 and a small web page on 80. No real
  * socket is involved.
  */
-import type { DeviceFacts } from './connect-environment.ts';
+import type { DeviceDescription } from './connect-environment.ts';
 
 /** One connection to a service. */
 export interface PortConnection {
@@ -12,7 +12,7 @@ export interface PortConnection {
   readonly hasEnded: boolean;
 }
 
-type Open = (facts: DeviceFacts) => PortConnection;
+type Open = (facts: DeviceDescription) => PortConnection;
 
 const services = new Map<string, Open>([
   ['tcp/7', echo],
@@ -24,7 +24,7 @@ const services = new Map<string, Open>([
 export function openPort(
   protocol: string,
   port: number,
-  facts: DeviceFacts,
+  facts: DeviceDescription,
 ): PortConnection | undefined {
   return services.get(`${protocol}/${port}`)?.(facts);
 }
@@ -38,11 +38,11 @@ const HEAD_END = '\r\n\r\n';
 
 /** HTTP/1.1 with one response per connection. */
 class WebConnection implements PortConnection {
-  readonly #facts: DeviceFacts;
+  readonly #facts: DeviceDescription;
   #request = '';
   hasEnded = false;
 
-  constructor(facts: DeviceFacts) {
+  constructor(facts: DeviceDescription) {
     this.#facts = facts;
   }
 

@@ -9,7 +9,7 @@ import {
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
 import { valueText } from '../../../fixtures/value-text.ts';
-import type { DeviceFacts } from './connect-environment.ts';
+import type { DeviceDescription } from './connect-environment.ts';
 import type { DeviceFiles } from './files.ts';
 import { messageStatuses, pieces, textProp } from './replies.ts';
 import { Terminal, type TerminalSize } from './terminal.ts';
@@ -43,7 +43,7 @@ const MS = 1000;
 
 /** All shells of a device, by session. */
 export class Shells {
-  readonly #around: { clock: Clock; facts: DeviceFacts; files: DeviceFiles };
+  readonly #around: { clock: Clock; facts: DeviceDescription; files: DeviceFiles };
   readonly #shells = new Map<string, Shell>();
   readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => Messages>([
     ['new', (message) => this.#spawn(message)],
@@ -54,7 +54,7 @@ export class Shells {
     ['pong', (message) => this.#pong(message)],
   ]);
 
-  constructor(around: { clock: Clock; facts: DeviceFacts; files: DeviceFiles }) {
+  constructor(around: { clock: Clock; facts: DeviceDescription; files: DeviceFiles }) {
     this.#around = around;
   }
 

@@ -3,7 +3,7 @@ import { isObject, parsedJson } from '../../fixtures/json.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 
 /** A request as it was received. */
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   /** The path without the query. */
   readonly path: string;
@@ -17,9 +17,9 @@ export interface Asked {
   readonly bodyBytes: number;
 }
 
-export function askedIn(
+export function receivedRequestOf(
   record: Pick<ExchangeRecord, 'method' | 'url' | 'headers' | 'body' | 'bodyBytes'>,
-): Asked {
+): ReceivedRequest {
   const { method, url, headers: flat, body, bodyBytes } = record;
   const mark = url.indexOf('?');
   const headers = new Map<string, string>();
@@ -38,14 +38,14 @@ export function askedIn(
 }
 
 /** Whether a body was sent, or announced, of which not all is known. */
-export function hasUnknownBody({ headers, body, bodyBytes }: Asked): boolean {
+export function hasUnknownBody({ headers, body, bodyBytes }: ReceivedRequest): boolean {
   const announced =
     Number(headers.get('content-length') ?? 0) > 0 || headers.has('transfer-encoding');
   return body === undefined && (bodyBytes > 0 || announced);
 }
 
 /** The body as text, byte order mark included; undefined without one, or when it is not UTF-8. */
-export function textOf({ body }: Pick<Asked, 'body'>): string | undefined {
+export function textOf({ body }: Pick<ReceivedRequest, 'body'>): string | undefined {
   if (!body) return undefined;
   try {
     return utf8.decode(body);
@@ -88,7 +88,7 @@ interface TokenOwner {
 }
 
 /** The owner of the token, which may be forged. */
-export function tokenOwnerIn({ headers }: Asked): TokenOwner | undefined {
+export function tokenOwnerIn({ headers }: ReceivedRequest): TokenOwner | undefined {
   const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];
   const text = claims && Buffer.from(claims, 'base64url').toString();

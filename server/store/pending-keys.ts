@@ -4,21 +4,21 @@ import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
 /** Keys that were never accepted, rejected ones included; bytes of these and of their identities. */
-export interface WaitingKeys {
+export interface PendingKeys {
   readonly count: number;
   readonly bytes: number;
 }
 
 /** The totals over all devices. */
-export class WaitingKeyTotals {
+export class PendingKeyTotals {
   readonly #sql: Sql;
-  #totals: WaitingKeys = { count: 0, bytes: 0 };
+  #totals: PendingKeys = { count: 0, bytes: 0 };
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  get totals(): WaitingKeys {
+  get totals(): PendingKeys {
     return this.#totals;
   }
 
@@ -45,7 +45,7 @@ export class WaitingKeyTotals {
   }
 
   /** A key that was accepted once, as before a rotation, is not waiting. In SQL, as there may be many. */
-  #waitingIn([more, ...values]: Condition): WaitingKeys {
+  #waitingIn([more, ...values]: Condition): PendingKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes
       FROM auth_sets s JOIN devices d ON d.id = s.device_id
