@@ -22,7 +22,7 @@ function exitCodeOf(error: unknown): number {
 }
 
 /** A reader that goes away, as `head` does, ends the run quietly. */
-process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.undecided));
+process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.outputClosed));
 /** Progress that nobody reads any more is no reason to end. */
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));

@@ -30,7 +30,10 @@ export interface SeriesTable {
 }
 
 /** The counts of an empty fleet. */
-export const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
+export const nobody: Accounts = {
+  ...{ pending: 0, idle: 0, updating: 0, done: 0, failed: 0 },
+  ...{ off: 0, noContact: 0 },
+};
 
 /** Counts the rows of a series. */
 export class SeriesCounter implements SeriesTable {
