@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 async function asked(answer: Answer) {
-  const server = await PretendServer.start({ 'get-next-deployment': () => answer });
+  const server = await PretendServer.start({ 'get-configuration': () => answer });
   closers.push(() => server.close());
   const bench = new Bench(server.baseUrl);
   closers.push(() => bench.close());
@@ -43,7 +43,7 @@ describe('what answers before a fleet starts', () => {
   it('is refused where there is no answer within five seconds', async () => {
     const { server, bench, shown } = await asked('silence');
     const refused = expect(shown).rejects.toThrow('no complete answer within 5000 ms');
-    await server.untilAsked('get-next-deployment');
+    await server.untilAsked('get-configuration');
     bench.clock.advance(5000);
     await refused;
   });

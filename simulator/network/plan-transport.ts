@@ -51,7 +51,7 @@ const WORDS_MAX_CHARACTERS = 100;
  * @throws AnswerError with what came in its place; TimeoutError, another ClientError, FleetStopped
  */
 export async function expectApi(transport: Transport, clock: Clock): Promise<void> {
-  const operation = operations['get-next-deployment'];
+  const operation = operations['get-configuration'];
   const { method } = operation;
   const subject = { operation: 'reach-server', caller: 'fleet' } as const;
   const target = pathOf(operation);
