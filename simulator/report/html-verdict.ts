@@ -1,5 +1,6 @@
 /** The verdict of a run and what decided it, in sentences for the top of the page. */
-import { type FindingState, outcomeOf, type Verdict } from '../result/outcome.ts';
+import { counted } from '../../fixtures/counted.ts';
+import { type Finding, type FindingState, outcomeOf, type Verdict } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FleetFacts, ShownTone } from './page-facts.ts';
 
@@ -32,13 +33,25 @@ const SENTENCE_MAX_CHARACTERS = 500;
 /** Returns the verdict, and behind it each part of it, the worst first. */
 export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const { verdict, findings } = outcomeOf(result);
-  const because = findings.map(({ state, sentence }): Because => {
-    return { tone: tones[state], text: shortened(sentence) };
-  });
+  const named = findings.filter(({ state, isRequirement }) => !isRequirement || state === 'failed');
+  const because = [
+    ...named.map(({ state, sentence }): Because => {
+      return { tone: tones[state], text: shortened(sentence) };
+    }),
+    ...keptLine(findings),
+  ];
   const inOrder = because.toSorted(
     (one, other) => order.indexOf(one.tone) - order.indexOf(other.tone),
   );
   return { ...shown[verdict], because: inOrder.slice(0, NAMED_MAX) };
+}
+
+function keptLine(findings: readonly Finding[]): readonly Because[] {
+  const kept = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
+  if (kept.length === 0) return [];
+  return [
+    { tone: 'good', text: `The server kept ${counted(kept.length, 'checked requirement')}.` },
+  ];
 }
 
 function shortened(sentence: string): string {

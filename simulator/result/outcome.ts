@@ -34,6 +34,8 @@ export interface Finding {
   readonly sentence: string;
   /** The same for the first line of a report; absent where it is not worth naming. */
   readonly brief?: string;
+  /** One of many requirements: where it was kept, only their number is worth naming. */
+  readonly isRequirement?: true;
 }
 
 /** The outcome of a run. */
@@ -258,7 +260,7 @@ const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations
 /** A deployment that nobody installed shows nothing, whatever else held. */
 function deploymentFindings(result: FleetResult): readonly Finding[] {
   const { plan, funnel, ended } = result;
-  if (!isAnswered(result) || !isAnyAccepted(result)) return [];
+  if (ended === 'interrupted' || !isAnswered(result) || !isAnyAccepted(result)) return [];
   const findings: Finding[] = [];
   const isMeantToEnd = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
   if (plan.deploy !== undefined && !isMeantToEnd) {
@@ -321,20 +323,21 @@ function requirementFindings({ checks }: FleetResult): readonly Finding[] {
   const { requirements } = checks;
   const broken = requirements.filter((row) => row.broken > 0).length;
   const brief = `${counted(broken, 'requirement')} broken`;
+  const isRequirement = true;
   const rows = requirements.map((row): Finding => {
     const condition = `requirement ${row.requirement}: ${row.sentence}`;
     if (row.judged === 0) {
       const sentence = `No watched request tested ${row.requirement}.`;
-      return { condition, state: 'not judged', sentence };
+      return { condition, state: 'not judged', sentence, isRequirement };
     }
     if (row.broken === 0) {
       const sentence = `The server kept ${row.requirement} ${row.judged} times.`;
-      return { condition, state: 'passed', sentence };
+      return { condition, state: 'passed', sentence, isRequirement };
     }
     const times = `${row.broken} of ${row.judged} times`;
     const first = row.firstBreach && `, first at ${breachWords(row.firstBreach)}`;
     const sentence = `The server broke ${row.requirement} ${times}${first ?? ''}`;
-    return { condition, state: 'failed', sentence, brief };
+    return { condition, state: 'failed', sentence, brief, isRequirement };
   });
   if (requirements.some(({ judged }) => judged > 0)) return rows;
   const condition = 'watched requests test requirements';
