@@ -21,9 +21,9 @@ function exitCodeOf(error: unknown): number {
   return exitCode;
 }
 
-/** A reader that closes the pipe, as `head` does, ends the run quietly. */
-process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.undecided));
-/** A closed standard error does not end the run. */
+/** A reader that goes away, as `head` does, ends the run quietly. */
+process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.outputClosed));
+/** Progress that nobody reads any more is no reason to end. */
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));
 

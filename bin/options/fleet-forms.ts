@@ -1,4 +1,5 @@
 /** The forms of a report on a run of a fleet. */
+import { fleetCsv } from '../../simulator/report/csv.ts';
 import { fleetHtml } from '../../simulator/report/html.ts';
 import { fleetJunit } from '../../simulator/report/junit.ts';
 import type { FleetResult } from '../../simulator/result/result.ts';
@@ -19,4 +20,5 @@ export const fleetForms: readonly FleetForm[] = [
   { form: 'json', render: jsonFile },
   { form: 'junit', title: 'JUnit XML', render: fleetJunit },
   { form: 'html', title: 'the HTML report', render: fleetHtml },
+  { form: 'csv', title: 'figures by phase and operation as CSV', render: fleetCsv },
 ];

@@ -96,8 +96,11 @@ describe('exit codes', () => {
       setUp: 3,
       undecided: 4,
       limited: 5,
+      notAccepted: 6,
+      incomplete: 7,
       internal: 70,
       interrupted: 130,
+      outputClosed: 141,
     });
   });
 
@@ -108,6 +111,8 @@ describe('exit codes', () => {
     [[5, 1], 1],
     [[4, 5], 5],
     [[5, 0], 5],
+    [[6, 4], 6],
+    [[7, 6], 7],
     [[1, 70], 1],
     [[70, 4], 70],
     [[], 4],

@@ -13,33 +13,24 @@ import {
   StateError,
 } from '../../simulator/engine/simulate-fleet.ts';
 import { StatusError, TransportError } from '../../simulator/network/errors.ts';
-import { contactDoubt } from '../../simulator/result/contact.ts';
 import { MergeError } from '../../simulator/result/merge.ts';
+import { outcomeOf, type Verdict } from '../../simulator/result/outcome.ts';
 import { CommandError, setUpError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/**
- * A reconciliation with differences fails the run, and so does a requirement that was broken. Nothing is
- * decided when no device got an answer or was accepted, when nothing was checked of a sample, or when the server's
- * list could not be read although there was a login.
- */
-export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'acceptWith'>): ExitCode {
-  const { reconciliation, spread, checks } = result;
-  if (reconciliation.checked && !reconciliation.ok) return exitCodes.failed;
-  if (checks?.requirements.some(({ broken }) => broken > 0)) return exitCodes.failed;
-  if (contactDoubt(result) !== undefined) return exitCodes.undecided;
-  // Nothing is known of the devices of a lost shard.
-  if (spread !== undefined && spread.lost.length > 0) return exitCodes.undecided;
-  if (checks?.requirements.every(({ judged }) => judged === 0)) return exitCodes.undecided;
-  const isMissing = plan.acceptWith !== undefined && !reconciliation.checked;
-  return isMissing ? exitCodes.undecided : exitCodes.pass;
-}
+const codeOf: Readonly<Record<Verdict, ExitCode>> = {
+  passed: exitCodes.pass,
+  failed: exitCodes.failed,
+  invalid: exitCodes.limited,
+  incomplete: exitCodes.incomplete,
+  'not accepted': exitCodes.notAccepted,
+  undecided: exitCodes.undecided,
+  interrupted: exitCodes.interrupted,
+};
 
-/** The exit code for the figures of a run; invalid figures decide nothing. */
-export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode {
-  if (validity === 'invalid') return exitCodes.limited;
-  const isMet = thresholds.every(({ verdict }) => verdict === 'met');
-  return isMet ? exitCodes.pass : exitCodes.undecided;
+/** The exit code of a run: that of its verdict, the word in the first line of its report. */
+export function fleetExitCode(result: FleetResult): ExitCode {
+  return codeOf[outcomeOf(result).verdict];
 }
 
 /** An expected error of a run as a sentence with a way out; any other error unchanged. */
@@ -61,7 +52,7 @@ export function fleetError(
   }
   if (error instanceof MergeError) return new CommandError(error.message, exitCodes.setUp, error);
   if (error instanceof ClusterError) {
-    const code = error.kind === 'no-result' ? exitCodes.undecided : exitCodes.setUp;
+    const code = error.kind === 'no-result' ? exitCodes.incomplete : exitCodes.setUp;
     return new CommandError(error.message, code, error);
   }
   if (error instanceof WorkerFailed)

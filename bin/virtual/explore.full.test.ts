@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
-import { repeatLine } from './command-line.ts';
+import { repeatLine } from '../options/repeat-line.ts';
+import { trialOptions } from './command-line.ts';
 import { explore, type RunTrial } from './explore.ts';
 import { type VirtualTrial, virtualRun } from './run.ts';
 import { MINUTE_MS, smallTrial } from './testing/small-trial.ts';
@@ -52,7 +53,9 @@ describe('an exploration', () => {
       '--devices',
       '4',
     ];
-    const line = failed && repeatLine(words, addRunOptions(new Command()), failed.trial);
+    const line =
+      failed &&
+      repeatLine(words, addRunOptions(new Command('simulate')), trialOptions(failed.trial));
     expect(line).toMatch(
       /^fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
     );
@@ -83,7 +86,7 @@ describe('an exploration with restarts', () => {
     expect([serverRestarts.length, trial.faults.length + trial.restarts.length]).toEqual([1, 2]);
     expect(await runTrial({ ...trial, faults: [notStored], restarts: [] })).toEqual([]);
     const words = ['--virtual', '--explore=30', '--restart', 'device: 1, at: 0s'];
-    const line = repeatLine(words, addRunOptions(new Command()), trial);
+    const line = repeatLine(words, addRunOptions(new Command('simulate')), trialOptions(trial));
     expect(line).toMatch(/server(-restart)?, .*lasting: \w+'$/);
     expect(line).not.toContain('device: 1, at');
     expect(await runTrial(readBack(line, trial))).toEqual(failed.violations);

@@ -9,7 +9,7 @@ describe('a run in virtual time', () => {
   it('brings every device to its end, and the server agrees', async () => {
     const { result, violations } = await runTrial(smallTrial());
     expect(result.durationMs).toBe(120 * MINUTE_MS);
-    expect(result.validity).toBe('valid');
+    expect(result.validity).toBe('not-judged');
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     expect(result.funnel).toMatchObject({ devices: 4, success: 4 });
     expect(violations).toEqual([]);
@@ -44,7 +44,7 @@ describe('a run in virtual time', () => {
     const causes = one.result.errors.map(({ cause }) => cause);
     expect(causes).toContain('transport/ECONNRESET');
     expect(one.events).toContainEqual(
-      expect.objectContaining({ kind: 'life', device: 2, state: 'silent' }),
+      expect.objectContaining({ kind: 'life', device: 2, state: 'off' }),
     );
   });
 
@@ -113,7 +113,7 @@ describe('a run in virtual time', () => {
     const restarts = [{ device: 2, atMs: 45 * MINUTE_MS, lastingMs: 7 * MINUTE_MS }];
     const { events, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);
-    const offs = events.filter((event) => event.kind === 'life' && event.state === 'silent');
+    const offs = events.filter((event) => event.kind === 'life' && event.state === 'off');
     expect(offs).toMatchObject([{ device: 2 }]);
   });
 

@@ -22,11 +22,11 @@ export function mergeProgress(
   if (first === undefined) return undefined;
   const sum = others.reduce(addProgress, first);
   const keptErrors = kept.flatMap(({ errors }) => errors);
-  const keptCounts = kept.map(({ operations }) => countsOf(operations, []).exchanges);
+  const keptCounts = kept.map(({ operations }) => countsOf(operations, []));
   return {
     ...sum,
-    exchanges: keptCounts.reduce((total, count) => total + count, sum.exchanges),
-    errors: keptErrors.reduce((total, { count }) => total + count, sum.errors),
+    exchanges: keptCounts.reduce((total, { exchanges }) => total + exchanges, sum.exchanges),
+    errors: keptCounts.reduce((total, { errors }) => total + errors, sum.errors),
     latencies: together.latencies(),
     latenessP99Ms: together.latenessP99Ms(),
     causes: summedCauses([...parts.flatMap(({ causes }) => causes), ...keptErrors]),

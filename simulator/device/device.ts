@@ -85,6 +85,8 @@ export interface Device {
   inventoryDueMs: number;
   /** Consecutive cycles that failed for a transient reason. */
   failuresInRow: number;
+  /** Requests for the next deployment in this run. */
+  polls: number;
   /** How often it has changed its key. */
   keyGeneration: number;
   /** The device has no power: it sends nothing and holds no connection. */
@@ -128,6 +130,7 @@ export function newDevice(spec: DeviceSpec): Device {
     onboardingDone: 0,
     inventoryDueMs: Number.NEGATIVE_INFINITY,
     failuresInRow: 0,
+    polls: 0,
     keyGeneration: 0,
     off: false,
     offUntilMs: undefined,

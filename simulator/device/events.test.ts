@@ -59,7 +59,7 @@ describe('the events of a run', () => {
       const own = events.filter(({ device }) => device === index);
       expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
       const lives = own.filter((event) => event.kind === 'life');
-      expect(lives[0]).toMatchObject({ from: 'unstarted', state: 'waiting' });
+      expect(lives[0]).toMatchObject({ from: 'unstarted', state: 'pending' });
       for (const [before, life] of lives.slice(1).entries()) {
         expect(life.from).toBe(lives[before]?.state);
       }

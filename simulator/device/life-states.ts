@@ -3,10 +3,18 @@
  * Spec: States and transitions, "Device identity (authentication) flow"
  */
 
-export const lifeStates = ['unstarted', 'waiting', 'silent', 'idle', 'updating'] as const;
+export const lifeStates = [
+  'unstarted',
+  'pending',
+  'no-contact',
+  'off',
+  'idle',
+  'updating',
+] as const;
 /**
- * `unstarted`: has not sent a request; `waiting`: refused until an operator accepts it; `silent`:
- * gets no response; `idle`: signed in; `updating`: has a deployment in progress.
+ * `unstarted`: has not sent a request; `pending`: not accepted by the server yet;
+ * `no-contact`: gets no response; `off`: without power, as planned; `idle`: signed in; `updating`:
+ * has a deployment in progress.
  */
 export type LifeState = (typeof lifeStates)[number];
 
@@ -24,36 +32,44 @@ export type LifeEvent = (typeof lifeEvents)[number];
 /** State x event -> next state; `null` where the event cannot happen. */
 const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState | null>>>> = {
   unstarted: {
-    refused: 'waiting',
-    unanswered: 'silent',
+    refused: 'pending',
+    unanswered: 'no-contact',
     answered: 'idle',
     offered: null,
     ended: null,
-    'switched-off': 'silent',
+    'switched-off': 'off',
   },
-  waiting: {
-    refused: 'waiting',
-    unanswered: 'silent',
+  pending: {
+    refused: 'pending',
+    unanswered: 'no-contact',
     answered: 'idle',
     offered: null,
     ended: null,
-    'switched-off': 'silent',
+    'switched-off': 'off',
   },
-  silent: {
-    refused: 'waiting',
-    unanswered: 'silent',
+  'no-contact': {
+    refused: 'pending',
+    unanswered: 'no-contact',
     answered: 'idle',
     offered: null,
     ended: null,
-    'switched-off': 'silent',
+    'switched-off': 'off',
+  },
+  off: {
+    refused: 'pending',
+    unanswered: 'no-contact',
+    answered: 'idle',
+    offered: null,
+    ended: null,
+    'switched-off': 'off',
   },
   idle: {
-    refused: 'waiting',
-    unanswered: 'silent',
+    refused: 'pending',
+    unanswered: 'no-contact',
     answered: 'idle',
     offered: 'updating',
     ended: null,
-    'switched-off': 'silent',
+    'switched-off': 'off',
   },
   // A device that loses the server continues its update and retries.
   updating: {

@@ -103,7 +103,7 @@ describe('the life of a device', () => {
     );
     await go();
     expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
-    expect(device.life).toBe('waiting');
+    expect(device.life).toBe('pending');
     const [start, first = 0, second = 0, ...rest] = environment.restsMs;
     expect([start, rest]).toEqual([0, [1000, 1000]]);
     expect(first).toBeGreaterThanOrEqual(250);

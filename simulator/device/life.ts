@@ -207,6 +207,7 @@ function sendInventory({ device, session, environment }: UpdateSubject): Promise
 async function update(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
   const target = environment.target();
+  device.polls++;
   const instructions = await environment.client.nextDeployment(session, device.provides);
   enter(subject, 'answered');
   if (instructions === undefined) return noteNothingDue(subject, target);

@@ -59,15 +59,16 @@ const updateCells: Cells<UpdateState, UpdateEvent> = {
 };
 
 const outside = {
-  refused: 'waiting',
-  unanswered: 'silent',
+  refused: 'pending',
+  unanswered: 'no-contact',
   answered: 'idle',
-  'switched-off': 'silent',
+  'switched-off': 'off',
 } as const;
 const lifeCells: Cells<LifeState, LifeEvent> = {
   unstarted: outside,
-  waiting: outside,
-  silent: outside,
+  pending: outside,
+  'no-contact': outside,
+  off: outside,
   idle: { ...outside, offered: 'updating' },
   updating: {
     refused: 'updating',

@@ -13,7 +13,7 @@ import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import type { Carrier } from '../network/carrier.ts';
-import { planTransport, planWiring, requireAnswer } from '../network/plan-transport.ts';
+import { expectApi, planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
@@ -65,6 +65,7 @@ interface RunOptions {
 /** A fleet and its shared resources; `close` it when done. */
 export class Fleet {
   readonly #plan: FleetPlan;
+  readonly #isCarried: boolean;
   readonly #coordinator: CoordinatorLink | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -95,6 +96,7 @@ export class Fleet {
     this.#events = around.events ?? discardedEvents;
     this.#coordinator = around.coordinator;
     this.#plan = plan;
+    this.#isCarried = around.carrier !== undefined;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#scheduler = new Scheduler(clock);
@@ -164,8 +166,9 @@ export class Fleet {
     const giveUp = (): void => this.#transport.breakOff();
     signal.addEventListener('abort', giveUp, { once: true });
     try {
+      // A carrier brings requests to a server of our own.
+      if (!this.#isCarried) await expectApi(this.#transport, this.#clock);
       if (this.management) await this.management.login();
-      else await requireAnswer(this.#transport);
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
@@ -336,7 +339,7 @@ export class Fleet {
   }
 
   #emit(fact: EventFact): void {
-    if (fact.kind === 'life' && fact.state === 'waiting') this.#operator?.noticeWaiting();
+    if (fact.kind === 'life' && fact.state === 'pending') this.#operator?.noticePending();
     this.#events.emit(fact);
   }
 

@@ -3,7 +3,8 @@
 import type { Target } from '../client/management.ts';
 import type { Device, DeviceDeployment } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
-import type { Funnel, Outcome } from '../result/result-devices.ts';
+import { deviceStates, type Outcome } from '../result/device-states.ts';
+import type { Funnel } from '../result/result-devices.ts';
 import type { Accounts } from '../result/result-figures.ts';
 
 /** Returns the device deployment that counts: that of the run's own deployment, else the latest. */
@@ -21,10 +22,13 @@ export function outcomeOf(device: Device, target: Target | undefined): Outcome {
 }
 
 function outcomeBy(device: Device, deployment: DeviceDeployment | undefined): Outcome {
-  if (deployment) return isFinal(deployment.state) ? deployment.state : 'underway';
-  if (device.life === 'waiting') return 'waiting';
-  return device.life === 'silent' || device.life === 'unstarted' ? 'silent' : 'idle';
+  if (deployment) return isFinal(deployment.state) ? deployment.state : 'updating';
+  return device.life === 'unstarted' ? 'no-contact' : device.life;
 }
+
+const fieldOf = Object.fromEntries(
+  deviceStates.map(({ outcome, field }) => [outcome, field]),
+) as Readonly<Record<Outcome, (typeof deviceStates)[number]['field']>>;
 
 /** Returns the counts over all devices. A status that was reported again counts once. */
 export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
@@ -32,12 +36,12 @@ export function funnelOf(devices: readonly Device[], target: Target | undefined)
   const counts = {
     ...{ devices: devices.length, offered: 0, downloading: 0, installing: 0, rebooting: 0 },
     ...{ success: 0, failure: 0, aborted: 0, alreadyInstalled: 0 },
-    ...{ underway: 0, idle: 0, waiting: 0, silent: 0 },
+    ...{ updating: 0, idle: 0, pending: 0, off: 0, noContact: 0 },
   };
   for (const device of devices) {
     const deployment = countedDeployment(device, target);
     const outcome = outcomeBy(device, deployment);
-    counts[outcome === 'already-installed' ? 'alreadyInstalled' : outcome]++;
+    counts[fieldOf[outcome]]++;
     if (deployment === undefined) continue;
     if (wasOffered(deployment)) counts.offered++;
     if (deployment.reported.includes('downloading')) counts.downloading++;
@@ -55,11 +59,12 @@ function wasOffered(deployment: DeviceDeployment): boolean {
 /** Returns one state per device; the counts add up to the fleet. */
 export function accountsOf(funnel: Funnel): Accounts {
   return {
-    waiting: funnel.waiting,
+    pending: funnel.pending,
     idle: funnel.idle,
-    updating: funnel.underway,
+    updating: funnel.updating,
     done: funnel.success + funnel.alreadyInstalled,
     failed: funnel.failure + funnel.aborted,
-    silent: funnel.silent,
+    off: funnel.off,
+    noContact: funnel.noContact,
   };
 }

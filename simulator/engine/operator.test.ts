@@ -20,7 +20,7 @@ interface ListedSet {
   readonly pubkey: string;
 }
 
-/** Runs an operator with one waiting device for `rounds` rounds. */
+/** Runs an operator with one pending device for `rounds` rounds. */
 async function hired(answers: Answers, rounds: number) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
@@ -36,7 +36,7 @@ async function hired(answers: Answers, rounds: number) {
   );
   const device = deviceOf();
   device.session = await sessionOf();
-  device.life = 'waiting';
+  device.life = 'pending';
   const credentials = { email: 'e', password: 'p' };
   let left = rounds;
   const restsMs: number[] = [];

@@ -81,7 +81,7 @@ export class FleetOperator {
   }
 
   /** Called when a device waits to be accepted: the next round begins soon, whatever their pace. */
-  noticeWaiting(): void {
+  noticePending(): void {
     const { clock, roundMs = ROUND_MS, wake } = this.#options;
     if (this.#willLook || roundMs <= ROUND_MS) return;
     this.#willLook = true;
@@ -127,10 +127,10 @@ export class FleetOperator {
   }
 
   async #round(): Promise<void> {
-    const waiting = this.#options.devices.filter(({ life }) => life === 'waiting');
+    const pending = this.#options.devices.filter(({ life }) => life === 'pending');
     // Those that it has accepted do not know it yet.
-    const unknown = waiting.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
-    const accepted = waiting.length === 0 ? 0 : await this.#acceptFrom('pending');
+    const unknown = pending.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
+    const accepted = pending.length === 0 ? 0 : await this.#acceptFrom('pending');
     // A device that was accepted earlier and has a new key is listed as accepted.
     if (accepted < unknown.length) await this.#acceptFrom('accepted');
     await this.#deployOnce();

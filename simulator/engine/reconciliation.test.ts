@@ -216,8 +216,8 @@ describe('the funnel', () => {
       { state: 'already-installed', reported: ['already-installed'] },
       { state: 'downloading', reported: ['downloading'] },
       {},
-      { life: 'waiting' },
-      { life: 'silent' },
+      { life: 'pending' },
+      { life: 'no-contact' },
       { life: 'unstarted' },
     ];
     const devices = stories.map(deviceWith);
@@ -231,10 +231,11 @@ describe('the funnel', () => {
       failure: 1,
       aborted: 1,
       alreadyInstalled: 2,
-      underway: 1,
+      updating: 1,
       idle: 1,
-      waiting: 1,
-      silent: 2,
+      pending: 1,
+      off: 0,
+      noContact: 2,
     });
   });
 

@@ -2,7 +2,7 @@
 import type { Device } from '../device/device.ts';
 import type { GeneratorWatch } from '../metrics/generator-watch.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import { judgedGenerator, scheduleOf } from '../result/generator.ts';
+import { judgedGenerator, scheduleOf, validityOf } from '../result/generator.ts';
 import { ratedChecks } from '../result/merge-checks.ts';
 import {
   type DeviceRow,
@@ -57,7 +57,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     shards: [facts.plan.shard ?? { index: 0, of: 1 }],
     startedAt: facts.startedAt,
     durationMs,
-    validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
+    validity: validityOf(generator),
     generator,
     machines: [facts.machine],
     ...(target === undefined ? {} : { deploymentId: target.deploymentId }),

@@ -62,8 +62,8 @@ describe('a run', () => {
       failure: 2,
       aborted: 2,
       alreadyInstalled: 2,
-      underway: 0,
-      waiting: 0,
+      updating: 0,
+      pending: 0,
     });
     expect(result.reconciliation).toEqual({
       checked: true,
@@ -174,7 +174,7 @@ describe('a run without an operator', () => {
     const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl, { durationMs: 150 }));
     expect(result.ended).toBe('duration');
-    expect(result.funnel).toMatchObject({ waiting: 8, idle: 0 });
+    expect(result.funnel).toMatchObject({ pending: 8, idle: 0 });
     expect(result.errors).toEqual([]);
     expect(result.reconciliation.checked).toBe(false);
     expect(fleetReport(result)).toContain('Reconciliation: not checked');
@@ -189,13 +189,13 @@ describe('a run without an operator', () => {
     interrupt.abort();
     const result = await running;
     expect(result.ended).toBe('interrupted');
-    expect(result.funnel.waiting).toBe(8);
+    expect(result.funnel.pending).toBe(8);
   });
 
   it('does not begin when it was interrupted before', async () => {
     const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl), AbortSignal.abort());
-    expect(result).toMatchObject({ ended: 'interrupted', funnel: { silent: 8 } });
+    expect(result).toMatchObject({ ended: 'interrupted', funnel: { noContact: 8 } });
     expect(environment.server.askedOf('post-auth-request')).toEqual([]);
   });
 
@@ -215,7 +215,7 @@ describe('an interrupted deployment', () => {
     interrupt.abort();
     const result = await running;
     expect(result.ended).toBe('interrupted');
-    expect(result.funnel.underway).toBeGreaterThan(0);
+    expect(result.funnel.updating).toBeGreaterThan(0);
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 
@@ -296,8 +296,8 @@ describe('a run that cannot be', () => {
     const { signal } = new AbortController();
     const onProgress = (progress: FleetProgress) => seen.push(progress);
     await simulateFleet(planFor(environment.server.baseUrl), { clock, signal, onProgress });
-    expect(seen[0]).toMatchObject({ exchanges: 0, funnel: { devices: 8, silent: 8 } });
-    expect(seen.at(-1)?.funnel).toMatchObject({ success: 2, underway: 0 });
+    expect(seen[0]).toMatchObject({ exchanges: 0, funnel: { devices: 8, noContact: 8 } });
+    expect(seen.at(-1)?.funnel).toMatchObject({ success: 2, updating: 0 });
     expect(seen.at(-1)?.exchanges).toBeGreaterThan(50);
   });
 });

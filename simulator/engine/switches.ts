@@ -16,9 +16,9 @@ export interface SwitchesOptions {
   readonly scheduler: Scheduler;
   /** Since the start of the run. */
   readonly elapsedMs: () => number;
-  /** Cycles of each device; absent: unlimited. */
+  /** Polls of each device; absent: unlimited. */
   readonly iterations: number | undefined;
-  /** Called when a device has completed all its cycles. */
+  /** Called when a device has made all its polls. */
   readonly onSpent: (device: Device) => void;
 }
 
@@ -30,7 +30,6 @@ export class Switches {
   readonly #options: SwitchesOptions;
   /** Until when the power of a device is cut, since the start of the run. */
   readonly #cutUntilMs = new Map<Device, number>();
-  readonly #rounds = new Map<Device, number>();
   #cutOff: ReadonlySet<Device> = new Set();
 
   constructor(options: SwitchesOptions) {
@@ -98,7 +97,6 @@ export class Switches {
   /** Waits until the next cycle is due, or until the device is to be switched off. */
   #pause(device: Device, waitMs: number): Promise<void> {
     const { scheduler, timeline, elapsedMs } = this.#options;
-    this.#countRound(device);
     if (this.#isSpent(device)) return this.#forGood(device);
     const nowMs = elapsedMs();
     const presence = timeline?.presenceOf(device.index, nowMs + SLACK_MS);
@@ -107,8 +105,9 @@ export class Switches {
   }
 
   /** Nothing is due any more. */
-  #forGood({ session }: Device): Promise<void> {
-    if (session) session.plannedMs = undefined;
+  #forGood(device: Device): Promise<void> {
+    if (device.session) device.session.plannedMs = undefined;
+    this.#options.onSpent(device);
     return this.#options.scheduler.rest(Number.POSITIVE_INFINITY);
   }
 
@@ -118,16 +117,8 @@ export class Switches {
     return cutMs < SLACK_MS ? 0 : cutMs;
   }
 
-  #countRound(device: Device): void {
-    const { iterations, onSpent } = this.#options;
-    if (iterations === undefined) return;
-    const rounds = (this.#rounds.get(device) ?? 0) + 1;
-    this.#rounds.set(device, rounds);
-    if (rounds === iterations) onSpent(device);
-  }
-
-  #isSpent(device: Device): boolean {
+  #isSpent({ polls }: Device): boolean {
     const { iterations } = this.#options;
-    return iterations !== undefined && (this.#rounds.get(device) ?? 0) >= iterations;
+    return iterations !== undefined && polls >= iterations;
   }
 }

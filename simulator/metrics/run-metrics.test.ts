@@ -58,7 +58,7 @@ describe('the metrics of a run', () => {
     expect(metrics.latencies()).toEqual([]);
   });
 
-  it('count errors by operation and cause, the most frequent first', () => {
+  it('count causes by operation, the most frequent first, which are no errors by themselves', () => {
     const metrics = new RunMetrics(clock);
     metrics.countError({ operation: 'connect', label: 'closed/1006' });
     for (const _ of [1, 2]) metrics.countError({ operation: 'post-alerts', label: 'status/500' });
@@ -68,7 +68,14 @@ describe('the metrics of a run', () => {
       ['closed/1006', 1],
       ['timeout', 1],
     ]);
-    expect(metrics.errorCount).toBe(4);
+    expect(metrics.errorCount).toBe(0);
+  });
+
+  it('count as errors what was not answered and what was answered with 5xx', () => {
+    const metrics = new RunMetrics(clock);
+    for (const status of [200, 401, 503]) metrics.answered('post-alerts', status, 1);
+    metrics.unanswered('post-alerts', 'timeout');
+    expect([metrics.exchangeCount, metrics.errorCount]).toEqual([4, 2]);
   });
 
   it('count each phase separately, and the whole run in addition', () => {

@@ -45,6 +45,7 @@ export class RunMetrics implements ExchangeObserver {
   /** How late scheduled exchanges were sent. */
   readonly lateness = DurationHistogram.empty();
   exchangeCount = 0;
+  /** Exchanges without an answer, or answered with 5xx: an error is this everywhere. */
   errorCount = 0;
 
   constructor(clock: Clock) {
@@ -78,11 +79,13 @@ export class RunMetrics implements ExchangeObserver {
     this.exchangeCount++;
     this.#whole.answered(operation, status, latencyMs);
     this.#phase.operations.answered(operation, status, latencyMs);
-    this.series.recordExchange(this.#clock.now(), latencyMs, status >= 500);
+    if (isServerError(status)) this.errorCount++;
+    this.series.recordExchange(this.#clock.now(), latencyMs, isServerError(status));
   }
 
   unanswered(operation: string, silence: NoAnswerKind): void {
     this.exchangeCount++;
+    this.errorCount++;
     this.#whole.unanswered(operation, silence);
     this.#phase.operations.unanswered(operation, silence);
     this.series.recordExchange(this.#clock.now(), undefined, true);
@@ -93,10 +96,12 @@ export class RunMetrics implements ExchangeObserver {
     this.#phase.operations.signatureRefused(operation);
   }
 
-  /** Counts an error in the life of a device or of the operator. */
+  /**
+   * Counts a cause of failure in the life of a device or of the operator: of an error, of a refusal
+   * or of a broken socket.
+   */
   countError(error: Pick<ClientError, 'operation' | 'label'>): void {
     const { operation, label } = error;
-    this.errorCount++;
     const known = this.#errors.get(`${operation} ${label}`);
     if (known) known.count++;
     else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
@@ -143,4 +148,9 @@ export class RunMetrics implements ExchangeObserver {
     this.#phases.push(phase);
     return phase;
   }
+}
+
+/** As in thresholds: any 5xx. */
+function isServerError(status: number): boolean {
+  return status >= 500 && status < 600;
 }

@@ -130,9 +130,11 @@ export class StatusError extends ClientError {
 }
 
 /** What can be wrong with a response that has a success status. */
-export type AnswerProblem = 'not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link';
+export type AnswerProblem =
+  | ('not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link')
+  | 'other-server';
 
-/** Thrown for a response with a success status and content that the operation does not allow. */
+/** Thrown for a response with content that the operation does not allow. */
 export class AnswerError extends ClientError {
   override readonly name = 'AnswerError';
   readonly code = 'answer';

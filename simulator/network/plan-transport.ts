@@ -2,10 +2,15 @@
  * The transport to the server of a plan; the same for its devices and for the coordinator of its
  * shards.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { printable } from '../../fixtures/printable.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { Carrier } from './carrier.ts';
 import type { Wiring } from './connections.ts';
+import { AnswerError, TimeoutError } from './errors.ts';
 import {
   type EndedExchange,
   type ExchangeObserver,
@@ -36,9 +41,52 @@ export function planWiring({ tls, sourceAddresses }: FleetPlan): Wiring {
   return { ...tls, sourceAddresses };
 }
 
-/** Checks that a server is reachable; any response will do. @throws ClientError, FleetStopped */
-export async function requireAnswer(transport: Transport): Promise<void> {
-  const request = { operation: 'reach-server', caller: 'fleet', method: 'GET' } as const;
-  const answer = await transport.open({ ...request, target: '/', headers: {} });
-  answer.discard();
+/** How long a server may take to show that it is one of this API. */
+const API_SHOWN_MAX_MS = 5000;
+const WORDS_MAX_CHARACTERS = 100;
+
+/**
+ * Checks that something that may be this API answers within five seconds, by a request without a
+ * token that changes nothing. A redirect and a page are what other servers answer.
+ * @throws AnswerError with what came in its place; TimeoutError, another ClientError, FleetStopped
+ */
+export async function expectApi(transport: Transport, clock: Clock): Promise<void> {
+  const operation = operations['get-configuration'];
+  const { method } = operation;
+  const subject = { operation: 'reach-server', caller: 'fleet' } as const;
+  const target = pathOf(operation);
+  const asked = transport.exchange({ ...subject, method, target, headers: {} });
+  // Its own time limit may be longer; the transport is closed after a refusal.
+  asked.catch(() => undefined);
+  const limitMs = Math.min(API_SHOWN_MAX_MS, transport.requestTimeLimitMs);
+  let limit: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const circumstances = { ...subject, elapsedMs: limitMs };
+    limit = clock.after(limitMs, () => reject(new TimeoutError(limitMs, circumstances)));
+  });
+  try {
+    const { status, headers, body, elapsedMs } = await Promise.race([asked, late]);
+    const met = otherServer(status, headers, body.toString('utf8'));
+    if (met !== undefined) throw new AnswerError('other-server', met, { ...subject, elapsedMs });
+  } finally {
+    limit?.cancel();
+  }
+}
+
+/** What shows that the server is another one, with the way out; undefined where nothing does. */
+function otherServer(
+  status: number,
+  headers: IncomingHttpHeaders,
+  text: string,
+): string | undefined {
+  const { location } = headers;
+  if (status >= 300 && status < 400 && location !== undefined) {
+    const to = printable(location, WORDS_MAX_CHARACTERS);
+    return `the server answered ${status}, a redirect to ${to}; use the address that it redirects to`;
+  }
+  const isMarkup = /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
+  if (!isMarkup) return undefined;
+  const [, title = 'without a title'] = /<title>([^<]*)/i.exec(text) ?? [];
+  const page = printable(title.trim(), WORDS_MAX_CHARACTERS);
+  return `the server answered ${status} with an HTML page (${page}); this is not the device API: check --url`;
 }

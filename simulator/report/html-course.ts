@@ -1,4 +1,5 @@
 /** The course of the run on the page: charts over one time axis, with phases and incidents. */
+import { stateWords } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Series } from '../result/result-figures.ts';
 import { updateTimes } from '../result/update-times.ts';
@@ -75,7 +76,8 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       unit: '',
       seconds,
       lines: stateLines.map(([name, tone, isDashed]) => {
-        return { name, tone, isDashed, hasSteps: true, values: over((row) => row.devices[name]) };
+        const values = over((row) => row.devices[name]);
+        return { name: stateWords(name), tone, isDashed, hasSteps: true, values };
       }),
     },
   ];
@@ -86,8 +88,9 @@ const stateLines = [
   ['updating', 'busy', false],
   ['done', 'good', false],
   ['failed', 'bad', false],
-  ['waiting', 'plain', false],
-  ['silent', 'plain', true],
+  ['pending', 'plain', false],
+  ['off', 'plain', true],
+  ['noContact', 'bad', true],
 ] as const;
 
 function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {

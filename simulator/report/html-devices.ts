@@ -1,8 +1,10 @@
 /** The devices on the page: errors by cause, groups by shared properties, and each device. */
 
 import { embeddedJson } from '../../fixtures/markup.ts';
+import { stateWords } from '../result/device-states.ts';
 import type { DeviceRow, FleetResult } from '../result/result.ts';
 import type { ShownDevice, ShownDevices, ShownSection, ShownTable } from './page-facts.ts';
+import { errorWords } from './text.ts';
 
 /** Bytes of the devices; the JSON report has all of them. */
 const DEVICES_MAX_BYTES = 1_300_000;
@@ -13,26 +15,31 @@ const GROUPS_MAX = 200;
 /** Outcomes of a device in the order of the list, failures first. */
 const outcomes = [
   'failure',
-  'silent',
+  'no-contact',
   'aborted',
-  'underway',
-  'waiting',
+  'updating',
+  'pending',
+  'off',
   'idle',
   'already-installed',
   'success',
 ] as const satisfies readonly DeviceRow['outcome'][];
 
 /** Returns each cause with the operation it affected. */
-export function errorSection({ errors }: FleetResult): ShownSection {
+export function errorSection(result: FleetResult): ShownSection {
+  const { errors } = result;
   const rows = errors.slice(0, ERRORS_MAX);
   const missing = errors.length - rows.length;
   return {
     id: 'errors',
     title: 'Errors by cause',
-    lines: missing > 0 ? [`${missing} more causes are in the JSON report.`] : [],
+    lines: [
+      `Errors: ${errorWords(result)}. Causes are listed of refusals (4xx) and broken sockets too.`,
+      ...(missing > 0 ? [`${missing} more causes are in the JSON report.`] : []),
+    ],
     tables: [
       {
-        caption: 'Errors',
+        caption: 'Causes',
         columns: ['Cause', 'Operation', 'Count'],
         rows: rows.map(({ cause, operation, count }) => [cause, operation, String(count)]),
       },
@@ -68,7 +75,11 @@ function groupTable(
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     return [name, String(total), ...outcomes.map((outcome) => String(counts.get(outcome) ?? 0))];
   });
-  return { caption, columns: [caption.replace('By ', ''), 'devices', ...outcomes], rows };
+  return {
+    caption,
+    columns: [caption.replace('By ', ''), 'devices', ...outcomes.map(stateWords)],
+    rows,
+  };
 }
 
 /** Returns the devices, failed ones first, as many as the page has room for. */
@@ -95,7 +106,7 @@ function shownDevice(row: DeviceRow, words: Words): ShownDevice {
     row.index,
     row.serial,
     row.deviceId ?? '',
-    words.numberOf(row.outcome),
+    words.numberOf(stateWords(row.outcome)),
     words.numberOf(row.cohort ?? 'all'),
     words.numberOf(row.behaviour),
     words.numberOf(row.keyType),

@@ -1,5 +1,6 @@
 /** The measured part of the page: roll-out, latencies, back-off. */
 
+import { deviceStates, stateWords } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Figures } from '../result/result-figures.ts';
 import { timeToPercentMs, type UpdateTimes, updateTimes } from '../result/update-times.ts';
@@ -20,14 +21,9 @@ export function progressOf(result: FleetResult): FleetFacts['progress'] {
       ['downloading', funnel.downloading, 'info'],
       ['installing', funnel.installing, 'info'],
       ['rebooting', funnel.rebooting, 'info'],
-      ['success', funnel.success, 'good'],
-      ['already installed', funnel.alreadyInstalled, 'good'],
-      ['failure', funnel.failure, 'bad'],
-      ['aborted', funnel.aborted, 'busy'],
-      ['updating', funnel.underway, 'busy'],
-      ['idle', funnel.idle, 'plain'],
-      ['pending', funnel.waiting, 'plain'],
-      ['no contact', funnel.silent, 'bad'],
+      ...deviceStates.map(
+        ({ outcome, field, tone }) => [stateWords(outcome), funnel[field], tone] as const,
+      ),
     ],
     times: PERCENTS.map((percent) => [`${percent} % updated after`, timeText(times, percent)]),
   };

@@ -2,6 +2,7 @@
  * The run itself on the page: thresholds, reconciliation, generator health, plan and environment.
  */
 
+import { stateWords } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import type { ShownSection, ShownTable } from './page-facts.ts';
@@ -33,8 +34,10 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
 
 /** Returns the reconciliation of devices and server. */
 export function reconciliationSection({ reconciliation, accounts }: FleetResult): ShownSection {
-  const { checked, ok, because, differences, statistics } = reconciliation;
-  const agreed = ok ? 'Server and fleet agree.' : 'Server and fleet differ.';
+  const { checked, ok, because, deploymentsChecked, differences, statistics } = reconciliation;
+  const compared =
+    deploymentsChecked === 0 ? 'Nothing to compare: no deployment.' : 'Server and fleet agree.';
+  const agreed = ok ? compared : 'Server and fleet differ.';
   const said = checked ? agreed : 'Not reconciled.';
   return {
     id: 'reconciliation',
@@ -44,7 +47,7 @@ export function reconciliationSection({ reconciliation, accounts }: FleetResult)
     tables: [
       {
         caption: 'Devices by state',
-        columns: Object.keys(accounts),
+        columns: Object.keys(accounts).map(stateWords),
         rows: [Object.values(accounts).map(String)],
       },
       ...differenceTables(differences),

@@ -4,8 +4,9 @@
  */
 import { counted } from '../../fixtures/counted.ts';
 import { reportPage } from '../../fixtures/markup.ts';
+import { outcomeOf } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
-import { endings, headline } from './headline.ts';
+import { endings } from './endings.ts';
 import { checkSections } from './html-checks.ts';
 import { courseOf } from './html-course.ts';
 import { devicesOf, errorSection, groupSection } from './html-devices.ts';
@@ -25,7 +26,7 @@ export function fleetHtml(result: FleetResult): string {
   return reportPage({
     module: import.meta.url,
     folder: 'simulator/report',
-    title: `${headline(result).text} (${plan.baseUrl})`,
+    title: `${outcomeOf(result).headline} (${plan.baseUrl})`,
     facts: factsOf(result),
   });
 }

@@ -81,8 +81,9 @@ describe('the metrics of a run', () => {
     );
     const errors = 'fleetbed_errors_total';
     expect(sampleOf(families, errors, { operation: poll.operation, cause })).toBe(1);
-    expect(sampleOf(families, errors, { operation: 'connect', cause: 'closed/1006' })).toBe(1);
-    expect(sampleOf(families, errors, { cause: 'run-ended' })).toBeUndefined();
+    const closed = 'fleetbed_sockets_closed_total';
+    expect(sampleOf(families, closed, { cause: 'closed/1006' })).toBe(1);
+    expect(sampleOf(families, closed, { cause: 'run-ended' })).toBeUndefined();
     expect(sampleOf(families, 'fleetbed_exchange_duration_seconds_count')).toBeUndefined();
   });
 

@@ -3,7 +3,6 @@
  * gauges from its progress. Every name begins with `fleetbed_`, every time is in seconds.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { operations } from '../../fixtures/contract/operations.ts';
 import { type FleetEvent, RUN_ENDED } from '../device/events.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { FleetProgress } from '../result/result.ts';
@@ -18,7 +17,6 @@ const UPDATE_BUCKETS_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_
 /** Label values that a server can invent; further ones are counted together. */
 const CAUSES_MAX = 200;
 const OTHER = 'other';
-const CONNECT = operations.connect.id;
 const MS_PER_SECOND = 1000;
 
 /** The response to a scrape. */
@@ -79,8 +77,14 @@ export class FleetMetrics {
   });
   readonly #errors = new Counter({
     name: 'fleetbed_errors_total',
-    help: 'Requests without an answer, and sockets that were refused or broke, by cause.',
+    help: 'Requests without an answer, or answered with 5xx, by cause.',
     labelNames: ['operation', 'cause'],
+    registers: this.#registers,
+  });
+  readonly #socketsClosed = new Counter({
+    name: 'fleetbed_sockets_closed_total',
+    help: 'Websockets that closed before the end of the run, or were refused, by cause.',
+    labelNames: ['cause'],
     registers: this.#registers,
   });
   readonly #breaches = new Counter({
@@ -146,7 +150,7 @@ export class FleetMetrics {
       const { requirement, operation } = event;
       this.#breaches.inc({ requirement, operation });
     } else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
-      this.#errors.inc({ operation: CONNECT, cause: this.#bounded(event.cause) });
+      this.#socketsClosed.inc({ cause: this.#bounded(event.cause) });
     }
   };
 
@@ -192,12 +196,13 @@ export class FleetMetrics {
     const { operation, status, cause, elapsedMs } = event;
     if (status === undefined) {
       this.#exchanges.inc({ operation, outcome: 'unanswered' });
-      // The close of the socket already reports why a handshake failed.
-      if (operation === CONNECT) return;
       this.#errors.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
       return;
     }
-    this.#exchanges.inc({ operation, outcome: `${Math.floor(status / 100)}xx` });
+    const outcome = `${Math.floor(status / 100)}xx`;
+    this.#exchanges.inc({ operation, outcome });
+    if (outcome === '5xx')
+      this.#errors.inc({ operation, cause: this.#bounded(`status/${status}`) });
     this.#latency.observe({ operation }, elapsedMs / MS_PER_SECOND);
   }
 

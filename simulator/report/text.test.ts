@@ -22,7 +22,7 @@ describe('the report of a run', () => {
     expect(text).toContain('Reconciliation: server and fleet agree on 3 devices');
     expect(text).toMatch(/^ {2}post-alerts +1\.0 +13\.0 +13\.0 +13\.0 +6$/m);
     expect(text).toContain('2xx 6, 4xx 1, unanswered 2 (timeouts 1, resets 1)');
-    expect(text).toContain('Errors: none');
+    expect(text).toContain('Errors: 2 of 9 requests (without a response, or with 5xx)');
   });
 
   it('says that nothing was reconciled, and why', () => {
@@ -167,13 +167,13 @@ describe('the first line of the report', () => {
 
   it.each<[string, Partial<FleetResult>]>([
     ['FAILED, 1 of 4 thresholds missed', { thresholds }],
-    ['PASSED, 1 threshold met, reconciliation agrees', { thresholds: thresholds.slice(1, 2) }],
+    ['PASSED, reconciliation agrees, 1 threshold met', { thresholds: thresholds.slice(1, 2) }],
     ['PASSED', { reconciliation: { ...unchecked, because: noUser } }],
     [
       'UNDECIDED, reconciliation not possible',
       { reconciliation: { ...unchecked, because: 'a 500' } },
     ],
-    ['UNDECIDED, 1 shard lost', { spread: { takeovers: [], lost } }],
+    ['INCOMPLETE, 1 shard lost', { spread: { takeovers: [], lost } }],
     ['INTERRUPTED, 1 of 4 thresholds missed', { thresholds, ended: 'interrupted' }],
     ['INVALID, limited by the load generator', { validity: 'invalid' }],
     [
@@ -192,10 +192,10 @@ describe('the first line of the report', () => {
   });
 
   it('is followed by a way to accept devices, where some are not', () => {
-    const waiting = { ...funnel, waiting: 12 };
+    const pending = { ...funnel, pending: 12 };
     const text = fleetReport({
       ...sampleResult,
-      funnel: waiting,
+      funnel: pending,
       reconciliation: { ...unchecked, because: noUser },
     });
     expect(text).toContain('12 devices are not accepted: run with --accept and --password');
@@ -203,9 +203,11 @@ describe('the first line of the report', () => {
   });
 
   it('says what to do where a user accepted none of the devices', () => {
-    const nobody = { ...funnel, success: 0, failure: 0, aborted: 0, waiting: 1000 };
-    const [line, , remedy] = fleetReport({ ...sampleResult, funnel: nobody }).split('\n');
-    expect(line).toBe('1,000 devices: UNDECIDED, no device was accepted');
+    const nobody = { ...funnel, success: 0, failure: 0, aborted: 0, pending: 1000 };
+    const operations = sampleResult.operations.map((row) => ({ ...row, answers: { '4xx': 9 } }));
+    const result = { ...sampleResult, funnel: nobody, operations };
+    const [line, , remedy] = fleetReport(result).split('\n');
+    expect(line).toBe('1,000 devices: NOT ACCEPTED, no device was accepted');
     expect(remedy).toMatch(/^ {2}No device was accepted with --accept: see the errors below/);
   });
 });

@@ -1,13 +1,16 @@
 /** Renders a run's result and progress as plain lines for a terminal. Renders facts, adds none. */
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
+import { deviceStates, stateWords } from '../result/device-states.ts';
+import { differencesIn, outcomeOf, remedies, unmeasuredShare } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
 import type { Takeover } from '../result/result-spread.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
+import { countsOf } from '../result/thresholds-measures.ts';
 import { timeToPercentMs, updateTimes } from '../result/update-times.ts';
 import { columns } from './columns.ts';
-import { differencesIn, endings, headline, pendingSentences } from './headline.ts';
+import { endings } from './endings.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
 
 /** Differences and errors shown in full; the JSON report has all of them. */
@@ -19,9 +22,9 @@ export function fleetReport(result: FleetResult): string {
   const duration = seconds(result.durationMs);
   const sections = [
     [
-      headline(result).text,
+      outcomeOf(result).headline,
       `  server ${plan.baseUrl}, seed "${seed}", ended after ${duration}: ${endings[ended]}`,
-      ...pendingSentences(result).map((sentence) => `  ${sentence}`),
+      ...remedies(result).map((sentence) => `  ${sentence}`),
     ],
     ...(result.validity === 'invalid' ? [invalidLines(result)] : []),
     ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
@@ -36,7 +39,7 @@ export function fleetReport(result: FleetResult): string {
     ...eventLines(result),
     ['Latency in ms', ...latencyLines(result)],
     ['Responses by operation', ...answerLines(result)],
-    result.errors.length === 0 ? ['Errors: none'] : ['Errors', ...errorLines(result)],
+    errorLines(result),
     ...(result.machines ? [['Load generators', ...machineLines(result.machines)]] : []),
   ];
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
@@ -85,7 +88,8 @@ function thresholdLines({ thresholds }: FleetResult): string[] {
 }
 
 /** Describes the losses among the workers of the shards. */
-function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[][] {
+function spreadLines(result: FleetResult): string[][] {
+  const { spread, shards } = result;
   if (spread === undefined) return [];
   const { takeovers, lost, missingDeviceMs } = spread;
   const rows = [
@@ -102,7 +106,7 @@ function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[
   if (rows.length === 0) return [];
   const heading = `Shards: ${shards.length} with a result`;
   if (missingDeviceMs === undefined) return [[heading, ...shortened(rows)]];
-  const share = missingDeviceMs / (plan.devices * durationMs);
+  const share = unmeasuredShare(result);
   const missing = `  MISSING: ${(100 * share).toFixed(1)}% of the run was not measured`;
   return [[heading, ...shortened(rows), missing]];
 }
@@ -119,10 +123,11 @@ export function progressLine(progress: FleetProgress): string {
   const words = [
     `${seconds(elapsedMs)}`,
     `${ended} of ${funnel.devices} finished`,
-    `${funnel.underway} updating`,
+    `${funnel.updating} updating`,
     `${funnel.idle} idle`,
-    `${funnel.waiting} pending`,
-    `${funnel.silent} no contact`,
+    `${funnel.pending} pending`,
+    ...(funnel.off > 0 ? [`${funnel.off} off`] : []),
+    `${funnel.noContact} no contact`,
     `${socketsOpen} sockets`,
     `${exchanges} requests`,
     `${errors} errors`,
@@ -131,20 +136,23 @@ export function progressLine(progress: FleetProgress): string {
   return words.join(', ');
 }
 
+/** Renders what is known of a run that broke off: its last progress, latencies and causes. */
+export function brokenOffReport(progress: FleetProgress): string {
+  const sections = [
+    ['Measured before the run broke off', `  ${progressLine(progress)}`],
+    ['Latency in ms', ...columns(latencyRows(progress.latencies))],
+    ...(progress.causes.length > 0 ? [['Causes of failures', ...causeLines(progress.causes)]] : []),
+  ];
+  return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
+}
+
 function funnelLines({ funnel }: FleetResult): string[] {
   return columns([
     ['offered', String(funnel.offered)],
     ['downloading', String(funnel.downloading)],
     ['installing', String(funnel.installing)],
     ['rebooting', String(funnel.rebooting)],
-    ['success', String(funnel.success)],
-    ['failure', String(funnel.failure)],
-    ['aborted', String(funnel.aborted)],
-    ['already installed', String(funnel.alreadyInstalled)],
-    ['updating', String(funnel.underway)],
-    ['idle', String(funnel.idle)],
-    ['pending', String(funnel.waiting)],
-    ['no contact', String(funnel.silent)],
+    ...deviceStates.map(({ outcome, field }) => [stateWords(outcome), String(funnel[field])]),
   ]);
 }
 
@@ -190,15 +198,22 @@ function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']):
   ];
 }
 
-function latencyLines({ latencies }: FleetResult): string[] {
-  return columns([
+function latencyLines({ latencies, generator }: FleetResult): string[] {
+  const { lateness } = generator.schedule;
+  // Part of the latencies above it, which count from when each request was due.
+  const own = { operation: 'of it, late by the generator', ...lateness };
+  return columns(latencyRows([...latencies, own]));
+}
+
+function latencyRows(latencies: FleetProgress['latencies']): string[][] {
+  return [
     ['operation', 'p50', 'p90', 'p99', 'max', 'count'],
     ...latencies.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }) => [
       operation,
       ...[p50Ms, p90Ms, p99Ms, maxMs].map((value) => value.toFixed(1)),
       String(count),
     ]),
-  ]);
+  ];
 }
 
 function answerLines({ operations }: FleetResult): string[] {
@@ -227,9 +242,24 @@ function named(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count > 0 ? `${name} ${count}` : []));
 }
 
-function errorLines({ errors }: FleetResult): string[] {
-  const rows = errors.map(({ operation, cause, count }) => [operation, cause, String(count)]);
+/** Causes are also those of what is no error: refusals, and sockets that broke. */
+function errorLines(result: FleetResult): string[] {
+  const heading = `Errors: ${errorWords(result)}`;
+  if (result.errors.length === 0) return [heading];
+  const causes = causeLines(result.errors).map((line) => `  ${line}`);
+  return [heading, '  causes, those of refusals (4xx) and broken sockets too:', ...causes];
+}
+
+function causeLines(causes: FleetResult['errors']): string[] {
+  const rows = causes.map(({ operation, cause, count }) => [operation, cause, String(count)]);
   return shortened(columns(rows));
+}
+
+/** Returns the number of errors, the same as in thresholds, progress, charts and metrics. */
+export function errorWords({ operations }: FleetResult): string {
+  const { exchanges, errors } = countsOf(operations, []);
+  if (errors === 0) return 'none';
+  return `${errors} of ${counted(exchanges, 'request')} (without a response, or with 5xx)`;
 }
 
 function shortened(lines: readonly string[]): string[] {

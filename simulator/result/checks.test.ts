@@ -251,7 +251,9 @@ describe('the checks in a JUnit document', () => {
       '@classname': 'fleet',
       '@name': 'requirement kept: What is kept is so.',
     });
-    expect(broken.failure['@message']).toMatch(/^broken 2 of 4 times, first at 380 requests\/s: /);
-    expect(unseen.skipped['@message']).toBe('no checked request tested it');
+    expect(broken.failure['@message']).toMatch(
+      /^The server broke broken 2 of 4 times, first at 380 requests\/s: /,
+    );
+    expect(unseen.skipped['@message']).toMatch(/^No watched request tested /);
   });
 });

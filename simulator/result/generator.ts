@@ -3,6 +3,7 @@
  * lateness, and the state of its process. Does not gather the facts.
  */
 import { mergedDurations } from './merge-figures.ts';
+import type { FleetResult } from './result.ts';
 import type { GeneratorFacts, ProcessFacts } from './result-generator.ts';
 
 /** Beyond these limits the figures reflect the generator more than the server. */
@@ -50,6 +51,12 @@ export function judgedGenerator(facts: Omit<GeneratorFacts, 'reasons'>): Generat
     ...facts,
     reasons: [...scheduleReasons(schedule), ...processes.flatMap(processReasons)],
   };
+}
+
+/** Returns whether the figures can be relied on. */
+export function validityOf({ reasons, schedule }: GeneratorFacts): FleetResult['validity'] {
+  if (reasons.length > 0) return 'invalid';
+  return schedule.due < JUDGED_SENDS_MIN ? 'not-judged' : 'valid';
 }
 
 function scheduleReasons({ due, sent, lateness }: Schedule): string[] {

@@ -5,7 +5,7 @@
 
 import { deviceRange } from '../plan/shard.ts';
 import { mergedBackoffComparisons } from './backoff-comparison.ts';
-import { judgedGenerator, scheduleOf } from './generator.ts';
+import { judgedGenerator, scheduleOf, validityOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedChecks } from './merge-checks.ts';
 import { errorRule, exchangeRules, phaseRule, updateRule } from './merge-figures.ts';
@@ -14,6 +14,7 @@ import {
   counts,
   every,
   fields,
+  first,
   highest,
   joined,
   listed,
@@ -94,6 +95,7 @@ const mergedSections = fields<Sections>({
     lost: sum,
     error: joined(', '),
   }),
+  virtual: first,
   deploymentId: agreed,
   deployedMs: lowest,
   funnel: counts,
@@ -129,7 +131,7 @@ function merged(
     ended: worstEnd(results),
     shards: results.flatMap(({ shards }) => shards).sort((a, b) => a.index - b.index),
     ...span,
-    validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
+    validity: validityOf(generator),
     generator,
     ...sections,
     ...(checks && { checks }),

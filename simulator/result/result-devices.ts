@@ -1,26 +1,13 @@
 /** The devices in a result: the outcome of each, the counts by progress, and the reconciliation. */
 import * as v from 'valibot';
 import { keyTypes, reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { deviceStates } from './device-states.ts';
 import type { Immutable } from './immutable.ts';
 
 const text = v.string();
 const yesOrNo = v.boolean();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const unixMs = v.pipe(v.number(), v.finite());
-
-/** The final outcomes of a device. */
-const outcomes = [
-  'success',
-  'failure',
-  'aborted',
-  'already-installed',
-  'underway',
-  'idle',
-  'waiting',
-  'silent',
-] as const;
-/** The final outcome of a device. */
-export type Outcome = (typeof outcomes)[number];
 
 export const deviceRowShape = v.object({
   index: count,
@@ -34,7 +21,7 @@ export const deviceRowShape = v.object({
   keyType: v.picklist(keyTypes),
   cohort: v.exactOptional(text),
   behaviour: text,
-  outcome: v.picklist(outcomes),
+  outcome: v.picklist(deviceStates.map(({ outcome }) => outcome)),
   deploymentId: v.exactOptional(
     v.pipe(text, v.description('Deployment to which the outcome belongs.')),
   ),
@@ -70,13 +57,11 @@ export const funnelShape = v.object({
   failure: count,
   aborted: count,
   alreadyInstalled: count,
-  underway: count,
-  idle: v.pipe(count, v.description('Accepted devices that were offered nothing.')),
-  waiting: v.pipe(count, v.description('Devices that the server has not accepted.')),
-  silent: v.pipe(
-    count,
-    v.description('Devices without an answer from the server, or not yet started.'),
-  ),
+  updating: count,
+  idle: v.pipe(count, v.description('Are accepted and have been offered nothing.')),
+  pending: v.pipe(count, v.description('Are not accepted by the server.')),
+  off: v.pipe(count, v.description('Are without power: by a stage, an incident or a behaviour.')),
+  noContact: v.pipe(count, v.description('Got no answer from the server, or have not asked yet.')),
 });
 
 const deploymentDifference = v.object({

@@ -90,15 +90,13 @@ export const updatesShape = v.object({
 
 /** Devices of a fleet by state; the counts add up to the fleet. */
 export const accountsShape = v.object({
-  waiting: v.pipe(count, v.description('Devices that the server has not accepted.')),
-  idle: v.pipe(count, v.description('Accepted devices that were offered nothing.')),
+  pending: v.pipe(count, v.description('Not accepted by the server.')),
+  idle: v.pipe(count, v.description('Accepted and offered nothing.')),
   updating: count,
-  done: v.pipe(count, v.description('Devices with outcome success or already-installed.')),
-  failed: v.pipe(count, v.description('Devices with outcome failure or aborted.')),
-  silent: v.pipe(
-    count,
-    v.description('Devices without an answer from the server, or not yet started.'),
-  ),
+  done: v.pipe(count, v.description('Outcome success or already-installed.')),
+  failed: v.pipe(count, v.description('Outcome failure or aborted.')),
+  off: v.pipe(count, v.description('Without power: by a stage, an incident or a behaviour.')),
+  noContact: v.pipe(count, v.description('Without an answer from the server, or not yet started.')),
 });
 
 const seriesRow = v.object({

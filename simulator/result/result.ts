@@ -45,6 +45,13 @@ const eventsShape = v.object({
   ),
 });
 
+/** What a run in virtual time has more. */
+const virtualShape = v.object({
+  startMs: v.pipe(v.number(), v.description('Milliseconds since the Unix epoch.')),
+  eventLog: v.object({ sha256: v.string(), lines: v.number() }),
+  violations: v.array(v.object({ invariant: v.string(), said: v.string() })),
+});
+
 /** Reasons for which a run ends. */
 const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
 /** Why a run ended; `threshold`: one can no longer be met. */
@@ -64,12 +71,15 @@ export const fleetResultShape = v.object({
   startedAt: v.pipe(v.string(), v.description('Start of the run in ISO 8601, UTC.')),
   durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
   validity: v.pipe(
-    v.picklist(['valid', 'invalid']),
-    v.description('invalid if the load generator was the limit; see generator.reasons.'),
+    v.picklist(['valid', 'invalid', 'not-judged']),
+    v.description(
+      'Invalid: the generator was the limit; see generator.reasons. Not judged: too few polls were due.',
+    ),
   ),
   generator: generatorShape,
   machines: v.exactOptional(machinesShape),
   events: v.exactOptional(eventsShape),
+  virtual: v.exactOptional(virtualShape),
   thresholds: v.array(thresholdShape),
   deploymentId: v.exactOptional(
     v.pipe(v.string(), v.description('ID of the deployment that the run created.')),

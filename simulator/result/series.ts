@@ -31,12 +31,8 @@ export interface SeriesTable {
 
 /** The counts of an empty fleet. */
 export const emptyAccounts: Accounts = {
-  waiting: 0,
-  idle: 0,
-  updating: 0,
-  done: 0,
-  failed: 0,
-  silent: 0,
+  ...{ pending: 0, idle: 0, updating: 0, done: 0, failed: 0 },
+  ...{ off: 0, noContact: 0 },
 };
 
 /** Counts the rows of a series. */

@@ -29,6 +29,8 @@ export interface Measures {
   durations(operations: readonly string[]): DurationHistogram;
   counts(operations: readonly string[]): { readonly exchanges: number; readonly errors: number };
   updates(): UpdateMeasures;
+  /** How late the load generator itself was; absent during a run. */
+  lateness?(): DurationHistogram;
   /** Number of reports that were lost or doubled; undefined before the reconciliation. */
   reports(fate: 'lost' | 'doubled'): number | undefined;
 }
@@ -45,6 +47,7 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
       mergedDurations(latencies.filter(({ operation }) => isWanted(operation, wanted))),
     counts: (wanted) => countsOf(operations, wanted),
     updates: () => updatesOf(result),
+    lateness: () => DurationHistogram.of(result.generator.schedule.lateness),
     reports: (fate) => {
       if (!reconciliation.checked) return undefined;
       return fate === 'lost' ? reconciliation.lostReports : reconciliation.doubledReports;

@@ -18,8 +18,16 @@ export function thresholdVerdicts(
     if (value === undefined) return { threshold: text, verdict: 'undecided', observed };
     if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
     const isOpen = !measures.isOver && !canNoLongerBeMet(threshold, measures);
-    return { threshold: text, verdict: isOpen ? 'undecided' : 'missed', observed };
+    const seen = observed + latenessWords(threshold, measures);
+    return { threshold: text, verdict: isOpen ? 'undecided' : 'missed', observed: seen };
   });
+}
+
+/** Latencies count from when a request was due: what the generator lost of it is not the server's. */
+function latenessWords({ subject }: Threshold, { lateness }: Measures): string {
+  if (subject.kind !== 'percentile' || lateness === undefined) return '';
+  const ms = rounded(lateness().percentileMs(subject.percent));
+  return `, of which up to ${ms} ms is the lateness of the load generator`;
 }
 
 /**

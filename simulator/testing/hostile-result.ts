@@ -11,7 +11,7 @@ import {
 /** Text that runs where a page takes it for markup. */
 export const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 const startMs = Date.parse(sampleResult.startedAt);
-const nobody = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
+const nobody = { pending: 0, idle: 0, updating: 0, done: 0, failed: 0, off: 0, noContact: 0 };
 const durationMs = 60_000;
 
 const devices = Array.from({ length: 80 }, (_, index) => {
@@ -120,7 +120,15 @@ export function hourOf(count: number): Partial<FleetResult> {
         startMs: startMs + 4000 * row,
         ...{ requests: 12_345 + row, errors: row, p50Ms: 1.234567 * row, p99Ms: 45.678912 * row },
         buckets: Array.from({ length: 60 }, (_, bucket) => [bucket, 1234] as const),
-        devices: { waiting: 1000, idle: 2000 + row, updating: 3000, done: 9, failed: 9, silent: 9 },
+        devices: {
+          pending: 1000,
+          idle: 2000 + row,
+          updating: 3000,
+          done: 9,
+          failed: 9,
+          off: 9,
+          noContact: 9,
+        },
       })),
     },
   };

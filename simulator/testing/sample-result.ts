@@ -38,10 +38,11 @@ export const sampleFunnel = {
   failure: 1,
   aborted: 1,
   alreadyInstalled: 0,
-  underway: 0,
+  updating: 0,
   idle: 0,
-  waiting: 0,
-  silent: 0,
+  pending: 0,
+  off: 0,
+  noContact: 0,
 };
 
 export const sampleResult: FleetResult = {
@@ -90,7 +91,7 @@ export const sampleResult: FleetResult = {
     reasons: [],
   },
   thresholds: [],
-  accounts: { waiting: 0, idle: 0, updating: 0, done: 1, failed: 2, silent: 0 },
+  accounts: { pending: 0, idle: 0, updating: 0, done: 1, failed: 2, off: 0, noContact: 0 },
   updates: {
     whole: [{ from: 'offer', outcome: 'success', ...figuresOf([1500]) }],
     stages: [{ stage: 'downloading', ...figuresOf([400, 500, 600]) }],

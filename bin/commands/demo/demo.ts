@@ -113,7 +113,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
       await writeReports(forms, options.report, results);
       output.data({ ...results, server: serverReady(server) });
       output.line(demoSummary(results, options.exit ? undefined : server));
-      exitCode = worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
+      exitCode = worstExitCode([fleetExitCode(fleet), conformanceExitCode(conformance)]);
       if (options.exit) return;
       whenDone = serverReady(server);
       output.progress('server and fleet stay up; press Ctrl-C to stop');
@@ -235,12 +235,6 @@ async function runFleet(
   } catch (error) {
     throw fleetError(error, plan);
   }
-}
-
-/** A fleet that did not settle in time decides nothing. */
-function fleetOutcome(fleet: FleetResult, plan: FleetPlan): ExitCode {
-  const own = fleet.ended === 'settled' ? exitCodes.pass : exitCodes.undecided;
-  return worstExitCode([own, fleetExitCode(fleet, plan)]);
 }
 
 async function judgeServer(

@@ -8,9 +8,9 @@ import { MergeError, mergeResults } from '../../../simulator/result/merge.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
 import { CommandError } from '../../output/command-error.ts';
-import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';
-import { figuresExitCode, fleetExitCode } from '../../output/fleet-outcome.ts';
+import { fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
@@ -38,7 +38,7 @@ async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
     output.progress(`${missing} of ${merged.plan.devices} devices are in none of these results`);
   }
   output.line(fleetReport(merged));
-  return worstExitCode([fleetExitCode(merged, {}), figuresExitCode(merged)]);
+  return fleetExitCode(merged);
 }
 
 function mergedOf(results: readonly FleetResult[]): FleetResult {

@@ -1,7 +1,7 @@
 /** Prints once how to accept devices, if the run does not accept them and they stay pending. */
 
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
-import { acceptanceHint } from '../../../simulator/report/headline.ts';
+import { acceptanceHint } from '../../../simulator/result/outcome.ts';
 
 /** A server that accepts devices automatically has done so by then. */
 const WAITED_MS = 3000;
@@ -10,7 +10,7 @@ const WAITED_MS = 3000;
 export class AcceptanceHint {
   readonly #say: (text: string) => void;
   #isNeeded: boolean;
-  #waitingSinceMs: number | undefined;
+  #pendingSinceMs: number | undefined;
 
   constructor({ acceptWith }: FleetPlan, say: (text: string) => void) {
     this.#isNeeded = acceptWith === undefined;
@@ -18,11 +18,11 @@ export class AcceptanceHint {
   }
 
   see({ funnel, elapsedMs }: FleetProgress): void {
-    if (funnel.waiting === 0) this.#waitingSinceMs = undefined;
-    else this.#waitingSinceMs ??= elapsedMs;
-    const sinceMs = this.#waitingSinceMs;
+    if (funnel.pending === 0) this.#pendingSinceMs = undefined;
+    else this.#pendingSinceMs ??= elapsedMs;
+    const sinceMs = this.#pendingSinceMs;
     if (!this.#isNeeded || sinceMs === undefined || elapsedMs - sinceMs < WAITED_MS) return;
     this.#isNeeded = false;
-    this.#say(acceptanceHint(funnel.waiting));
+    this.#say(acceptanceHint(funnel.pending));
   }
 }

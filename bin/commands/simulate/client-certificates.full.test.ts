@@ -53,7 +53,7 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     const { code, stdout, stderr } = await fleet(...own('good.crt', 'good.key'), ...more);
     expect(code, stderr).toBe(0);
     const result = JSON.parse(stdout) as FleetResult;
-    expect(result.funnel.silent).toBe(0);
+    expect(result.funnel.noContact).toBe(0);
     const sockets = result.operations.find(({ operation }) => operation === 'connect');
     expect(sockets).toMatchObject({ answers: { '1xx': 2 }, unanswered: 0 });
     const cleanup = ['simulate', 'cleanup', ledger, '--json', '--ca', at('ca.pem'), ...login];

@@ -92,7 +92,7 @@ describe.concurrent.each(['1', '2'])(
       const result = JSON.parse(readFileSync(report, 'utf8')) as FleetResult;
       expect(result.ended).toBe('interrupted');
       expect(result.devices.map(({ outcome }) => outcome)).toEqual(all('success'));
-      expect(result.funnel.underway).toBe(0);
+      expect(result.funnel.updating).toBe(0);
       expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
       expect(await recorded(ended)).toEqual(all('success'));
       // No device has asked for anything else after its update.

@@ -109,9 +109,10 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
     count > 0 ? { text: `${label} ${count}  `, tone } : `${label} ${count}  `;
   return [
     [
-      `updating ${funnel.underway}  idle ${funnel.idle}  `,
-      counted('pending', funnel.waiting, 'warn'),
-      counted('no contact', funnel.silent, 'bad'),
+      `updating ${funnel.updating}  idle ${funnel.idle}  `,
+      counted('pending', funnel.pending, 'warn'),
+      ...(funnel.off > 0 ? [`off ${funnel.off}  `] : []),
+      counted('no contact', funnel.noContact, 'bad'),
       `sockets ${socketsOpen}`,
     ],
     [

@@ -16,7 +16,8 @@ export class ReadyWatch {
   }
 
   see(progress: FleetProgress): void {
-    if (progress.funnel.silent > 0 || this.readyWritten) return;
+    const { noContact, off } = progress.funnel;
+    if (noContact + off > 0 || this.readyWritten) return;
     const { baseUrl, devices, seed } = this.#plan;
     const ready = { event: 'ready', baseUrl, devices, seed, version: packageVersion() };
     this.readyWritten = writeReadyFile(this.#readyFile, ready);

@@ -10,14 +10,15 @@ import {
   requireDeployable,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planSchema } from '../../../simulator/plan/plan-words.ts';
-import { fleetReport } from '../../../simulator/report/text.ts';
+import { brokenOffReport, fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { fleetForms } from '../../options/fleet-forms.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
+import { repeatLine } from '../../options/repeat-line.ts';
 import { prepareReports, reportOption, writeReports } from '../../options/reports.ts';
 import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
-import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
-import { figuresExitCode, fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
@@ -128,7 +129,12 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   const written = await planFrom(command, { shard, deploymentId });
   const wrong = spreadProblem(options, command.getOptionValueSource('redis') === 'cli');
   if (wrong !== undefined) command.error(`error: ${wrong}`);
-  return simulate(written, options);
+  return simulate(written, options, command);
+}
+
+/** The arguments of the command as they were given. */
+function wordsOf(command: Command): readonly string[] {
+  return process.argv.slice(process.argv.indexOf(command.name()) + 1);
 }
 
 async function actVirtually(command: Command, options: RunOptions): Promise<ExitCode> {
@@ -136,11 +142,15 @@ async function actVirtually(command: Command, options: RunOptions): Promise<Exit
   const { plan } = await planFrom(command, { acceptWith: virtualUser });
   const wrong = virtualPlanProblem(plan, options);
   if (wrong !== undefined) command.error(`error: ${wrong}`);
-  const words = process.argv.slice(process.argv.indexOf(command.name()) + 1);
+  const words = wordsOf(command);
   return simulateVirtually({ plan, options, output: outputOf(options), command, words });
 }
 
-async function simulate(written: WrittenPlan, options: RunOptions): Promise<ExitCode> {
+async function simulate(
+  written: WrittenPlan,
+  options: RunOptions,
+  command: Command,
+): Promise<ExitCode> {
   const { plan } = written;
   const output = outputOf(options);
   await prepareReports(options.report);
@@ -161,6 +171,7 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
     once: true,
   });
   const acceptance = new AcceptanceHint(plan, say);
+  let last: FleetProgress | undefined;
   const hooks = {
     signal,
     forceStop,
@@ -170,6 +181,7 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
     onKeys: printKeyProgress(audience.output),
     say,
     onProgress: (progress: FleetProgress) => {
+      last = progress;
       watch.see(progress);
       acceptance.see(progress);
       audience.see(progress);
@@ -179,15 +191,17 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {
       await audience.close();
+      if (last !== undefined && last.exchanges > 0) output.line(brokenOffReport(last));
       throw fleetError(error, plan);
     },
   );
   await watch.readyWritten;
   await writeReports(fleetForms, options.report, result);
   output.data(result);
-  output.line(fleetReport(result));
-  if (signal.aborted) return exitCodes.interrupted;
-  return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);
+  const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
+  const line = repeatLine(wordsOf(command), command, repeated);
+  output.line(`${fleetReport(result)}\n\nrepeat: ${line}`);
+  return fleetExitCode(result);
 }
 
 /** Returns the message for the first Ctrl-C. */

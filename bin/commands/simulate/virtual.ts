@@ -13,14 +13,15 @@ import {
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { fleetForms } from '../../options/fleet-forms.ts';
+import { repeatLine } from '../../options/repeat-line.ts';
 import { prepareReports, type ReportFiles, writeReports } from '../../options/reports.ts';
-import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fileError, openForLines } from '../../output/files.ts';
-import { figuresExitCode, fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
+import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
-import { repeatLine } from '../../virtual/command-line.ts';
+import { trialOptions } from '../../virtual/command-line.ts';
 import { EventLog, type EventLogSummary } from '../../virtual/event-log.ts';
 import { explore, type FailedTrial } from '../../virtual/explore.ts';
 import type { Violation } from '../../virtual/invariants.ts';
@@ -80,7 +81,7 @@ export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode
 async function runOnce(
   trial: VirtualTrial,
   hooks: VirtualHooks,
-  { plan, options, output }: VirtualCommand,
+  { plan, options, output, command, words }: VirtualCommand,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
   const log = new EventLog(await eventStream(options.events));
@@ -101,12 +102,12 @@ async function runOnce(
   const run = { ...result, virtual };
   await writeReports(fleetForms, options.report, run);
   output.data(run);
-  output.line(fleetReport(result));
+  output.line(fleetReport(run));
   const seconds = (user + system) / 1e6;
   output.line(virtualReport({ durationMs: result.durationMs, seconds, logged, violations }));
-  if (hooks.signal.aborted) return exitCodes.interrupted;
-  if (violations.length > 0) return exitCodes.failed;
-  return worstExitCode([fleetExitCode(result, { acceptWith: undefined }), figuresExitCode(result)]);
+  const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
+  output.line(`repeat: ${repeatLine(words, command, repeated)}`);
+  return fleetExitCode(run);
 }
 
 async function eventStream(events: string | undefined): Promise<Writable | undefined> {
@@ -155,7 +156,7 @@ async function exploreSeeds(
       output.progress(`${done} of ${seeds} seeds: the invariants hold`);
     },
   });
-  const line = failed && repeatLine(words, command, failed.trial);
+  const line = failed && repeatLine(words, command, trialOptions(failed.trial));
   output.data({ seeds: tried, ...(failed && { violations: failed.violations, repeat: line }) });
   if (failed && line !== undefined) output.line(failureReport(failed, tried, line));
   else output.line(`${tried} of ${seeds} seeds: the invariants hold`);

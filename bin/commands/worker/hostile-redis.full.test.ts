@@ -266,7 +266,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     expect(forger.count).toBeGreaterThan(50);
     const result = JSON.parse(stdout) as FleetResult;
     expect(result.spread).toEqual({ takeovers: [], lost: [] });
-    expect(result).toMatchObject({ ended: 'duration', funnel: { devices: 2, waiting: 2 } });
+    expect(result).toMatchObject({ ended: 'duration', funnel: { devices: 2, pending: 2 } });
     const events = readFileSync(at('events.ndjson'), 'utf8').trimEnd().split('\n');
     const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
     expect(new Set(withoutNumbers).size).toBe(events.length);

@@ -102,9 +102,9 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
     endMonitor();
     await Promise.all(workers.map((worker) => worker.end()));
     // The server accepts no device.
-    expect(code, stderr).toBe(4);
+    expect(code, stderr).toBe(6);
     const { funnel } = JSON.parse(stdout) as FleetResult;
-    expect(funnel).toMatchObject({ devices: 4, waiting: 4, silent: 0 });
+    expect(funnel).toMatchObject({ devices: 4, pending: 4, noContact: 0 });
     expect(seen.length).toBeGreaterThanOrEqual(4);
     expect(seen).toEqual(seen.map(() => ({ isKnown: true, tenantToken: TENANT_TOKEN })));
     const said = commands.join('\n');

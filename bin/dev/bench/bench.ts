@@ -88,7 +88,7 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
   const failing = result.parts.flatMap(({ rows }) => rows).filter(isFailing);
   for (const { what } of failing)
     output.line(`FAILED: ${what} is below half of its goal in every round`);
-  return failing.length === 0 ? exitCodes.pass : exitCodes.undecided;
+  return failing.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
 async function measured(chosen: readonly string[], quick: boolean): Promise<BenchResult> {

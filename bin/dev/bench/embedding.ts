@@ -47,7 +47,7 @@ for (const [name, all] of Object.entries(times)) {
 }
 output.line(`  node ${process.versions.node}, ${machine()}`);
 const slowest = Math.max(median(times.start ?? []), median(times.stop ?? []));
-process.exitCode = slowest > EACH_MAX_MS ? exitCodes.undecided : exitCodes.pass;
+process.exitCode = slowest > EACH_MAX_MS ? exitCodes.failed : exitCodes.pass;
 
 function shown(ms: number): string {
   return `${ms.toFixed(1).padStart(6)} ms`;

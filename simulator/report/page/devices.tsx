@@ -12,11 +12,11 @@ const PAGE_SIZE = 25;
 
 const tones: Readonly<Record<string, Tone>> = {
   failure: 'bad',
-  silent: 'bad',
+  'no contact': 'bad',
   aborted: 'busy',
-  underway: 'busy',
+  updating: 'busy',
   success: 'good',
-  'already-installed': 'good',
+  'already installed': 'good',
 };
 
 /** A row of the list of devices. */

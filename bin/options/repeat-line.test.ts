@@ -1,0 +1,52 @@
+import { Command, Option } from 'commander';
+import { afterEach, describe, expect, it } from 'vitest';
+import { repeatLine } from './repeat-line.ts';
+import { SecretOption, secretVariables } from './secret-option.ts';
+
+const seed = { own: ['--seed', "it's x"], replaced: ['--seed'] };
+
+function lineOf(words: readonly string[]): string {
+  const command = new Command('simulate')
+    .option('--seed <text>')
+    .option('--devices <count>')
+    .option('--accept')
+    .option('--duration <time>', '', '30s')
+    .addOption(new Option('--url <url>').env('FLEETBED_URL'))
+    .addOption(new SecretOption('--password <text>', '', { variable: secretVariables.password }))
+    .action(() => undefined);
+  command.parse(words, { from: 'user' });
+  return repeatLine(words, command, seed);
+}
+
+describe('the line that repeats a run', () => {
+  afterEach(() => {
+    delete process.env.FLEETBED_URL;
+    delete process.env.FLEETBED_PASSWORD;
+  });
+
+  it.each([
+    [[], ''],
+    [['--devices', '7', '--accept'], '--devices 7 --accept '],
+    [['--seed', 'old', '--devices=7'], '--devices=7 '],
+    [['--seed=old', '--devices', 'a b'], "--devices 'a b' "],
+  ])('has what %j gave, for a shell, with the seed of the run', (words, given) => {
+    expect(lineOf(words)).toBe(`fleetbed simulate ${given}--seed 'it'\\''s x'`);
+  });
+
+  it.each([[['--password', 'secret1']], [['--password=secret1']]])(
+    'leaves out the secret of %j, and names its variable',
+    (words) => {
+      const line = lineOf(['--devices', '2', ...words]);
+      expect(line).not.toContain('secret1');
+      expect(line).toMatch(/--devices 2 --seed .* {2}# needs FLEETBED_PASSWORD$/);
+    },
+  );
+
+  it('has what the environment gave, but for its secrets', () => {
+    process.env.FLEETBED_URL = 'http://127.0.0.1:9';
+    process.env.FLEETBED_PASSWORD = 'secret1';
+    const line = lineOf(['--devices', '2']);
+    expect(line).toContain('--devices 2 --url http://127.0.0.1:9 --seed ');
+    expect(line).not.toContain('secret1');
+  });
+});

@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Bench } from '../testing/bench.ts';
+import { type Answer, PretendServer } from '../testing/pretend-server.ts';
+import { expectApi } from './plan-transport.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function asked(answer: Answer) {
+  const server = await PretendServer.start({ 'get-configuration': () => answer });
+  closers.push(() => server.close());
+  const bench = new Bench(server.baseUrl);
+  closers.push(() => bench.close());
+  return { server, bench, shown: expectApi(bench.transport, bench.clock) };
+}
+
+const html = { 'content-type': 'text/html' };
+
+describe('what answers before a fleet starts', () => {
+  it.each<[string, Answer, RegExp]>([
+    [
+      'a static page',
+      { status: 200, headers: html, body: '<html><title>Welcome to nginx!</title></html>' },
+      /answered 200 with an HTML page \(Welcome to nginx!\); this is not the device API: check --url/,
+    ],
+    [
+      'a page for what is not found',
+      { status: 404, headers: html, body: '<h1>Not Found</h1>' },
+      /answered 404 with an HTML page \(without a title\); this is not the device API/,
+    ],
+    [
+      'a redirect',
+      { status: 301, headers: { location: 'https://other.example/' } },
+      /answered 301, a redirect to https:\/\/other\.example\/.*; use the address that it redirects to/,
+    ],
+  ])('is refused where it is %s, in one sentence', async (_what, answer, sentence) => {
+    const { shown } = await asked(answer);
+    await expect(shown).rejects.toThrow(sentence);
+  });
+
+  it('is refused where there is no answer within five seconds', async () => {
+    const { server, bench, shown } = await asked('silence');
+    const refused = expect(shown).rejects.toThrow('no complete answer within 5000 ms');
+    await server.untilAsked('get-configuration');
+    bench.clock.advance(5000);
+    await refused;
+  });
+
+  it.each([401, 403, 429, 500, 503])(
+    'may be this API where it answers %i without a page',
+    async (status) => {
+      const { shown } = await asked({ status });
+      await expect(shown).resolves.toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { figuresOf, sampleResult } from '../testing/sample-result.ts';
+import { fleetCsv } from './csv.ts';
+
+const phase = {
+  ...{ startMs: 0, endMs: 2000, lateness: figuresOf([0]) },
+  ...{ latencies: sampleResult.latencies, operations: sampleResult.operations },
+};
+
+describe('the CSV of a run', () => {
+  it('has a row for each operation of the run and of each phase, with errors and percentiles', () => {
+    const phases = [{ ...phase, name: 'hold' }];
+    const [head, whole, hold, end] = fleetCsv({ ...sampleResult, phases }).split('\r\n');
+    expect(head).toMatch(/^phase,operation,seconds,requests,requests_per_second,errors,2xx,/);
+    expect(whole).toMatch(/^,post-alerts,4\.234,9,2\.126,2,6,0,1,0,2,1\.\d+,/);
+    expect(hold).toMatch(/^hold,post-alerts,2\.000,9,4\.500,2,/);
+    expect(end).toBe('');
+  });
+
+  it.each([
+    ['a "b", c', '"a ""b"", c",'],
+    ['=1+2', `"'=1+2",`],
+    ['@SUM(1)', `"'@SUM(1)",`],
+    ['two\nlines', '"two\nlines",'],
+  ])('quotes the phase %j, and makes no formula of it', (name, start) => {
+    const csv = fleetCsv({ ...sampleResult, operations: [], phases: [{ ...phase, name }] });
+    expect(csv.slice(csv.indexOf('\r\n') + 2).startsWith(start)).toBe(true);
+  });
+
+  it('leaves percentiles empty where nothing was answered', () => {
+    const csv = fleetCsv({ ...sampleResult, latencies: [] });
+    expect(csv).toMatch(/,,,,,,\r\n$/);
+  });
+});

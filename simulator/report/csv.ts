@@ -1,0 +1,58 @@
+/** Renders the figures of a run as CSV (RFC 4180), a row for each phase and operation, for spreadsheets. */
+import type { FleetResult } from '../result/result.ts';
+import type { Figures, OperationCount, OperationLatency } from '../result/result-figures.ts';
+import { countsOf } from '../result/thresholds-measures.ts';
+
+const columns = [
+  ...['phase', 'operation', 'seconds', 'requests', 'requests_per_second', 'errors'],
+  ...['2xx', '3xx', '4xx', '5xx', 'unanswered'],
+  ...['p50_ms', 'p90_ms', 'p95_ms', 'p99_ms', 'p99.9_ms', 'max_ms'],
+];
+
+interface Measured {
+  readonly phase: string;
+  readonly durationMs: number;
+  readonly latencies: readonly OperationLatency[];
+  readonly operations: readonly OperationCount[];
+}
+
+/** Renders the whole run, whose phase is empty, and then each phase. */
+export function fleetCsv({ durationMs, latencies, operations, phases }: FleetResult): string {
+  const parts: readonly Measured[] = [
+    { phase: '', durationMs, latencies, operations },
+    ...phases.map(({ name, startMs, endMs, ...measured }) => {
+      return { phase: name, durationMs: endMs - startMs, ...measured };
+    }),
+  ];
+  return [columns, ...parts.flatMap(rowsOf)]
+    .map((row) => `${row.map(cell).join(',')}\r\n`)
+    .join('');
+}
+
+function rowsOf({ phase, durationMs, latencies, operations }: Measured): string[][] {
+  return operations.map((row) => {
+    const { exchanges, errors } = countsOf([row], []);
+    const seconds = durationMs / 1000;
+    const perSecond = seconds > 0 ? exchanges / seconds : 0;
+    const statuses = ['2xx', '3xx', '4xx', '5xx'].map((name) => row.answers[name] ?? 0);
+    const figures = latencies.find(({ operation }) => operation === row.operation);
+    return [
+      ...[phase, row.operation, seconds.toFixed(3), String(exchanges), perSecond.toFixed(3)],
+      ...[errors, ...statuses, row.unanswered].map(String),
+      ...millisecondsOf(figures),
+    ];
+  });
+}
+
+/** Empty where no request was answered. */
+function millisecondsOf(figures: Figures | undefined): string[] {
+  if (figures === undefined) return ['', '', '', '', '', ''];
+  const { p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs } = figures;
+  return [p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs].map((ms) => ms.toFixed(3));
+}
+
+/** The name of a phase is any text; a spreadsheet must not take it for a formula. */
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /^[\w.-]*$/.test(safe) ? safe : `"${safe.replaceAll('"', '""')}"`;
+}

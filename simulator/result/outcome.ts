@@ -1,0 +1,361 @@
+/**
+ * What a run has shown: one verdict and what decided it. Headline, text, HTML, JUnit and exit code are
+ * renderings of it, so that no two of them can disagree.
+ */
+import * as v from 'valibot';
+import { operations as contractOperations } from '../../fixtures/contract/operations.ts';
+import { counted } from '../../fixtures/counted.ts';
+import { thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
+import type { FleetResult } from './result.ts';
+import type { Breach } from './result-checks.ts';
+import { noUser } from './result-devices.ts';
+
+/** What one finding says; from the worst on, the first that a run has is its verdict. */
+const states = [
+  'failed',
+  'invalid',
+  'incomplete',
+  'not accepted',
+  'undecided',
+  'passed',
+  'not judged',
+] as const;
+export type FindingState = (typeof states)[number];
+
+/** The verdict on a run. */
+export type Verdict = Exclude<FindingState, 'not judged'> | 'interrupted';
+
+/** One condition on a run, and whether it holds. */
+export interface Finding {
+  readonly state: FindingState;
+  /** The condition, such as `devices reach the server`. */
+  readonly condition: string;
+  /** What was found, in a sentence that is understood alone. */
+  readonly sentence: string;
+  /** The same for the first line of a report; absent where it is not worth naming. */
+  readonly brief?: string;
+  /** One of many requirements: where it was kept, only their number is worth naming. */
+  readonly isRequirement?: true;
+}
+
+/** The outcome of a run. */
+export interface Outcome {
+  readonly verdict: Verdict;
+  /** For example `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
+  readonly headline: string;
+  /** Every condition, in the order of reports. */
+  readonly findings: readonly Finding[];
+}
+
+/** Returns the outcome of a run, or of several processes' runs of one plan. */
+export function outcomeOf(result: FleetResult): Outcome {
+  const findings = [
+    ...reconciliationFindings(result),
+    ...contactFindings(result),
+    ...generatorFindings(result),
+    ...shardFindings(result),
+    ...deploymentFindings(result),
+    ...thresholdFindings(result),
+    ...requirementFindings(result),
+    ...invariantFindings(result),
+  ];
+  const verdict = verdictOf(result, findings);
+  const decisive = findings.filter(({ state }) => state !== 'passed' && state !== 'not judged');
+  // Of a run that has passed, the first line names what holds.
+  const named = decisive.length > 0 ? byState(decisive) : findings;
+  const briefs = [...new Set(named.flatMap(({ brief }) => brief ?? []))];
+  const words = [...briefs, ...unmeasuredWords(result)];
+  const devices = counted(result.funnel.devices, 'device');
+  const headline = [`${devices}: ${verdict.toUpperCase()}`, ...words].join(', ');
+  return { verdict, headline, findings };
+}
+
+function verdictOf({ ended }: FleetResult, findings: readonly Finding[]): Verdict {
+  if (ended === 'interrupted') return 'interrupted';
+  const [worst] = byState(findings.filter(({ state }) => state !== 'not judged'));
+  return worst === undefined || worst.state === 'not judged' ? 'undecided' : worst.state;
+}
+
+/** The worst first. */
+function byState(findings: readonly Finding[]): readonly Finding[] {
+  const rank = ({ state }: Finding): number => states.indexOf(state);
+  return findings.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function reconciliationFindings({ reconciliation, funnel }: FleetResult): readonly Finding[] {
+  const condition = 'reconciliation: server and fleet agree on every device';
+  const { checked, ok, because = 'no reason is known', deploymentsChecked } = reconciliation;
+  if (!checked) {
+    const sentence = `Nothing was reconciled: ${because}.`;
+    // Without a user nobody expects it.
+    if (because === noUser) return [{ condition, state: 'not judged', sentence }];
+    return [{ condition, state: 'undecided', sentence, brief: 'reconciliation not possible' }];
+  }
+  if (!ok) {
+    const differences = counted(differencesIn(reconciliation), 'difference');
+    const rows = differenceWords(reconciliation).join('; ');
+    const sentence = `Reconciliation found ${differences} between devices and server: ${rows}`;
+    const brief = `reconciliation found ${differences}`;
+    return [{ condition, state: 'failed', sentence, brief }];
+  }
+  if (deploymentsChecked === 0) {
+    const sentence = 'Nothing was to be reconciled: there was no deployment.';
+    return [{ condition, state: 'not judged', sentence }];
+  }
+  const sentence = `Server and fleet agree on ${counted(funnel.devices, 'device')}.`;
+  return [{ condition, state: 'passed', sentence, brief: 'reconciliation agrees' }];
+}
+
+function differenceWords({ differences, statistics }: FleetResult['reconciliation']): string[] {
+  return [
+    ...differences.map(
+      ({ deviceIndex, ours, servers }) =>
+        `device ${deviceIndex}: device reports ${ours}, server lists ${servers}`,
+    ),
+    ...statistics.map(
+      ({ status, listed, stated }) => `${status}: the server lists ${listed} and counts ${stated}`,
+    ),
+  ];
+}
+
+/** Returns the number of devices and totals in which the fleet and the server differ. */
+export function differencesIn({ differences, statistics }: FleetResult['reconciliation']): number {
+  return differences.length + statistics.length;
+}
+
+function contactFindings(result: FleetResult): readonly Finding[] {
+  const reach = { condition: 'devices reach the server' };
+  const accept = { condition: 'the server accepts devices' };
+  if (!isAnswered(result)) {
+    const sentence = 'No device got an answer: see the errors by cause.';
+    return [
+      { ...reach, state: 'undecided', sentence, brief: 'no device got an answer' },
+      { ...accept, state: 'not judged', sentence },
+    ];
+  }
+  const reached: Finding = { ...reach, state: 'passed', sentence: 'Devices got answers.' };
+  if (isAnyAccepted(result)) {
+    const sentence = 'Devices were accepted.';
+    return [reached, { ...accept, state: 'passed', sentence }];
+  }
+  const sentence = remedies(result).join(' ');
+  if (isAboutSignIns(result)) return [reached, { ...accept, state: 'not judged', sentence }];
+  const accepted = acceptedByUser(result);
+  const brief =
+    accepted === 0
+      ? 'no device was accepted'
+      : `${counted(accepted, 'device')} accepted, none signed in after that`;
+  return [
+    reached,
+    { ...accept, state: accepted === 0 ? 'not accepted' : 'undecided', sentence, brief },
+  ];
+}
+
+const signIn = contractOperations['post-auth-request'].id;
+const deviceOperations: ReadonlySet<string> = new Set(
+  Object.values(contractOperations).map(({ id }) => id),
+);
+
+function isAnswered({ operations }: FleetResult): boolean {
+  return operations.some(
+    ({ operation, answers }) =>
+      deviceOperations.has(operation) && Object.values(answers).some((count) => count > 0),
+  );
+}
+
+/** One that is pending at the end, or off, may have been accepted for a while. */
+function isAnyAccepted({ funnel, operations }: FleetResult): boolean {
+  const { devices, pending, off, noContact } = funnel;
+  if (pending + off + noContact < devices) return true;
+  return operations.some(
+    ({ operation, answers }) => deviceOperations.has(operation) && (answers['2xx'] ?? 0) > 0,
+  );
+}
+
+/** Auth sets that the user of the run has accepted; its devices may not have asked again since. */
+function acceptedByUser({ operations }: FleetResult): number {
+  const accepts = operations.find(({ operation }) => operation === 'set-auth-set-status');
+  return accepts?.answers['2xx'] ?? 0;
+}
+
+/** A run whose thresholds measure nothing but sign-ins needs no accepted device. */
+function isAboutSignIns({ thresholds }: FleetResult): boolean {
+  const texts = thresholds.map(({ threshold }) => threshold);
+  // A result that was read from a file may have any text there.
+  if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
+  return texts.every((text) => {
+    const { subject } = thresholdOf(text);
+    const measured = 'operations' in subject ? subject.operations : [];
+    return measured.length > 0 && measured.every((operation) => operation === signIn);
+  });
+}
+
+/** Returns what to do about pending devices: those of a run without a user, and a whole fleet. */
+export function remedies(result: FleetResult): string[] {
+  const { reconciliation, funnel } = result;
+  if (reconciliation.because === noUser && funnel.pending > 0) {
+    return [acceptanceHint(funnel.pending)];
+  }
+  if (!isAnswered(result) || isAnyAccepted(result)) return [];
+  const accepted = acceptedByUser(result);
+  if (accepted > 0) {
+    return [
+      `The user accepted ${counted(accepted, 'device')}, and none signed in before the end: ` +
+        'let it run longer, or poll more often (--poll).',
+    ];
+  }
+  return ['No device was accepted with --accept: see the errors below, or let it run longer.'];
+}
+
+/** Returns the remedy for devices that wait to be accepted. */
+export function acceptanceHint(pending: number): string {
+  const are = pending === 1 ? 'is' : 'are';
+  return (
+    `${counted(pending, 'device')} ${are} not accepted: run with --accept and --password or ` +
+    '--token, or run: fleetbed accept --all; if it finds none, check that --url is the API of devices'
+  );
+}
+
+function generatorFindings({ validity, generator }: FleetResult): readonly Finding[] {
+  const condition = 'the load generator is not the limit';
+  if (validity === 'valid') {
+    return [{ condition, state: 'passed', sentence: 'The load generator was not the limit.' }];
+  }
+  if (validity === 'not-judged') {
+    const { due } = generator.schedule;
+    const sentence = `The load generator was not judged: only ${counted(due, 'poll')} were due.`;
+    return [{ condition, state: 'not judged', sentence }];
+  }
+  const sentence = `The load generator was the limit: ${generator.reasons.join('; ')}`;
+  return [{ condition, state: 'invalid', sentence, brief: 'limited by the load generator' }];
+}
+
+/** Of the devices of a lost shard nothing is known. */
+function shardFindings({ spread }: FleetResult): readonly Finding[] {
+  if (spread === undefined) return [];
+  const condition = 'every shard comes to its end';
+  const { lost } = spread;
+  if (lost.length === 0) return [{ condition, state: 'passed', sentence: 'No shard was lost.' }];
+  const rows = lost.map(({ shard, because }) => `shard ${shard} was lost (${because})`).join('; ');
+  const brief = `${counted(lost.length, 'shard')} lost`;
+  return [
+    { condition, state: 'incomplete', sentence: `Part of the fleet is unknown: ${rows}`, brief },
+  ];
+}
+
+/** What a lost worker measured after its last word is in no figure. */
+function unmeasuredWords(result: FleetResult): string[] {
+  const share = unmeasuredShare(result);
+  return share > 0 ? [`${(100 * share).toFixed(1)}% of the run was not measured`] : [];
+}
+
+/** Returns the share of the time of all devices that no figure is about, from 0 to 1. */
+export function unmeasuredShare({ spread, plan, durationMs }: FleetResult): number {
+  return (spread?.missingDeviceMs ?? 0) / (plan.devices * durationMs || 1);
+}
+
+/** Ends that come before the one that was asked for with `--until`. */
+const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations']);
+
+/** A deployment that nobody installed shows nothing, whatever else held. */
+function deploymentFindings(result: FleetResult): readonly Finding[] {
+  const { plan, funnel, ended } = result;
+  if (ended === 'interrupted' || !isAnswered(result) || !isAnyAccepted(result)) return [];
+  const findings: Finding[] = [];
+  const isMeantToEnd = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
+  if (plan.deploy !== undefined && !isMeantToEnd) {
+    const condition = 'the deployment updates devices';
+    const updated = funnel.success + funnel.alreadyInstalled;
+    if (updated > 0) {
+      const sentence = `${counted(updated, 'device')} have ${plan.deploy}.`;
+      findings.push({ condition, state: 'passed', sentence });
+    } else {
+      const sentence = `No device was updated to ${plan.deploy}: ${whyNot(result)}`;
+      findings.push({ condition, state: 'undecided', sentence, brief: 'no device was updated' });
+    }
+  }
+  if (plan.until === 'settled' && cutShort.has(ended)) {
+    const condition = 'every device finishes a deployment';
+    const sentence = 'The run was over before every device had finished a deployment.';
+    findings.push({ condition, state: 'undecided', sentence, brief: 'not settled in time' });
+  }
+  return findings;
+}
+
+function whyNot({ funnel, reconciliation, plan }: FleetResult): string {
+  const { withoutArtifact } = reconciliation;
+  if (withoutArtifact > 0) {
+    return (
+      `no artifact of that name fits ${counted(withoutArtifact, 'device')}; check its device ` +
+      `types (the fleet's is ${plan.deviceType}) and its dependencies.`
+    );
+  }
+  if (funnel.offered === 0) return 'none was offered it; let it run longer.';
+  const { offered, failure, aborted, updating } = funnel;
+  return (
+    `of ${counted(offered, 'device')} that were offered it, ${failure} failed, ${aborted} were ` +
+    `aborted and ${updating} are updating; see the errors by cause.`
+  );
+}
+
+/** Figures that are not valid fail no threshold. */
+function thresholdFindings({ thresholds, validity }: FleetResult): readonly Finding[] {
+  const count = (wanted: string): number =>
+    thresholds.filter(({ verdict }) => verdict === wanted).length;
+  const all = counted(thresholds.length, 'threshold');
+  const briefs = {
+    met: `${all} met`,
+    missed: `${count('missed')} of ${all} missed`,
+    undecided: `${count('undecided')} of ${all} undecided`,
+  };
+  const missed = validity === 'invalid' ? 'invalid' : 'failed';
+  const stateOf = { met: 'passed', missed, undecided: 'undecided' } as const;
+  return thresholds.map(({ threshold, verdict, observed }) => ({
+    condition: `threshold: ${threshold}`,
+    state: stateOf[verdict],
+    sentence: `Threshold ${threshold} ${verdict}: ${observed}`,
+    brief: briefs[verdict],
+  }));
+}
+
+function requirementFindings({ checks }: FleetResult): readonly Finding[] {
+  if (checks === undefined) return [];
+  const { requirements } = checks;
+  const broken = requirements.filter((row) => row.broken > 0).length;
+  const brief = `${counted(broken, 'requirement')} broken`;
+  const isRequirement = true;
+  const rows = requirements.map((row): Finding => {
+    const condition = `requirement ${row.requirement}: ${row.sentence}`;
+    if (row.judged === 0) {
+      const sentence = `No watched request tested ${row.requirement}.`;
+      return { condition, state: 'not judged', sentence, isRequirement };
+    }
+    if (row.broken === 0) {
+      const sentence = `The server kept ${row.requirement} ${row.judged} times.`;
+      return { condition, state: 'passed', sentence, isRequirement };
+    }
+    const times = `${row.broken} of ${row.judged} times`;
+    const first = row.firstBreach && `, first at ${breachWords(row.firstBreach)}`;
+    const sentence = `The server broke ${row.requirement} ${times}${first ?? ''}`;
+    return { condition, state: 'failed', sentence, brief, isRequirement };
+  });
+  if (requirements.some(({ judged }) => judged > 0)) return rows;
+  const condition = 'watched requests test requirements';
+  const sentence = 'No requirement was tested by the watched devices.';
+  return [...rows, { condition, state: 'undecided', sentence, brief: 'no requirement tested' }];
+}
+
+function breachWords({ requestsPerSecond, expected, seen }: Breach): string {
+  const rate = Math.round(requestsPerSecond * 10) / 10;
+  return `${rate} requests/s: expected ${expected}, received ${seen}`;
+}
+
+function invariantFindings({ virtual }: FleetResult): readonly Finding[] {
+  if (virtual === undefined) return [];
+  const condition = 'the invariants of virtual time hold';
+  const { violations } = virtual;
+  if (violations.length === 0) return [{ condition, state: 'passed', sentence: 'They hold.' }];
+  const brief = `${counted(violations.length, 'invariant')} broken`;
+  const sentence = violations.map(({ invariant, said }) => `${invariant}: ${said}`).join('; ');
+  return [{ condition, state: 'failed', sentence, brief }];
+}
