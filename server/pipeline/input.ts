@@ -56,9 +56,13 @@ function checkedQuery(
 }
 
 /** Returns the checked body as the handler receives it. */
-export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
-  const excess = excessOf(raw);
-  if (excess !== undefined) return refuse.tooManyValues(excess, limits.bodyValuesMax);
+export function readJson(
+  schema: v.GenericSchema,
+  raw: Buffer,
+  valuesMax: number = limits.bodyValuesMax,
+): { body: unknown } | Refusal {
+  const excess = excessOf(raw, valuesMax);
+  if (excess !== undefined) return refuse.tooManyValues(excess, valuesMax);
   let text: string;
   let given: unknown;
   try {
@@ -77,8 +81,10 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
 }
 
 /** Why a body holds too many values to be parsed; nothing where it does not. */
-export function excessOf(raw: Buffer): string | undefined {
-  const { bodyValuesMax: valuesMax } = limits;
+export function excessOf(
+  raw: Buffer,
+  valuesMax: number = limits.bodyValuesMax,
+): string | undefined {
   // A value takes a byte and a comma; a shorter text cannot hold too many.
   if (raw.length < valuesMax) return undefined;
   return jsonExcess(raw, { depthMax: Number.POSITIVE_INFINITY, valuesMax });
