@@ -110,7 +110,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 const expectations: Readonly<Record<number, string>> = {
-  408: 'a request that has arrived whole within the time limit of the server',
+  408: 'headers within 20 s, and a body that does not stall',
   431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
 };
 
