@@ -1,7 +1,9 @@
 /**
  * Checks parameters, query and body against the operation's shapes; the first fault becomes a 400.
  */
+
 import * as v from 'valibot';
+import { firstCharacters } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
@@ -183,7 +185,7 @@ export function problemOf(
   const path = keys.slice(0, object).join('.');
   const place = path === '' ? '' : `${names[path] ?? path}: `;
   const sentence = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
-  return `${place}${sentence}`.slice(0, PROBLEM_MAX_CHARACTERS);
+  return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
 }
 
 /** A fault quotes the input; the quotation must not grow with it. */

@@ -2,6 +2,7 @@
  * Stored things as the management API shows them. Members that are undefined are no part of the
  * JSON that is made of them.
  */
+import { charactersIn, firstCharacters } from '../../../fixtures/characters.ts';
 import type {
   Deployment,
   DeploymentDevice,
@@ -108,7 +109,7 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
 function withheld(configuration: Readonly<Record<string, string>>): string {
   const cut = Object.entries(configuration).map(([name, value]) => [
     name,
-    value.length > 3 ? `${value.slice(0, 3)}...<omitted>` : value,
+    charactersIn(value) > 3 ? `${firstCharacters(value, 3)}...<omitted>` : value,
   ]);
   return Buffer.from(JSON.stringify(Object.fromEntries(cut))).toString('base64');
 }
