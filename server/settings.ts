@@ -1,5 +1,6 @@
 /** The server's settings: one table, from which type, defaults, checks, options and guide are made. */
 
+import { charactersIn } from '../fixtures/characters.ts';
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
@@ -20,7 +21,6 @@ export type LogLevel = (typeof logLevels)[number];
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;
 const PROVISIONING_DELAY_MAX_MS = 3_600_000;
 const DEVICE_LIMIT_MAX = 1_000_000;
-const PASSWORD_MIN_CHARACTERS = 8;
 const JOURNAL_ENTRIES_MAX = 1_000_000;
 const JOURNAL_BYTES_MIN = 65_536;
 const JOURNAL_BYTES_MAX = 4_294_967_296;
@@ -51,7 +51,7 @@ const listening = inGroup('Listening', {
   },
   trustProxy: {
     flag: '--trust-proxy',
-    help: 'build links from X-Forwarded-Host and X-Forwarded-Proto',
+    help: 'build links from X-Forwarded-Host, X-Forwarded-Proto and X-Forwarded-Prefix',
     ...offSwitch,
   },
 } as const satisfies UngroupedRows);
@@ -72,9 +72,9 @@ const users = inGroup('Users and devices', {
     help: 'password of the first user, at least 8 characters (default: random)',
     cli: { kind: 'admin-password' },
     problem: (password: string) =>
-      password.length >= PASSWORD_MIN_CHARACTERS
+      charactersIn(password) >= limits.passwordMinCharacters
         ? undefined
-        : `the admin password must have at least ${PASSWORD_MIN_CHARACTERS} characters`,
+        : `the admin password must have at least ${limits.passwordMinCharacters} characters`,
   },
   autoAccept: {
     flag: '--auto-accept',
