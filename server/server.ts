@@ -21,7 +21,12 @@ import { type Log, openLog } from './pipeline/log.ts';
 import { openServices } from './pipeline/open-services.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
 import type { Services } from './pipeline/services.ts';
-import { completeConnectionLimits, completeSettings, type Settings } from './settings.ts';
+import {
+  completeConnectionLimits,
+  completeSettings,
+  connectionLimitsOf,
+  type Settings,
+} from './settings.ts';
 import { stateError } from './store/engine/state-error.ts';
 import { rethrowUnlessDiskError, storageProblem } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
@@ -144,10 +149,10 @@ function openControl(controlled: Controlled) {
   const { services, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
   const { tokens, random, underway, turns } = services;
-  const { host, controlPort: port, connectionLimits } = settings;
+  const { host, controlPort: port } = settings;
   return startControl({
     ...rest,
-    ...{ host, port, connectionLimits },
+    ...{ host, port, connectionLimits: connectionLimitsOf(settings) },
     ...{ tenants, outbox, log, storageErrors, clock, underway, turns },
     management: { internalApi, tokens, random, clock },
     variationSeed: settings.variationSeed,

@@ -1,5 +1,6 @@
 /** The server's settings: one table, from which type, defaults, checks, options and guide are generated. */
 
+import { charactersIn } from '../fixtures/characters.ts';
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
@@ -20,10 +21,12 @@ export type LogLevel = (typeof logLevels)[number];
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;
 const PROVISIONING_DELAY_MAX_MS = 3_600_000;
 const DEVICE_LIMIT_MAX = 1_000_000;
-const PASSWORD_MIN_CHARACTERS = 8;
 const JOURNAL_ENTRIES_MAX = 1_000_000;
 const JOURNAL_BYTES_MIN = 65_536;
 const JOURNAL_BYTES_MAX = 4_294_967_296;
+const TRANSFER_IDLE_MIN_MS = 1000;
+const TRANSFER_IDLE_MAX_MS = 86_400_000;
+const TRANSFER_RATE_MAX = 1_000_000_000;
 const RATE_REQUESTS_MAX = 1_000_000;
 const RATE_WINDOW_MAX_SECONDS = 86_400;
 
@@ -48,7 +51,7 @@ const listening = inGroup('Listening', {
   },
   trustProxy: {
     flag: '--trust-proxy',
-    help: 'build links from X-Forwarded-Host and X-Forwarded-Proto',
+    help: 'build links from X-Forwarded-Host, X-Forwarded-Proto and X-Forwarded-Prefix',
     ...offSwitch,
   },
 } as const satisfies UngroupedRows);
@@ -69,9 +72,9 @@ const users = inGroup('Users and devices', {
     help: 'password of the first user, at least 8 characters (default: random)',
     cli: { kind: 'admin-password' },
     problem: (password: string) =>
-      password.length >= PASSWORD_MIN_CHARACTERS
+      charactersIn(password) >= limits.passwordMinCharacters
         ? undefined
-        : `the admin password must have at least ${PASSWORD_MIN_CHARACTERS} characters`,
+        : `the admin password must have at least ${limits.passwordMinCharacters} characters`,
   },
   autoAccept: {
     flag: '--auto-accept',
@@ -174,6 +177,20 @@ const bounds = inGroup('Limits', {
     cli: { kind: 'rate-limit' },
     problem: rateLimitFault,
   },
+  transferIdleMs: {
+    flag: '--transfer-idle <duration>',
+    help: 'end a transfer that stalls for so long, such as 30s or 5m',
+    cli: { kind: 'duration' },
+    default: { value: 60_000, shown: '60s' },
+    problem: wholeNumberProblem('transferIdleMs', TRANSFER_IDLE_MIN_MS, TRANSFER_IDLE_MAX_MS),
+  },
+  transferRateMin: {
+    flag: '--transfer-rate-min <bytes>',
+    help: 'end a transfer that is slower on average over that time, in bytes per second; 0: none',
+    cli: { kind: 'count', min: 0, max: TRANSFER_RATE_MAX },
+    default: { value: 100 },
+    problem: wholeNumberProblem('transferRateMin', 0, TRANSFER_RATE_MAX),
+  },
 } as const satisfies UngroupedRows);
 
 const records = inGroup('Journal and log', {
@@ -224,11 +241,11 @@ export interface RateLimit {
 export interface ConnectionLimits {
   /** From the connection, or the first byte of a later request, to the end of its headers. */
   readonly headersMaxMs: number;
-  /** From there to the end of the request's body; as long as an upload may take. */
-  readonly requestMaxMs: number;
-  /** Maximum time in which a client reads nothing of an answer. */
-  readonly unreadMaxMs: number;
-  /** How often a listener checks for requests that take too long. */
+  /** Maximum time in which a client sends nothing of a body, or reads nothing of an answer. */
+  readonly transferIdleMs: number;
+  /** Bytes per second that a client sends or reads at least, on average over that time. */
+  readonly transferRateMin: number;
+  /** How often a listener checks for requests and transfers that take too long. */
   readonly checkMs: number;
   /** Maximum length of the request line and all headers together. */
   readonly headersMaxBytes: number;
@@ -282,8 +299,8 @@ export function rateLimitFault({ requests, windowSeconds }: RateLimit): string |
 
 const defaultConnectionLimits: ConnectionLimits = {
   headersMaxMs: 20_000,
-  requestMaxMs: 300_000,
-  unreadMaxMs: 60_000,
+  transferIdleMs: defaultSettings.transferIdleMs,
+  transferRateMin: defaultSettings.transferRateMin,
   checkMs: 5000,
   headersMaxBytes: 16_384,
   connectionsMax: 50_000,
@@ -298,6 +315,12 @@ export function completeConnectionLimits(
   given: Partial<ConnectionLimits> | undefined,
 ): ConnectionLimits {
   return { ...defaultConnectionLimits, ...given };
+}
+
+/** The limits of a listener of a server with these settings. */
+export function connectionLimitsOf(settings: Settings): ConnectionLimits {
+  const { transferIdleMs, transferRateMin, connectionLimits } = settings;
+  return completeConnectionLimits({ transferIdleMs, transferRateMin, ...connectionLimits });
 }
 
 function wholeNumberProblem(name: string, least: number, most: number) {

@@ -20,9 +20,13 @@ describe('settings of TLS', () => {
   it.each<[TlsSettings, string]>([
     [{ certFile: 'cert.pem' }, 'TLS has a certificate file but no key file; give both'],
     [{ keyFile: 'key.pem' }, 'TLS has a key file but no certificate file; give both'],
-    [{ ...own, names: ['a.test'] }, 'the names come from the certificate file'],
-    [{ ...own, gallery: true }, 'the gallery requires the test CA; leave out the gallery'],
-    [{ ...own, caKeepFile: 'ca.pem' }, 'there is no test CA to keep; leave out its file'],
+    [{ ...own, names: ['a.test'] }, 'names are those of the certificate file'],
+    [{ ...own, gallery: true }, 'the gallery is made with the test CA'],
+    [{ ...own, caKeepFile: 'ca.pem' }, 'there is no test CA to keep'],
+    [
+      { certFile: 'c', keyFile: 'k', keyType: 'ec' },
+      'TLS with a certificate file of its own: the type of the key is that of the key file',
+    ],
     [{ names: [''] }, 'TLS name "" must be a host name such as update.example.com'],
     [{ names: ['a.test', 'https://a.test'] }, 'TLS name "https://a.test" must be'],
     [{ names: ['a.test:443'] }, 'an IP address without a port'],

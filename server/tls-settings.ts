@@ -41,6 +41,12 @@ export const tlsRows = inGroup('TLS', {
     help: 'keep the test CA and its private key in this PEM file across restarts',
     cli: { kind: 'text' },
   },
+  /** Of the server's own certificate; the test CA signs by RSA. */
+  keyType: {
+    flag: '--tls-key-type <type>',
+    help: 'key of the certificate by the test CA: rsa (default), or ec for P-256',
+    cli: { kind: 'choices', of: ['rsa', 'ec'] },
+  },
   gallery: {
     flag: '--tls-gallery',
     help: 'listen on extra ports with broken TLS, one for each kind of error',
@@ -53,17 +59,17 @@ export type TlsSettings = ValuesOf<typeof tlsRows>;
 
 /** Returns a sentence about the first invalid setting; nothing when all are valid. */
 export function tlsSettingsFault(tls: TlsSettings): string | undefined {
-  const { names = [], certFile, keyFile, caKeepFile, gallery = false } = tls;
+  const { names = [], certFile, keyFile, caKeepFile, keyType, gallery = false } = tls;
   if ((certFile === undefined) !== (keyFile === undefined)) {
     const [given, missing] =
       certFile === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
     return `TLS has a ${given} file but no ${missing} file; give both, or neither for a test CA`;
   }
   if (certFile !== undefined) {
-    if (names.length > 0)
-      return alone('the names come from the certificate file; leave out the TLS names');
-    if (gallery) return alone('the gallery requires the test CA; leave out the gallery');
-    if (caKeepFile !== undefined) return alone('there is no test CA to keep; leave out its file');
+    if (names.length > 0) return alone('names are those of the certificate file; leave them out');
+    if (gallery) return alone('the gallery is made with the test CA');
+    if (keyType !== undefined) return alone('the type of the key is that of the key file');
+    if (caKeepFile !== undefined) return alone('there is no test CA to keep');
   }
   if (names.length > certificateNamesMax) {
     return `a TLS certificate can have at most ${certificateNamesMax} names, not ${names.length}`;

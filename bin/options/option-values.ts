@@ -2,7 +2,10 @@
  * Parsers of option values. Each returns a typed value for a text of the command line, or throws an
  * error that says what is accepted; commander prefixes it with the option's name and the value.
  */
+
 import { InvalidArgumentError } from 'commander';
+import { charactersIn } from '../../fixtures/characters.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { durationMs as millisecondsOf } from '../../fixtures/duration.ts';
@@ -11,7 +14,6 @@ import { type RateLimit, rateLimitFault } from '../../server/settings.ts';
 const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
-const PASSWORD_MIN_CHARACTERS = 8;
 
 /** Shares by name; only their proportions count. */
 export type Weights = Readonly<Record<string, number>>;
@@ -189,8 +191,8 @@ export function redisUrl(text: string): string {
 
 /** A password that the server accepts. */
 export function adminPassword(text: string): string {
-  if (text.length >= PASSWORD_MIN_CHARACTERS) return text;
-  throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_MIN_CHARACTERS} characters.`);
+  if (charactersIn(text) >= limits.passwordMinCharacters) return text;
+  throw new InvalidArgumentError(`Accepted: at least ${limits.passwordMinCharacters} characters.`);
 }
 
 /** A parser of `FORM=FILE` with one of these forms, each at most once. */

@@ -2,6 +2,7 @@
  * A run's result as one page that loads nothing: the facts as data, shown by the script of `page/`.
  * Whatever a target has said stays text.
  */
+import { charactersIn, firstCharacters } from '../../fixtures/characters.ts';
 import { embeddedJson, reportPage } from '../../fixtures/markup.ts';
 import type { Comparison } from '../result/compare.ts';
 import type { Coverage } from '../result/coverage.ts';
@@ -171,6 +172,6 @@ function shortBody(body: string | undefined): { readonly body?: string } {
 }
 
 function short(text: string, most: number): string {
-  const more = text.length - most;
-  return more <= 0 ? text : `${text.slice(0, most)}<${more} more in the JSON report>`;
+  const more = charactersIn(text) - most;
+  return more <= 0 ? text : `${firstCharacters(text, most)}<${more} more in the JSON report>`;
 }

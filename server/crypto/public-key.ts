@@ -2,7 +2,9 @@
  * Reads a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only. Spec:
  * AuthRequest
  */
+
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { charactersIn } from '../../fixtures/characters.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { keyAlgorithms } from './device-signature.ts';
 
@@ -57,7 +59,7 @@ function readPlainEd25519(text: string): PublicKey | undefined {
 }
 
 function parse(text: string): PublicKey | UnusableKey {
-  if (text.length > TEXT_MAX_CHARACTERS) {
+  if (charactersIn(text) > TEXT_MAX_CHARACTERS) {
     return { because: `has more than ${TEXT_MAX_CHARACTERS} characters` };
   }
   const [, label] = pemBlock.exec(text.trim()) ?? [];

@@ -1,4 +1,5 @@
 /** What was wrong with a refused request: the same facts for the explanation and the journal. */
+import { charactersIn } from '../../fixtures/characters.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { expectationIn } from '../../fixtures/shape-sentences.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
@@ -104,7 +105,7 @@ function measured(
   const value = bodyAt(asked, keys);
   if (typeof value === 'string') {
     const isBytes = unit === 'bytes';
-    const count = isBytes ? Buffer.byteLength(value) : [...value].length;
+    const count = isBytes ? Buffer.byteLength(value) : charactersIn(value);
     return `${count} ${isBytes ? unit : 'characters'}`;
   }
   if (typeof value !== 'object' || value === null) return undefined;

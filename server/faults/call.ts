@@ -79,7 +79,7 @@ export class Call {
   }
 
   get json(): unknown {
-    return jsonOf(this.raw);
+    return jsonOf(this.raw, this.operation.bodyValuesMax);
   }
 
   #seenDevice(): SeenDevice | undefined {
@@ -113,8 +113,8 @@ function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
 }
 
 /** The value of a JSON body; undefined when it is absent, not JSON, or refused unread. */
-export function jsonOf(raw: Buffer | undefined): unknown {
-  return raw && excessOf(raw) === undefined ? parsedJson(raw.toString()) : undefined;
+export function jsonOf(raw: Buffer | undefined, valuesMax?: number): unknown {
+  return raw && excessOf(raw, valuesMax) === undefined ? parsedJson(raw.toString()) : undefined;
 }
 
 const FRACTION_STEPS = 2 ** 48;

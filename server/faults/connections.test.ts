@@ -41,17 +41,18 @@ async function configure(): Promise<Reply> {
 }
 
 /** The same over a bare connection, which is kept open. */
-async function askRaw(): Promise<Socket> {
+const getRequest = () =>
+  rawRequest(`GET ${operations['get-configuration'].path}`, [
+    'Host: test',
+    `Authorization: Bearer ${device.token}`,
+    'Connection: keep-alive',
+  ]);
+
+async function askRaw(request = getRequest()): Promise<Socket> {
   const { hostname, port } = new URL(server.baseUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   sockets.push(socket);
-  socket.write(
-    rawRequest(`GET ${operations['get-configuration'].path}`, [
-      'Host: test',
-      `Authorization: Bearer ${device.token}`,
-      'Connection: keep-alive',
-    ]),
-  );
+  socket.write(request);
   return socket;
 }
 
@@ -302,6 +303,19 @@ describe('a body', () => {
     const { headers, body } = readReply(await received(socket, /!!!!!/));
     expect(body.length).toBe(Number(headers['content-length']) + 5);
     expect(body.slice(0, -5)).toBe(JSON.stringify(configured));
+  });
+
+  it('of an answer 204 is over-long: bytes follow, though it has no body', async () => {
+    const put = { operation: 'put-configuration' };
+    await plan(server, { match: put, act: { kind: 'over-long', extraBytes: 5 } });
+    const headersOf = [
+      ...['Host: test', 'Connection: keep-alive', `Authorization: Bearer ${device.token}`],
+      ...['Content-Type: application/json', 'Content-Length: 2'],
+    ];
+    const line = `PUT ${operations['put-configuration'].path}`;
+    const socket = await askRaw(rawRequest(line, headersOf, '{}'));
+    const { status, headers, body } = readReply(await received(socket, /!!!!!/));
+    expect([status, headers['content-length'], body]).toEqual([204, undefined, '!!!!!']);
   });
 
   it('comes in malformed chunks', async () => {

@@ -1,5 +1,6 @@
 /** The planned faults of a tenant: which one a request gets, and how often each has fired. */
 
+import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import type { Phase } from './actions/action.ts';
@@ -166,11 +167,15 @@ export class FaultPlans {
     );
   }
 
-  /** The fault for this request, if any; called once for each. Every matching rule counts it. */
-  choose(call: Call): ChosenFault | undefined {
+  /**
+   * The fault for this request, if any; called once for each. Every matching rule counts it, but
+   * for those whose time it is not.
+   * @param nowMs the tenant's time
+   */
+  choose(call: Call, nowMs: number): ChosenFault | undefined {
     let chosen: ChosenFault | undefined;
     for (const counted of this.#rules.values()) {
-      if (!matches(counted.rule, call)) continue;
+      if (!isItsTime(counted.rule, nowMs) || !matches(counted.rule, call)) continue;
       const fate = counted.fateOf(call);
       if (fate !== undefined) {
         if (fate !== 'pass') chosen ??= repeated(counted, fate);
@@ -232,6 +237,12 @@ function matches({ match, act }: Rule, call: Call): boolean {
   if (fleet !== undefined && !isInShare(fleet, call.identity)) return false;
   // Calls that the action does not apply to do not count; the steps of a script differ in that.
   return act === undefined || applies(act, call);
+}
+
+/** Whether the rule holds now: from its first moment, included, until its last one, excluded. */
+function isItsTime({ from, until }: Rule, nowMs: number): boolean {
+  if (from !== undefined && nowMs < timestampMs(from)) return false;
+  return until === undefined || nowMs < timestampMs(until);
 }
 
 function isInShare(fleet: { share: number; seed: string }, identity: string | undefined): boolean {

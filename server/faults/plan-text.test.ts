@@ -178,7 +178,7 @@ describe('a plan that is refused', () => {
     [
       'too long a text',
       `# ${'x'.repeat(262_144)}`,
-      'line 1, column 1: the plan has more than 262144 characters',
+      'line 1, column 1: the plan has more than 262144 bytes',
     ],
   ])('says where: %s', (_, text, sentence) => {
     expect(problemsIn(text)[0]).toContain(sentence);

@@ -1,10 +1,9 @@
 /** Reads a plan from YAML or JSON, and locates each fault in the text. */
-import { toJsonSchema } from '@valibot/to-json-schema';
+import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
 import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
 import { documentedPlanShape, planShape, type Rule } from './rule.ts';
 
-/** Maximum length of a fault plan in characters. */
-const PLAN_MAX_CHARACTERS = 262_144;
+const PLAN_MAX_BYTES = 262_144;
 
 /** The rules of a plan, or what is wrong in it. */
 export type ReadPlan =
@@ -13,8 +12,8 @@ export type ReadPlan =
 
 /** Reads a plan; `isTaken` is true for ids in use. */
 export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {
-  if (text.length > PLAN_MAX_CHARACTERS) {
-    const message = `the plan has more than ${PLAN_MAX_CHARACTERS} characters`;
+  if (Buffer.byteLength(text) > PLAN_MAX_BYTES) {
+    const message = `the plan has more than ${PLAN_MAX_BYTES} bytes`;
     return { problems: [{ line: 1, column: 1, message }] };
   }
   const read = readYaml(text, planShape);
@@ -37,6 +36,5 @@ export function problemText({ line, column, message }: YamlProblem): string {
 
 /** The JSON Schema of plans. */
 export function planSchema(): object {
-  const schema = toJsonSchema(documentedPlanShape, { errorMode: 'ignore', typeMode: 'input' });
-  return { title: 'Planned faults of fleetbed', ...schema };
+  return { title: 'Planned faults of fleetbed', ...jsonSchemaOf(documentedPlanShape) };
 }

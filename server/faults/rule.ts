@@ -1,6 +1,7 @@
 /** The shapes of a plan: what each rule matches, when and how often it acts, and what it does. */
 import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
+import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { type Action, phases, textUpTo, whole } from './actions/action.ts';
 import { actions, readyActions } from './actions/actions.ts';
@@ -125,6 +126,8 @@ function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
         v.maxLength(STEPS_MAX, `must hold at most ${STEPS_MAX} steps`),
       ),
     ),
+    from: v.optional(timestamp),
+    until: v.optional(timestamp),
     countPer: v.optional(v.picklist(['tenant', 'device'], 'must be tenant or device'), 'tenant'),
     countBy: v.optional(
       v.picklist(['request', 'request-id'], 'must be request or request-id'),
@@ -179,7 +182,10 @@ export type Times = NonNullable<Rule['times']>;
 function problemOf(
   rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
 ): { key: string; message: string } | undefined {
-  const { act, script, when, times } = rule;
+  const { act, script, when, times, from, until } = rule;
+  if (from !== undefined && until !== undefined && timestampMs(until) <= timestampMs(from)) {
+    return { key: 'until', message: 'must be later than from' };
+  }
   if ((act === undefined) === (script === undefined)) {
     return { key: act ? 'script' : 'act', message: 'must have either act or script' };
   }

@@ -44,7 +44,7 @@ export class FaultTransform implements ResponseTransform {
     const { store } = tenant;
     const requestIdHeader = names.requestId;
     const call = new Call({ operation, exchange, caller, raw, store, requestIdHeader });
-    const fault = plans.choose(call);
+    const fault = plans.choose(call, tenant.clock.now());
     if (!fault) return undefined;
     context.moveTo(tenant);
     exchange.record.deviceId = caller.device?.id;

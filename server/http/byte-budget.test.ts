@@ -23,7 +23,7 @@ beforeAll(async () => {
   const connectionLimits = {
     underwayMaxBytes: MOST,
     headersMaxMs: 2000,
-    requestMaxMs: 2000,
+    transferIdleMs: 2000,
     checkMs: 20,
     discardMaxMs: 200,
   };

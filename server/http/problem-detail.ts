@@ -1,7 +1,9 @@
 /**
  * Describes malformed input in an explanation: where it is, what is expected, and what was sent.
  */
+
 import * as v from 'valibot';
+import { firstCharacters, shortened } from '../../fixtures/characters.ts';
 import {
   arrayForObject,
   expectationIn,
@@ -48,7 +50,7 @@ export function shapeDetail(
   const value = last?.origin === 'key' ? last.key : last ? last.value : issue.input;
   return {
     path: placeAt(place, keys, names),
-    ...(expected !== undefined && { expected: expected.slice(0, SHOWN_MAX_CHARACTERS) }),
+    ...(expected !== undefined && { expected: firstCharacters(expected, SHOWN_MAX_CHARACTERS) }),
     actual: isMissing ? 'nothing' : isSecret ? masked : shown(value),
   };
 }
@@ -71,11 +73,11 @@ function missingIssue(schema: v.GenericSchema, keys: readonly Key[]) {
 /** Returns a value as JSON on one line; reads only its beginning, however large or deep it is. */
 export function shown(value: unknown): string {
   const text = maskText(JSON.stringify(beginningOf(value, SHOWN_LEVELS)) ?? String(value));
-  return text.length <= SHOWN_MAX_CHARACTERS ? text : `${text.slice(0, SHOWN_MAX_CHARACTERS)}…`;
+  return shortened(text, SHOWN_MAX_CHARACTERS);
 }
 
 function beginningOf(value: unknown, levels: number): unknown {
-  if (typeof value === 'string') return value.slice(0, SHOWN_TEXT_CHARACTERS);
+  if (typeof value === 'string') return firstCharacters(value, SHOWN_TEXT_CHARACTERS);
   // Its digits are those of the nearest number that could be read.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'a number of many digits';
   if (typeof value !== 'object' || value === null) return value;

@@ -17,7 +17,7 @@ import { Pipeline } from '../pipeline/pipeline.ts';
 import type { ExchangeObserver, ResponseTransform } from '../pipeline/plug-ins.ts';
 import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
 import type { Services } from '../pipeline/services.ts';
-import { completeConnectionLimits } from '../settings.ts';
+import { completeConnectionLimits, connectionLimitsOf } from '../settings.ts';
 import type { Watchdog } from '../watchdog.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
@@ -161,7 +161,7 @@ class OpenServers {
     const { names, random, log, settings, tenants, turns } = this.#services;
     const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
     const { newRequestId } = this.#pipeline;
-    const { connectionLimits } = settings;
+    const connectionLimits = connectionLimitsOf(settings);
     const shared = { routes, names, random, log, turns, tls, newRequestId, connectionLimits };
     const connections = this.#connections;
     const server = createListener({

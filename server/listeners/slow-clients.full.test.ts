@@ -8,7 +8,15 @@ import { readReply } from '../testing/raw-http.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const { path } = operations['put-configuration'];
-const connectionLimits = { headersMaxMs: 200, requestMaxMs: 400, unreadMaxMs: 200, checkMs: 20 };
+const { path: authRequests } = operations['post-auth-request'];
+const json = 'Content-Type: application/json\r\n';
+const TRANSFER_IDLE_MS = 200;
+const connectionLimits = {
+  headersMaxMs: 200,
+  transferIdleMs: TRANSFER_IDLE_MS,
+  transferRateMin: 10_000,
+  checkMs: 20,
+};
 const DRIP_MS = 10;
 
 let server: TestServer;
@@ -108,6 +116,26 @@ describe('a client that has sent its headers', () => {
     await expectAnswersOthers();
   });
 
+  it.each([
+    ['pauses', '', /^the body stalled: none of it arrived for \d+ ms; .+ --transfer-idle$/],
+    ['drips', ' ', /^the body stalled: \d+ bytes of it arrived in \d+ ms; .+ --transfer-rate-min$/],
+  ])('and %s in the body is told so with 408', async (_, piece, sentence) => {
+    const socket = stubborn();
+    drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n{`, piece);
+    const { status, body } = await answerOn(socket);
+    expect([status, JSON.parse(body).error]).toEqual([408, expect.stringMatching(sentence)]);
+  });
+
+  it('may take many times the idle time as long as it goes on', async () => {
+    const socket = stubborn();
+    const piece = ' '.repeat(1000);
+    drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n`, piece);
+    const startMs = systemClock.monotonicMs();
+    // All of it has arrived, and is no JSON.
+    expect((await answerOn(socket)).status).toBe(400);
+    expect(systemClock.monotonicMs() - startMs).toBeGreaterThan(3 * TRANSFER_IDLE_MS);
+  });
+
   it('is cut when it does not take its answers', async () => {
     const socket = stubborn();
     socket.pause();
@@ -153,7 +181,7 @@ it('waits as long as it takes for the next request of a client that is in order'
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   socket.write(request);
   await once(socket, 'data');
-  await systemClock.sleep(3 * connectionLimits.unreadMaxMs);
+  await systemClock.sleep(3 * TRANSFER_IDLE_MS);
   socket.write(request);
   const [again] = await once(socket, 'data');
   expect(readReply(String(again)).status).toBe(401);

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';
 import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
+import { BodyStalled } from './transfer.ts';
 
 /** What Node says about such input. */
 export type ReadError = Error & { readonly code?: string };
@@ -41,7 +42,10 @@ export function answerUnreadable(
     }
     const isLost = code === 'ECONNRESET' || isTlsError(cause) || !socket.writable;
     const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
-    const error = `the request is not valid HTTP: ${status.slice(4)}`;
+    const error =
+      cause instanceof BodyStalled
+        ? cause.message
+        : `the request cannot be read as HTTP: ${status.slice(4)}`;
     const act = (): void => {
       const text = answer({ cause, status, error });
       if (isLost) socket.destroy();

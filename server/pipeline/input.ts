@@ -1,7 +1,9 @@
 /**
  * Checks parameters, query and body against the operation's shapes; the first fault becomes a 400.
  */
+
 import * as v from 'valibot';
+import { firstCharacters } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
@@ -56,9 +58,13 @@ function checkedQuery(
 }
 
 /** Returns the checked body as the handler receives it. */
-export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
-  const excess = excessOf(raw);
-  if (excess !== undefined) return refuse.tooManyValues(excess, limits.bodyValuesMax);
+export function readJson(
+  schema: v.GenericSchema,
+  raw: Buffer,
+  valuesMax: number = limits.bodyValuesMax,
+): { body: unknown } | Refusal {
+  const excess = excessOf(raw, valuesMax);
+  if (excess !== undefined) return refuse.tooManyValues(excess, valuesMax);
   let text: string;
   let given: unknown;
   try {
@@ -77,8 +83,10 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
 }
 
 /** Why a body holds too many values to be parsed; nothing where it does not. */
-export function excessOf(raw: Buffer): string | undefined {
-  const { bodyValuesMax: valuesMax } = limits;
+export function excessOf(
+  raw: Buffer,
+  valuesMax: number = limits.bodyValuesMax,
+): string | undefined {
   // A value takes a byte and a comma; a shorter text cannot hold too many.
   if (raw.length < valuesMax) return undefined;
   return jsonExcess(raw, { depthMax: Number.POSITIVE_INFINITY, valuesMax });
@@ -177,7 +185,7 @@ export function problemOf(
   const path = keys.slice(0, object).join('.');
   const place = path === '' ? '' : `${names[path] ?? path}: `;
   const sentence = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
-  return `${place}${sentence}`.slice(0, PROBLEM_MAX_CHARACTERS);
+  return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
 }
 
 /** A fault quotes the input; the quotation must not grow with it. */

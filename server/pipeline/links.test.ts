@@ -148,7 +148,8 @@ describe('the address of a link', () => {
       const { token } = await acceptedDevice(server, 'links');
       const parameters = { id: await publish(server) };
       const reply = await server.call('get-artifact-link', { token, parameters, headers });
-      return { link: new URL(reply.json<{ uri: string }>().uri).origin, own: server.baseUrl };
+      const { origin, pathname } = new URL(reply.json<{ uri: string }>().uri);
+      return { link: origin, path: pathname, own: server.baseUrl };
     } finally {
       await server.close();
     }
@@ -177,6 +178,25 @@ describe('the address of a link', () => {
     async (host) => {
       const { link, own } = await originsOf(true, { 'X-Forwarded-Host': host });
       expect(link).toBe(own);
+    },
+  );
+
+  it.each([
+    ['/fleet', '/fleet/storage/'],
+    ['/fleet/eu-1/', '/fleet/eu-1/storage/'],
+    ['/fleet, /inner', '/fleet/storage/'],
+  ])('has the path of the proxy when told to trust it: %s', async (prefix, beginning) => {
+    const headers = { ...forwarded, 'X-Forwarded-Prefix': prefix };
+    const { link, path } = await originsOf(true, headers);
+    expect([link, path.startsWith(beginning)]).toEqual(['https://fleet.example', true]);
+    expect((await originsOf(false, headers)).path).toMatch(/^\/storage\//);
+  });
+
+  it.each(['fleet', '//evil.example', '/a?b=', '/..', '/a/./b', '/a b', '/', ''])(
+    'has no path of a proxy that is none: %s',
+    async (prefix) => {
+      const { path } = await originsOf(true, { ...forwarded, 'X-Forwarded-Prefix': prefix });
+      expect(path).toMatch(/^\/storage\//);
     },
   );
 

@@ -25,7 +25,13 @@ export type Link = {
   readonly expire: string;
 };
 
-/** Returns the scheme and authority that the caller used, or else the server's own. */
+/** Segments of plain characters, none of them dots alone. */
+const pathPrefix = /^((?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+)\/?$/;
+
+/**
+ * Returns the scheme and authority that the caller used, behind a trusted proxy with the path that
+ * it has for this server; the server's own when there is none.
+ */
 export function originOf(
   request: IncomingMessage,
   { trustProxy, own }: { trustProxy: boolean; own: string },
@@ -35,7 +41,9 @@ export function originOf(
   const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
   const isSecure =
     forwarded === undefined ? request.socket instanceof TLSSocket : forwarded === 'https';
-  return `${isSecure ? 'https' : 'http'}://${host}`;
+  const prefix = trustProxy ? firstOf(request.headers['x-forwarded-prefix']) : undefined;
+  const [, path = ''] = pathPrefix.exec(prefix ?? '') ?? [];
+  return `${isSecure ? 'https' : 'http'}://${host}${path}`;
 }
 
 /**

@@ -244,7 +244,7 @@ function checkBody(context: RequestContext, operation: Operation): Refusal | und
   const wrongType = checkMediaType(context.request, jsonType);
   if (wrongType) return wrongType;
   context.rawBody = received;
-  const read = operation.body && readJson(operation.body, received);
+  const read = operation.body && readJson(operation.body, received, operation.bodyValuesMax);
   if (read instanceof Refusal) return read;
   context.body = read?.body;
   return undefined;

@@ -2,6 +2,7 @@
  * The conditions in the query of the inventory list: any parameter other than those of the page is an
  * attribute with its required value.
  */
+import { firstCharacters } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type {
   AttributePlace,
@@ -27,7 +28,7 @@ export function readListTerms(query: URLSearchParams): ListTerms | { readonly be
   const sort = keys.map(sortKey);
   const wrong = keys.find((_, index) => sort[index] === undefined);
   if (wrong !== undefined) {
-    return { because: `sort: ${wrong.slice(0, 100)}: the order must be asc or desc` };
+    return { because: `sort: ${firstCharacters(wrong, 100)}: the order must be asc or desc` };
   }
   return {
     filters: names.map((name) => ({

@@ -1,9 +1,10 @@
-/** Requirements on passwords. */
+/** Which passwords are good enough for whom. */
+import { charactersIn } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
 /** Why the password cannot be the one of the user with this e-mail; nothing when it can. */
 export function passwordProblem(password: string, email: string): string | undefined {
-  if (password.length < limits.passwordMinCharacters) {
+  if (charactersIn(password) < limits.passwordMinCharacters) {
     return `password: must have at least ${limits.passwordMinCharacters} characters`;
   }
   if (email.toLowerCase().includes(password.toLowerCase())) {

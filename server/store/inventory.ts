@@ -2,6 +2,7 @@
  * Attributes of the scopes that are written: `inventory` by the device, `tags` by users. The other
  * scopes are derived from other stores.
  */
+import { shortened } from '../../fixtures/characters.ts';
 import type { KeptAttribute } from '../rules/inventory.ts';
 import { document, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -89,5 +90,5 @@ function attributesIn(row: SqlRow): KeptAttribute[] {
 function shown(attributes: readonly KeptAttribute[], name: string): string | null {
   const value = attributes.find((attribute) => attribute.name === name)?.value;
   if (typeof value !== 'string') return null;
-  return value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
+  return shortened(value, SHOWN_CHARACTERS);
 }

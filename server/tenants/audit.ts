@@ -1,4 +1,5 @@
 /** The entries of the audit log: who did what to what. Spec: AuditLog entry */
+import { charactersIn, shortened } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { AuditAction, WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
@@ -78,11 +79,12 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedActi
   const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry?.() };
   const all = { timeMs: nowMs, ...entry, ...wide };
   const { change } = all;
-  store.auditLogs.append(change === undefined ? all : { ...all, change: shortened(change) });
+  store.auditLogs.append(change === undefined ? all : { ...all, change: bounded(change) });
 }
 
 /** What is long is looked up in what was changed itself: a page of the log has 500 entries. */
-function shortened(change: string): string {
+function bounded(change: string): string {
   const most = limits.auditChangeMaxCharacters;
-  return change.length <= most ? change : `${change.slice(0, most)}… (${change.length} characters)`;
+  const cut = shortened(change, most);
+  return cut === change ? change : `${cut} (${charactersIn(change)} characters)`;
 }

@@ -19,8 +19,8 @@ const duration = v.pipe(
 );
 const text = v.pipe(
   v.string('must be a string'),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(NAME_MAX, `must have at most ${NAME_MAX} characters`),
+  v.nonEmpty('must not be empty'),
+  v.maxCodePoints(NAME_MAX, `must have at most ${NAME_MAX} characters`),
 );
 /** How long before the world's time it was created; at that time when absent. */
 const ago = v.optional(duration);
@@ -96,8 +96,8 @@ const userShape = entries({
   email: emailShape,
   password: v.pipe(
     v.string('must be a string'),
-    v.minLength(limits.passwordMinCharacters, 'is too short'),
-    v.maxLength(limits.passwordMaxCharacters, 'is too long'),
+    v.minCodePoints(limits.passwordMinCharacters, 'is too short'),
+    v.maxCodePoints(limits.passwordMaxCharacters, 'is too long'),
   ),
   roles: v.optional(v.array(text, 'must be a list of role names'), []),
 });
@@ -123,9 +123,9 @@ export type WorldDeployment = World['deployments'][number];
 
 /** The JSON Schema, for editors. */
 export async function worldJsonSchema(): Promise<object> {
-  const { toJsonSchema } = await import('@valibot/to-json-schema');
+  const { jsonSchemaOf } = await import('../../fixtures/json-schema.ts');
   return {
-    ...toJsonSchema(worldShape, { errorMode: 'ignore', typeMode: 'input' }),
+    ...jsonSchemaOf(worldShape),
     title: 'A start state of Fleetbed',
   };
 }

@@ -2,8 +2,6 @@
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { LogLevel, LogLine } from '../behaviours/behaviour.ts';
 
-/** Lines that are kept; one more is reserved for a note about dropped lines. */
-const LINES_MAX = limits.logMessagesMax - 1;
 /** Upload bytes reserved for the envelope and for that note. */
 const SPARE_BYTES = 4096;
 const UPLOAD_MAX_BYTES = limits.bodyMaxBytes - SPARE_BYTES;
@@ -24,7 +22,7 @@ export class UpdateLog {
     const line = { timestamp: this.#timestamp(), level, message };
     this.#lines.push(line);
     this.#bytes += bytesOf(line);
-    while (this.#lines.length > LINES_MAX || this.#bytes > UPLOAD_MAX_BYTES) this.#dropOldest();
+    while (this.#bytes > UPLOAD_MAX_BYTES) this.#dropOldest();
   }
 
   /** Returns the log in the form of the upload. */

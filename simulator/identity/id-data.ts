@@ -6,6 +6,7 @@
  */
 
 import { readFile, stat } from 'node:fs/promises';
+import { firstCharacters } from '../../fixtures/characters.ts';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { readIdRows } from './id-rows.ts';
 import { readIdTemplate } from './id-template.ts';
@@ -52,7 +53,7 @@ export function requireDistinct(idData: Iterable<IdData>): void {
     const key = identityKey(each);
     const first = seen.get(key);
     if (first !== undefined) {
-      const text = JSON.stringify(each).slice(0, 200);
+      const text = firstCharacters(JSON.stringify(each), 200);
       throw new IdentityError(
         `devices ${first} and ${index} would both have the id_data ${text}; ` +
           'put {index}, {mac} or {serial} into the template of id_data.',

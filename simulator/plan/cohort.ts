@@ -39,7 +39,7 @@ export interface CohortRow extends Partial<FieldsOf<typeof cohortOptions>> {
 export const cohort = v.pipe(
   v.strictObject({
     ...overridesOf(cohortOptions),
-    name: v.pipe(filled, v.maxLength(COHORT_NAME_MAX_CHARACTERS, 'is too long')),
+    name: v.pipe(filled, v.maxCodePoints(COHORT_NAME_MAX_CHARACTERS, 'is too long')),
     weight: v.optional(weight, 1),
   }),
   v.transform(({ name, weight: part, ...differs }): CohortRow => {

@@ -130,7 +130,7 @@ export const kinds = {
   /** A text with an optional maximum number of characters. */
   text: (max = Number.POSITIVE_INFINITY) => ({
     cli: { kind: 'text' } as const,
-    value: v.pipe(filled, v.maxLength(max, 'is too long')),
+    value: v.pipe(filled, v.maxCodePoints(max, 'is too long')),
     result: v.exactOptional(v.string()),
   }),
   /**

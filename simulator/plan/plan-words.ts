@@ -2,8 +2,9 @@
  * Reads a plan as users write it, in a file or on a command line: the same names in both, durations
  * such as `5s`, shares such as `steady=7`.
  */
-import { toJsonSchema } from '@valibot/to-json-schema';
+
 import * as v from 'valibot';
+import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
 import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
 import { cohort } from './cohort.ts';
 import { deploymentPhase } from './deployment-phases.ts';
@@ -26,7 +27,7 @@ export const planWordNames = Object.keys(options) as readonly (keyof typeof opti
 
 /** Returns the JSON Schema of a plan file, draft 7. */
 export function planSchema(): object {
-  const schema = toJsonSchema(fileShape, { typeMode: 'input', errorMode: 'ignore' });
+  const schema = jsonSchemaOf(fileShape);
   return { $id: 'urn:fleetbed:plan:1', ...schema };
 }
 

@@ -51,7 +51,7 @@ interface RequestRow {
   readonly sent: () => Sent | Promise<Sent>;
 }
 
-const { bodyMaxBytes, bodyValuesMax, msgpackValuesMax, uploadPartsMax } = limits;
+const { bodyMaxBytes, bodyValuesMax, logValuesMax, msgpackValuesMax, uploadPartsMax } = limits;
 /** The token leaves the rest to the target. */
 const HEADERS_BYTES = 14_000;
 /** As many as lists of the largest length in such a list hold: 4 MiB of them. */
@@ -61,6 +61,8 @@ const lineOf = ({ method, path }: Operation): string =>
   `${method} ${path.replace(/\{\w+\}/g, 'x')}`;
 const patch = lineOf(operations['patch-attributes']);
 const authRequest = lineOf(operations['post-auth-request']);
+const log = lineOf(operations['put-deployment-log']);
+const shortMessage = '{"timestamp":"2026-01-31T12:00:00Z","level":"i","message":"m"}';
 const next = lineOf(operations['post-next-deployment-v2']);
 const search = lineOf(managementOperations['search-inventory']);
 const upload = lineOf(managementOperations['upload-artifact']);
@@ -115,6 +117,14 @@ const requests: Readonly<Record<string, RequestRow>> = {
   'JSON body, members within the limit': {
     ...{ as: 'device', line: next, times: 16 },
     sent: () => json(`${fullObject('{"device_provides":{')}}}`),
+  },
+  'deployment log, members within the limit': {
+    ...{ as: 'device', line: log, times: 16 },
+    sent: () => json(`{"messages":[{},{${members(logValuesMax - 100)}}]}`),
+  },
+  'deployment log, the shortest messages': {
+    ...{ as: 'device', line: log, times: 16 },
+    sent: () => json(`{"messages":[${filled(bodyMaxBytes - 100, () => `${shortMessage},`)}{}]}`),
   },
   'auth requests, members beyond the limit': {
     ...{ as: 'nobody', line: authRequest, times: 48 },

@@ -1,4 +1,5 @@
 /** A kill matrix as lines for a terminal. Only renders facts. */
+import { shortened } from '../../../fixtures/characters.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
@@ -111,5 +112,5 @@ function columnName(index: number): string {
 }
 
 function cut(text: string): string {
-  return text.length <= VALUE_MAX_CHARACTERS ? text : `${text.slice(0, VALUE_MAX_CHARACTERS)}…`;
+  return shortened(text, VALUE_MAX_CHARACTERS);
 }

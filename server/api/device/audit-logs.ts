@@ -1,4 +1,5 @@
 /** The audit log as a paged list and as CSV. Spec: Audit logs */
+import { firstCharacters } from '../../../fixtures/characters.ts';
 import { resultInTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { refuse } from '../../http/refusal.ts';
@@ -42,5 +43,5 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
 const NAME_SHOWN_MAX_CHARACTERS = 100;
 
 function shortened(name: string): string {
-  return name.slice(0, NAME_SHOWN_MAX_CHARACTERS);
+  return firstCharacters(name, NAME_SHOWN_MAX_CHARACTERS);
 }

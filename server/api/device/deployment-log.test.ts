@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../fixtures/contract/limits.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
@@ -90,11 +91,23 @@ describe('a log', () => {
     expect((await upload({ messages: [{ ...entry, pid: 7 }], tags: [] })).status).toBe(204);
   });
 
-  it('may hold 5,000 messages, and no more', async () => {
+  it('may hold as many messages as fit into a body of 1 MiB, however short they are', async () => {
     const short = { timestamp: '2026-11-21T11:59:58Z', level: 'i', message: 'm' };
-    expect((await upload({ messages: new Array(5000).fill(short) })).status).toBe(204);
-    expect((await upload({ messages: new Array(5001).fill(short) })).status).toBe(400);
-    expect((await readLog()).text.split('\n')).toHaveLength(5001);
+    const bytes = JSON.stringify({ messages: [short] }).length;
+    const more = Math.floor((limits.bodyMaxBytes - bytes) / (JSON.stringify(short).length + 1));
+    const reply = await upload({ messages: new Array(1 + more).fill(short) });
+    expect([reply.status, more]).toEqual([204, 16_642]);
+    expect((await readLog()).text.split('\n')).toHaveLength(more + 2);
+    expect((await upload({ messages: new Array(2 + more).fill(short) })).status).toBe(413);
+  });
+
+  it('of more values than its messages can have is 413 with the limit', async () => {
+    const extra = Object.fromEntries(Array.from({ length: 70_000 }, (_, at) => [`k${at}`, 1]));
+    const reply = await upload({ messages: [entry], ...extra });
+    expect([reply.status, reply.json().error]).toEqual([
+      413,
+      'body: holds more than 70000 values; send fewer in one request',
+    ]);
   });
 
   it('is 404 for users before any was sent', async () => {

@@ -3,6 +3,7 @@
  * analysis runs only on request, as hostile requests must stay cheap; until then only the evidence
  * is kept.
  */
+import { charactersIn } from '../../../fixtures/characters.ts';
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
 import { publicKeyForm } from '../../crypto/public-key.ts';
 import {
@@ -24,7 +25,7 @@ export function unusableKey(pubkey: string, because: string): Refusal {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
     expected: publicKeyForm,
-    actual: `a string of ${pubkey.length} characters that ${because.split(';', 1)[0]}`,
+    actual: `a string of ${charactersIn(pubkey)} characters that ${because.split(';', 1)[0]}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
 }
@@ -64,7 +65,7 @@ export function signatureDetail(header: string, refused: SignatureFacts): Refusa
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureForms,
-    actual: `a string of ${signatureText.length} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
+    actual: `a string of ${charactersIn(signatureText)} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
     ...(body.length <= KEPT_MAX_BYTES && { evidence: new RefusedSignature(refused) }),
   };
 }

@@ -34,7 +34,11 @@ const argumentsShape = jsonObject(
   v.object({
     filename: v.optional(fileName),
     dest_dir: v.optional(
-      v.pipe(v.string(), v.regex(/^\/[^\p{C}]*$/u, 'must be an absolute path'), v.maxLength(4096)),
+      v.pipe(
+        v.string(),
+        v.regex(/^\/[^\p{C}]*$/u, 'must be an absolute path'),
+        v.maxCodePoints(4096),
+      ),
     ),
     software_filesystem: v.optional(word),
     software_name: v.optional(word),

@@ -2,6 +2,7 @@
  * Stored objects as the management API returns them. Undefined members do not appear in the
  * JSON.
  */
+import { charactersIn, firstCharacters } from '../../../fixtures/characters.ts';
 import type {
   Deployment,
   DeploymentDevice,
@@ -108,7 +109,7 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
 function withheld(configuration: Readonly<Record<string, string>>): string {
   const cut = Object.entries(configuration).map(([name, value]) => [
     name,
-    value.length > 3 ? `${value.slice(0, 3)}...<omitted>` : value,
+    charactersIn(value) > 3 ? `${firstCharacters(value, 3)}...<omitted>` : value,
   ]);
   return Buffer.from(JSON.stringify(Object.fromEntries(cut))).toString('base64');
 }

@@ -110,8 +110,8 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 const expectations: Readonly<Record<number, string>> = {
-  408: "a complete request within the server's time limit",
-  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes in total`,
+  408: 'headers within 20 s, and a body that does not stall',
+  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
 };
 
 /** The refusal of bytes that were not HTTP. */

@@ -81,5 +81,5 @@ export function whole(least: number, most: number) {
 /** The shape of texts up to a length. */
 export function textUpTo(most: number) {
   const sentence = `must be a string of at most ${most} characters`;
-  return v.pipe(v.string(sentence), v.maxLength(most, sentence));
+  return v.pipe(v.string(sentence), v.maxCodePoints(most, sentence));
 }

@@ -120,10 +120,11 @@ const truncated = defineAction({
 
 const overLong = defineAction({
   kind: 'over-long',
-  does: 'sends more bytes than Content-Length announces',
+  does: 'sends more bytes than Content-Length announces, and bytes after an answer 204',
   entries: { extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16) },
   phases: ['body'],
-  fits: (_given, head, call) => hasBody(undefined, head, call) && lengthOf(head) !== undefined,
+  fits: (_given, head, call) =>
+    head.status === 204 || (hasBody(undefined, head, call) && lengthOf(head) !== undefined),
   transform: async ({ extraBytes }, context, answer) => {
     await writeUpTo(context, answer, 'end');
     await context.wire.bare(Buffer.alloc(extraBytes, '!'));

@@ -1,9 +1,10 @@
 /** Test authorities: newly created, or loaded from stored PEM. */
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import forge from 'node-forge';
-import { freshRsaKey, type Random } from '../../../fixtures/random.ts';
+import { freshEcKey, freshRsaKey, type Random } from '../../../fixtures/random.ts';
 import {
   type CertificatePlan,
+  type EcPublicKey,
   type Issuer,
   makeCertificate,
   type Validity,
@@ -24,9 +25,15 @@ export interface SigningKey {
   readonly forged: forge.pki.rsa.PrivateKey;
 }
 
+/** A server's key on P-256. */
+export interface EcKey {
+  readonly pem: string;
+  readonly forged: EcPublicKey;
+}
+
 /** Contents of a certificate issued by an authority, which uses its own random source. */
 export type WantedCertificate = Omit<CertificatePlan, 'key' | 'random'> & {
-  readonly key: SigningKey;
+  readonly key: SigningKey | EcKey;
 };
 
 /** An authority that can sign. */
@@ -53,6 +60,13 @@ export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validi
 /** Creates a new RSA key with `KEY_BITS` bits. */
 export async function freshSigningKey(): Promise<SigningKey> {
   return signingKey(await freshRsaKey(KEY_BITS));
+}
+
+/** Creates a new key on P-256. */
+export async function freshServerEcKey(): Promise<EcKey> {
+  const key = await freshEcKey();
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  return { pem: key.export({ type: 'pkcs8', format: 'pem' }).toString(), forged: { spki } };
 }
 
 /** Returns the key in the form of both libraries. @param key RSA, private */

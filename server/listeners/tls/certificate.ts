@@ -1,7 +1,8 @@
 /**
  * Builds and signs X.509 certificates with node-forge: RSA and SHA-256, which all known clients
- * support.
+ * support. A holder's key may also be one of P-256, which node-forge does not know.
  */
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 import type { Random } from '../../../fixtures/random.ts';
@@ -28,8 +29,14 @@ export interface CertificatePlan {
   readonly names?: readonly string[];
   readonly validity: Validity;
   /** The holder's key; the certificate contains the public half. */
-  readonly key: forge.pki.rsa.PrivateKey;
+  readonly key: forge.pki.rsa.PrivateKey | EcPublicKey;
   readonly random: Random;
+}
+
+/** A public key on P-256. */
+export interface EcPublicKey {
+  /** SubjectPublicKeyInfo in DER. */
+  readonly spki: Buffer;
 }
 
 /** The signer of a certificate. */
@@ -38,10 +45,16 @@ export interface Issuer {
   readonly key: forge.pki.rsa.PrivateKey;
 }
 
-/** Returns a certificate signed by `issuer`, or self-signed without one. */
+/**
+ * Returns a certificate signed by `issuer`, or by its own key when there is none.
+ * @throws Error for a key on P-256 without an issuer
+ */
 export function makeCertificate(plan: CertificatePlan, issuer?: Issuer): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
-  certificate.publicKey = forge.pki.setRsaPublicKey(plan.key.n, plan.key.e);
+  const { spki, rsa = issuer?.key } =
+    'spki' in plan.key ? { spki: plan.key.spki } : { rsa: plan.key };
+  if (!rsa) throw new Error('a key on P-256 signs no certificate');
+  certificate.publicKey = forge.pki.setRsaPublicKey(rsa.n, rsa.e);
   certificate.serialNumber = serialNumber(plan.random);
   certificate.validity.notBefore = new Date(plan.validity.fromMs);
   certificate.validity.notAfter = new Date(plan.validity.toMs);
@@ -49,21 +62,43 @@ export function makeCertificate(plan: CertificatePlan, issuer?: Issuer): forge.p
     { name: 'organizationName', value: 'Fleetbed' },
     { name: 'commonName', value: plan.commonName },
   ]);
-  const { certificate: signed, key } = issuer ?? { certificate, key: plan.key };
+  const { certificate: signed, key } = issuer ?? { certificate, key: rsa };
   certificate.setIssuer(signed.subject.attributes);
   certificate.setExtensions([
-    ...usages[plan.purpose],
-    { name: 'subjectKeyIdentifier' },
+    ...(spki ? usagesOfEc : usages[plan.purpose]),
+    spki ? keyIdentifierIn(spki) : { name: 'subjectKeyIdentifier' },
     { name: 'authorityKeyIdentifier', keyIdentifier: keyIdentifierOf(signed) },
     ...alternativeNames(plan.names),
   ]);
   certificate.sign(key, forge.md.sha256.create());
+  if (spki) putKey(certificate, spki, key);
   return certificate;
 }
 
+/** Where a certificate has its key. RFC 5280, TBSCertificate */
+const KEY_AT = 6;
+
+/** Puts a key in place of the one that is there, and signs anew. */
+function putKey(certificate: forge.pki.Certificate, spki: Buffer, signer: Issuer['key']): void {
+  const { tbsCertificate } = certificate;
+  const members = tbsCertificate.value as forge.asn1.Asn1[];
+  members[KEY_AT] = forge.asn1.fromDer(spki.toString('latin1'));
+  const digest = forge.md.sha256.create();
+  digest.update(forge.asn1.toDer(tbsCertificate).getBytes());
+  certificate.signature = signer.sign(digest);
+}
+
+const ofNoAuthority = { name: 'basicConstraints', critical: true, cA: false };
 const leaf = [
-  { name: 'basicConstraints', critical: true, cA: false },
+  ofNoAuthority,
   { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+];
+
+/** Only servers have such keys here; they encrypt no key of a session. */
+const usagesOfEc = [
+  ofNoAuthority,
+  { name: 'keyUsage', critical: true, digitalSignature: true },
+  { name: 'extKeyUsage', serverAuth: true },
 ];
 
 const usages: Readonly<Record<Purpose, readonly object[]>> = {
@@ -74,6 +109,17 @@ const usages: Readonly<Record<Purpose, readonly object[]>> = {
   server: [...leaf, { name: 'extKeyUsage', serverAuth: true }],
   client: [...leaf, { name: 'extKeyUsage', clientAuth: true }],
 };
+
+/** An uncompressed point, which ends a key on P-256. */
+const POINT_BYTES = 65;
+
+/** SHA-1 over the point. RFC 5280, section 4.2.1.2 */
+function keyIdentifierIn(spki: Buffer): object {
+  const digest = createHash('sha1').update(spki.subarray(-POINT_BYTES)).digest().toString('latin1');
+  const { asn1, pki } = forge;
+  const value = asn1.create(asn1.Class.UNIVERSAL, asn1.Type.OCTETSTRING, false, digest);
+  return { id: pki.oids.subjectKeyIdentifier, value };
+}
 
 /** Positive and of full length in DER: the highest bit is off, the next one on. */
 function serialNumber(random: Random): string {

@@ -37,6 +37,45 @@ async function linkFor(asked: TestServer, { token }: AcceptedDevice, headers = {
   return uri;
 }
 
+describe('a server with a key of type ec', () => {
+  let ofEc: TestServer;
+
+  beforeAll(async () => {
+    ofEc = await startTlsServer({ keyType: 'ec', gallery: true });
+  });
+
+  afterAll(() => ofEc.close());
+
+  it('is taken by a client that knows no RSA cipher and trusts the test CA', async () => {
+    const tls = {
+      ca: caOf(ofEc),
+      ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+      maxVersion: 'TLSv1.2',
+    } as const;
+    expect((await sendSecurely(ofEc.baseUrl + path, { tls })).status).toBe(401);
+  });
+
+  it('has a certificate of P-256 that the test CA has signed', async () => {
+    const { hostname: host, port } = new URL(ofEc.baseUrl);
+    const socket = connect({ host, port: Number(port), ca: caOf(ofEc) });
+    await once(socket, 'secureConnect');
+    const certificate = new X509Certificate(socket.getPeerCertificate().raw);
+    socket.destroy();
+    const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
+    expect([asymmetricKeyType, asymmetricKeyDetails?.namedCurve]).toEqual(['ec', 'prime256v1']);
+    expect(certificate.verify(new X509Certificate(caOf(ofEc)).publicKey)).toBe(true);
+  });
+
+  it('is refused by a client that knows RSA ciphers only', async () => {
+    const tls = {
+      ca: caOf(ofEc),
+      ciphers: 'ECDHE-RSA-AES128-GCM-SHA256',
+      maxVersion: 'TLSv1.2',
+    } as const;
+    await expect(sendSecurely(ofEc.baseUrl + path, { tls })).rejects.toThrow();
+  });
+});
+
 describe('a client that trusts the test CA', () => {
   it('signs in, polls and downloads by a link of https', async () => {
     expect(new URL(server.baseUrl).protocol).toBe('https:');

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { canonicalName, type TlsSettings } from '../../tls-settings.ts';
-import { createAuthority, freshSigningKey, longValidity } from './authority.ts';
+import { createAuthority, freshServerEcKey, freshSigningKey, longValidity } from './authority.ts';
 import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';
 import { type GalleryMember, makeGallery } from './gallery.ts';
 import type { TlsIdentity } from './identity.ts';
@@ -38,14 +38,14 @@ export async function prepareTls(
 }
 
 async function makeIdentity(
-  { names: chosen = [], caKeepFile, gallery = false }: TlsSettings,
+  { names: chosen = [], caKeepFile, gallery = false, keyType = 'rsa' }: TlsSettings,
   { nowMs, host, random }: { nowMs: number; host: string; random: Random },
 ): Promise<PreparedTls & { caPem: string }> {
   const [authority, key] = await Promise.all([
     caKeepFile === undefined
       ? createAuthority(title, { nowMs, random })
       : keptAuthority(caKeepFile, { nowMs, random, title }),
-    freshSigningKey(),
+    keyType === 'ec' ? freshServerEcKey() : freshSigningKey(),
   ]);
   const names = servedNames(chosen, host);
   const cert = authority.issue({
@@ -55,10 +55,14 @@ async function makeIdentity(
     validity: longValidity(nowMs),
     key,
   });
+  // One of its members signs itself.
+  const ofGallery = 'spki' in key.forged ? await freshSigningKey() : { ...key, forged: key.forged };
   return {
     own: { key: key.pem, cert },
     caPem: authority.certificatePem,
-    ...(gallery && { gallery: await makeGallery({ authority, key, names, nowMs, random }) }),
+    ...(gallery && {
+      gallery: await makeGallery({ authority, key: ofGallery, names, nowMs, random }),
+    }),
   };
 }
 

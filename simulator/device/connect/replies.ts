@@ -1,4 +1,5 @@
 /** Device messages shared by several protocols: errors, and bytes in pieces. */
+import { firstCharacters } from '../../../fixtures/characters.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {
@@ -46,5 +47,5 @@ export function pieces(bytes: Buffer): Buffer[] {
 }
 
 function shortened(text: string): string {
-  return text.slice(0, ERROR_MAX_CHARACTERS);
+  return firstCharacters(text, ERROR_MAX_CHARACTERS);
 }

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { readPlan } from './plan-text.ts';
+import { plan, standing } from './testing/planned.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+afterEach(() => server.close());
+
+const at = (seconds: number): string => new Date(startOfTest + seconds * 1000).toISOString();
+const match = { operation: 'count-devices' };
+const act = { kind: 'answer', status: 503 };
+
+async function statusAfter(seconds: number): Promise<number> {
+  server.clock.advance(seconds * 1000);
+  return (await server.call('count-devices', { token: server.adminToken })).status;
+}
+
+describe('a fault rule for a time', () => {
+  it('holds from its beginning on until its end, by the time of the server', async () => {
+    const times = 'until-cleared';
+    await plan(server, { match, act, times, from: at(60), until: at(120) });
+    const seen = [await statusAfter(59), await statusAfter(1), await statusAfter(59)];
+    expect([...seen, await statusAfter(1)]).toEqual([200, 503, 503, 200]);
+    expect(await standing(server)).toMatchObject({ matched: 2, fired: 2 });
+  });
+
+  it('counts no requests before its beginning', async () => {
+    await plan(server, { match: { ...match, nthCall: 2 }, act, from: at(60) });
+    const early = [await statusAfter(0), await statusAfter(0)];
+    expect([...early, await statusAfter(60), await statusAfter(0)]).toEqual([200, 200, 200, 503]);
+  });
+
+  it.each([
+    ['from: 2026-01-01', 'from: must be an RFC 3339 date-time with an offset'],
+    ['until: tomorrow', 'until: must be an RFC 3339 date-time with an offset'],
+    ['from: 7', 'from: must be string, not 7'],
+    [
+      'from: 2026-01-01T00:00:00Z, until: 2026-01-01T01:00:00+01:00',
+      'until: must be later than from',
+    ],
+  ])('is refused with {%s}', (times, sentence) => {
+    const read = readPlan(`rules:\n- {id: a, act: reset, ${times}}\n`);
+    const [problem] = 'problems' in read ? read.problems : [];
+    expect(problem?.message).toContain(sentence);
+  });
+});
