@@ -69,6 +69,7 @@ describe('artifacts', () => {
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await page.getByLabel('Release name').fill('release-7');
     await page.getByLabel('Device types, with commas between').fill('board, other');
+    await page.getByLabel('Directory on the device').fill('/opt');
     await press('Make artifact');
     await said('The artifact was made.');
     await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();

@@ -99,7 +99,7 @@ export const variables: Readonly<Record<string, string>> = {
   DEVICE_TYPE: 'the type of the device',
   DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
   DEVICE_PATH: 'the path of the file on the device',
-  TYPE: 'the kind of the artifact, such as single-file',
+  DEST_DIR: 'the absolute path of the directory on the device that the file goes to',
   DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
