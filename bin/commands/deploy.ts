@@ -6,8 +6,15 @@ import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { FormData } from 'undici';
+import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
 import { ArtifactError } from '../../fixtures/formats/mender-artifact-shape.ts';
+import { payloadFileName } from '../../fixtures/formats/payload-file-name.ts';
+import {
+  type PlainPayload,
+  payloadFiles,
+  payloadProblem,
+} from '../../fixtures/formats/update-modules.ts';
 import { NotAFile } from '../../fixtures/plain-file.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { addExamples } from '../options/examples.ts';
@@ -25,12 +32,15 @@ interface DeployOptions extends ServerOptions {
   readonly name?: string;
   readonly artifactName?: string;
   readonly deviceType?: readonly string[];
+  readonly type?: string;
+  readonly destDir?: string;
   readonly json?: boolean;
 }
 
 const help = `
-A .mender file is uploaded unchanged. From any other file the server makes an artifact, which requires
---device-type. An artifact that the server already has by name and content is not uploaded again.
+A .mender file is uploaded as it is. Of any other file the server makes an artifact, for which
+--device-type is needed, and --dest-dir for the update modules single-file and directory. directory
+takes a tar archive. An artifact of the same name and content is not uploaded again.
 
 JSON is one line: {deploymentId, artifactName, uploaded, devices}; devices is a list of IDs or "all".
 
@@ -63,6 +73,12 @@ export function configure(command: Command): void {
       'device type that the plain file is for; repeatable',
       values.listed,
     )
+    .option('--dest-dir <path>', 'directory on the device that a plain file goes to', values.filled)
+    .option(
+      '--type <module>',
+      'update module that installs a plain file (default: single-file); script needs no --dest-dir',
+      values.filled,
+    )
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (file: string, options: DeployOptions) => {
@@ -71,7 +87,8 @@ export function configure(command: Command): void {
   addExamples(
     command,
     'fleetbed deploy release-2.mender',
-    'fleetbed deploy app.bin --device-type board --artifact-name app-2',
+    'fleetbed deploy app.bin --device-type board --dest-dir /opt/app --artifact-name app-2',
+    'fleetbed deploy upgrade.sh --device-type board --type script',
     'fleetbed deploy release-2.mender --device 02:00:00:00:00:01 --name canary',
   );
 }
@@ -79,6 +96,8 @@ export function configure(command: Command): void {
 /** An artifact read from a file, or to be generated from a plain file. */
 interface Release {
   readonly name: string;
+  /** Name of the update module of each payload. */
+  readonly types: readonly (string | null)[];
   /** SHA-256 of each file of the payload, in hex. */
   readonly checksums: readonly string[];
   /** Uploads the artifact, or has the server generate it. */
@@ -108,33 +127,42 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-/** False when the server has it. @throws CommandError when it has other content of this name */
-async function isToUpload(api: ManagementApi, { name, checksums }: Release): Promise<boolean> {
+/** False when the server has it. @throws CommandError when it has something else of this name */
+async function isToUpload(api: ManagementApi, release: Release): Promise<boolean> {
+  const { name } = release;
   const { body: known } = await api.call('list-all-artifacts', { query: { name } });
   if (known.length === 0) return true;
-  const sums = known.flatMap(({ updates }) =>
-    (updates ?? []).flatMap(({ files }) => (files ?? []).map(({ checksum }) => checksum)),
-  );
-  if (checksums.every((sum) => sums.includes(sum))) return false;
+  if (known.some((artifact) => hasContentOf(artifact, release))) return false;
   throw new CommandError(
     `the server already has an artifact ${printable(name)} with other content; choose another name.`,
     exitCodes.failed,
   );
 }
 
+/** Where a file goes on the device is content too: it is in a small file of the payload. */
+function hasContentOf({ updates = [] }: Artifact, { types, checksums }: Release): boolean {
+  const sums = updates.flatMap(({ files = [] }) => files.map(({ checksum }) => checksum));
+  const modules = updates.map((update) => update.type_info?.type ?? null);
+  return isSameSet(sums, checksums) && isSameSet(modules, types);
+}
+
+function isSameSet(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && others.every((one) => some.includes(one));
+}
+
 async function releaseIn(file: string, options: DeployOptions): Promise<Release> {
-  const { artifactName, deviceType: types = [] } = options;
   try {
     const found = await stat(file);
     // The file is read several times, which a pipe does not allow.
     if (!found.isFile()) throw new NotAFile(file, found);
-    if (!(await isArtifact(file))) return await plainRelease(file, types, artifactName);
+    if (!(await isArtifact(file))) return await plainRelease(file, options);
   } catch (error) {
     throw error instanceof CommandError ? error : fileError(`deploy cannot read ${file}`, error);
   }
-  if (artifactName !== undefined || types.length > 0) {
+  const { artifactName, deviceType, type, destDir } = options;
+  if ([artifactName, deviceType, type, destDir].some((option) => option !== undefined)) {
     throw new CommandError(
-      `${file} is an artifact, which has its own name and device types; leave out --artifact-name and --device-type.`,
+      `${file} is an artifact and says this itself; leave out --artifact-name, --device-type, --type and --dest-dir.`,
       exitCodes.usage,
     );
   }
@@ -152,6 +180,7 @@ async function artifactRelease(file: string): Promise<Release> {
   });
   return {
     name,
+    types: payloads.map(({ type }) => type),
     checksums: payloads.flatMap(({ files }) => files.map(({ checksum }) => checksum)),
     upload: async (api) => {
       const form = new FormData();
@@ -161,36 +190,51 @@ async function artifactRelease(file: string): Promise<Release> {
   };
 }
 
-async function plainRelease(
-  file: string,
-  types: readonly string[],
-  name = basename(file),
-): Promise<Release> {
-  if (types.length === 0) {
+async function plainRelease(file: string, options: DeployOptions): Promise<Release> {
+  const { deviceType: deviceTypes = [], type = 'single-file', destDir } = options;
+  const { artifactName: name = basename(file) } = options;
+  if (deviceTypes.length === 0) {
     throw new CommandError(
       `${file} is not an artifact; give --device-type, so that the server can make one from it.`,
       exitCodes.usage,
     );
   }
+  const payload = { type, fileName: payloadFileName(basename(file)), destDir };
+  refuseUninstallable(file, payload);
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
+  const lines = payloadFiles(payload).lines.map(({ text }) =>
+    createHash('sha256').update(text).digest('hex'),
+  );
   return {
     name,
-    checksums: [hash.digest('hex')],
+    types: [type],
+    checksums: [...lines, hash.digest('hex')],
     upload: async (api) => {
       const form = new FormData();
       form.append('name', name);
-      form.append('device_types_compatible', types.join(','));
-      form.append('type', 'single-file');
+      form.append('device_types_compatible', deviceTypes.join(','));
+      form.append('type', type);
+      if (destDir !== undefined) form.append('args', JSON.stringify({ dest_dir: destDir }));
       form.append('file', await openAsBlob(file), basename(file));
       return api.call('generate-artifact', { form });
     },
   };
 }
 
-/**
- * True for a tar archive that begins with the entry `version`, and for any file named `.mender`.
- */
+function refuseUninstallable(file: string, payload: PlainPayload): void {
+  const problem = payloadProblem(payload);
+  if (!problem) return;
+  const { member, expected, actual } = problem;
+  const given = { type: '--type', dest_dir: '--dest-dir', filename: `the name of ${file}` }[member];
+  const sentence =
+    actual === undefined
+      ? `${file} is not an artifact; give ${given}, ${expected}, or another --type such as script.`
+      : `${given} must be ${expected}, not ${printable(actual)}.`;
+  throw new CommandError(sentence, exitCodes.usage);
+}
+
+/** A tar archive that begins with the entry `version`, or what calls itself an artifact. */
 async function isArtifact(file: string): Promise<boolean> {
   if (file.endsWith('.mender')) return true;
   const handle = await open(file);

@@ -63,7 +63,8 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
     const miss = await refused('accept 02:00:00:00:00:0', 1);
     expect(miss).toContain('value 02:00:00:00:00:0; nearest: 02:00:00:00:00:01');
     expect(await refused('accept twin', 1)).toMatch(/2 devices have .* twin; name one by its ID: /);
-    expect(await refused('deploy package.json --device-type board', 1)).toContain('no device is');
+    const nobody = 'deploy package.json --device-type board --type script';
+    expect(await refused(nobody, 1)).toContain('no device is');
     const one = await run('accept 02:00:00:00:00:01');
     expect(one).toEqual([
       0,
@@ -76,12 +77,18 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
     const [, table] = await run('devices --status accepted');
     expect(table).toMatch(/^ID +IDENTITY +STATUS +DEVICE TYPE +LAST SEEN\n\S+ {2}mac=02:00:00:/);
     writeFileSync(file, 'hello\n');
-    const [, id] = await run(`deploy ${file} --device-type board --device 02:00:00:00:00:02`);
+    const words = `deploy ${file} --device-type board --dest-dir`;
+    const [, id] = await run(`${words} /etc --device 02:00:00:00:00:02`);
     const path = pathOf(managementOperations['get-deployment'], { id: String(id).trim() });
     const deployed = await server.request('GET', path, { token: server.adminToken });
     expect(deployed.json()).toMatchObject({ name: 'motd', artifact_name: 'motd', device_count: 1 });
+    const again = await runCommand(`${words} /etc --name again`.split(' '), environment);
+    expect([again.code, again.stderr]).toEqual([0, 'motd is on the server already.\n']);
+    expect(await refused(`${words} /opt`, 1)).toContain('with other content');
+    const asScript = `deploy ${file} --device-type board --type script`;
+    expect(await refused(asScript, 1)).toContain('with other content');
     writeFileSync(file, 'other\n');
-    expect(await refused(`deploy ${file} --device-type board`, 1)).toContain('with other content');
+    expect(await refused(`${words} /etc`, 1)).toContain('with other content');
   });
 
   it('upload an artifact once, and deploy it to all', async () => {
@@ -107,8 +114,47 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
 
   it.each([
     ['deploy package.json', 'package.json is not an artifact; give --device-type', 2],
+    [
+      'deploy fixtures/vectors/mender-artifact/conformance-release-1.mender --dest-dir /opt',
+      'leave out --artifact-name, --device-type, --type and --dest-dir.',
+      2,
+    ],
     ['deploy /nowhere', 'deploy cannot read /nowhere: there is no such file', 3],
-    ['deploy package.json --device-type board --device nobody', 'nobody; nearest: ', 1],
+    [
+      'deploy package.json --device-type board',
+      'package.json is not an artifact; give --dest-dir, the absolute path of the directory on the device that the file goes to, or another --type such as script.',
+      2,
+    ],
+    [
+      'deploy package.json --device-type board --dest-dir opt',
+      '--dest-dir must be the absolute path of the directory on the device that the file goes to, not opt.',
+      2,
+    ],
+    [
+      'deploy package.json --device-type board --type directory --dest-dir /',
+      'of letters, digits and .,_+- and not "/", not /.',
+      2,
+    ],
+    [
+      'deploy package.json --device-type board --type deb',
+      'the name of package.json must be a name that ends in .deb, not package.json.',
+      2,
+    ],
+    [
+      'deploy package.json --device-type board --type docker',
+      '--type must be a type that installs a file, which docker does not: write its artifact with',
+      2,
+    ],
+    [
+      'deploy package.json --device-type board --type script --dest-dir /opt',
+      '--dest-dir must be absent, as the type script has no use for it, not /opt.',
+      2,
+    ],
+    [
+      'deploy package.json --device-type board --dest-dir /opt --device nobody',
+      'nobody; nearest: ',
+      1,
+    ],
     ['accept', 'name devices, or give --all', 2],
     ['accept one --all', 'name devices, or give --all', 2],
     ['devices --status lost', 'Accepted: pending, accepted', 2],

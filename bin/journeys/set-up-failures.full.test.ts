@@ -158,7 +158,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     for (const [name, value] of [
       ['name', 'release-2'],
       ['device_types_compatible', 'boards'],
-      ['type', 'single-file'],
+      ['type', 'script'],
     ] as const) {
       body.append(name, value);
     }

@@ -41,7 +41,9 @@ async function run(script: string, password = adminPassword) {
   return { stdout, stderr, code };
 }
 
-describe('the curl walk-through of the guide', () => {
+const written = (name: string) => [name, readFileSync(join(folder, name), 'utf8')];
+
+describe('the walk of the guide', () => {
   it('uses nothing of this project', () => {
     expect(walk).toContain('openssl dgst');
     expect(walk).not.toMatch(/fleetbed |node |npx /);
@@ -53,7 +55,11 @@ describe('the curl walk-through of the guide', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^sign-in: 401\nsign-in: 200\n/);
     expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({ success: 1, pending: 0 });
-    expect(readFileSync(join(folder, 'motd'), 'utf8')).toBe('hello from release 2\n');
+    expect(Object.fromEntries(['motd', 'dest_dir', 'filename'].map(written))).toEqual({
+      motd: 'hello from release 2\n',
+      dest_dir: '/etc\n',
+      filename: 'motd\n',
+    });
   });
 
   it('also works on a server that accepts devices automatically', async () => {

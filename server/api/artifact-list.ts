@@ -9,10 +9,10 @@ export function artifactList(
   ids: readonly string[],
   context: HandlerContext,
 ): Promise<JsonList<Artifact>> {
-  const { store, nowMs } = context;
+  const { store } = context;
   const read = (id: string): Artifact | undefined => {
     const found = store.artifacts.find(id);
-    return found && artifactView(found.artifact, nowMs);
+    return found && artifactView(found.artifact, context);
   };
   return JsonList.ofEach(ids, read, context);
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
+import type { DialectName } from '../../fixtures/contract/dialects.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { artifactBytes, publish } from '../testing/test-artifacts.ts';
 import { board, deploy, nextRequests } from '../testing/test-deployments.ts';
@@ -8,14 +9,20 @@ import { type Call, startTestServer, type TestServer } from '../testing/test-ser
 
 const lastMoment = '2027-08-24T23:59:59.999Z';
 const endOfLife = '2027-08-25T00:00:00.000Z';
-const metaData = { state: { nested: [1, 'two'] } };
+const metaData = { state: { nested: [1, 'two'] }, note: '' };
+/** The form that the deprecation schedule calls a list of objects, as released clients read it. */
+const pairs = [
+  { Key: 'note', Value: '' },
+  { Key: 'state', Value: { nested: [1, 'two'] } },
+];
 
 let server: TestServer;
 
 afterEach(() => server.close());
 
-async function startAt(moment: string): Promise<void> {
-  server = await startTestServer({ clock: new ManualClock(Date.parse(moment)) });
+async function startAt(moment: string, ...dialects: DialectName[]): Promise<void> {
+  const clock = new ManualClock(Date.parse(moment));
+  server = await startTestServer({ clock, dialects: new Set(dialects) });
 }
 
 /** Every way to an artifact that is not itself deprecated, as the updates of the first one shown. */
@@ -67,15 +74,30 @@ function firstOf(artifacts: readonly Artifact[] = []): NonNullable<Artifact['upd
 
 describe('meta_data', () => {
   it.each(Object.entries({ ...ways, ...deprecatedWays }))(
-    'stands beside metadata until its last moment: %s',
+    'stands beside metadata as a list of keys and values until its last moment: %s',
     async (_, updatesBy) => {
       await startAt(lastMoment);
       const id = await publish(server, { metaData });
       const { token } = await acceptedDevice(server, 'reader');
       const [update] = await updatesBy(token, id);
-      expect(update).toMatchObject({ metadata: metaData, meta_data: metaData });
+      expect(update).toMatchObject({ metadata: metaData, meta_data: pairs });
     },
   );
+
+  it.each(Object.entries(ways))('is an object under its dialect: %s', async (_, updatesBy) => {
+    await startAt(lastMoment, 'meta-data-object');
+    const id = await publish(server, { metaData });
+    const { token } = await acceptedDevice(server, 'reader');
+    const [update] = await updatesBy(token, id);
+    expect(update).toMatchObject({ metadata: metaData, meta_data: metaData });
+  });
+
+  it('is an empty list where metadata is an empty object', async () => {
+    await startAt(lastMoment);
+    const parameters = { id: await publish(server, { metaData: {} }) };
+    const { updates } = await json<Artifact>('show-artifact', { ...user(), parameters });
+    expect(updates).toMatchObject([{ metadata: {}, meta_data: [] }]);
+  });
 
   it.each(Object.entries(ways))('is gone from its end of life on: %s', async (_, updatesBy) => {
     await startAt(endOfLife);

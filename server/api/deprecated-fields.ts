@@ -5,16 +5,31 @@
 import type { DeltaJob } from '../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { isPastEndOfLife } from '../pipeline/deprecation.ts';
+import type { HandlerContext } from '../pipeline/endpoint.ts';
 
-/** The artifact as it is shown at that moment: `meta_data` beside `metadata`, the same object. */
-export function artifactView(artifact: Artifact, nowMs: number): Artifact {
+/**
+ * The artifact as it is shown at that moment. Beside the object `metadata` stands `meta_data`, a
+ * list of `{Key, Value}`: released clients cannot read it as an object. The dialect
+ * meta-data-object gives them the object.
+ */
+export function artifactView(
+  artifact: Artifact,
+  { nowMs, settings }: Pick<HandlerContext, 'nowMs' | 'settings'>,
+): Artifact {
   if (isPastEndOfLife(nowMs) || !artifact.updates) return artifact;
+  const isObject = settings.dialects.has('meta-data-object');
   return {
     ...artifact,
-    updates: artifact.updates.map((update) =>
-      update.metadata ? { ...update, meta_data: update.metadata } : update,
+    updates: artifact.updates.map(({ metadata, ...update }) =>
+      metadata
+        ? { ...update, meta_data: isObject ? metadata : keysAndValues(metadata), metadata }
+        : update,
     ),
   };
+}
+
+function keysAndValues(metadata: Readonly<Record<string, unknown>>) {
+  return Object.entries(metadata).map(([Key, Value]) => ({ Key, Value }));
 }
 
 /** The job as it is shown at that moment: each `…_release` beside its `…_version`. */

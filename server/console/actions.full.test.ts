@@ -68,7 +68,8 @@ describe('artifacts', () => {
     const file = { name: 'a b.sh', mimeType: 'text/plain', buffer: Buffer.from('echo') };
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await page.getByLabel('Release name').fill('release-7');
-    await page.getByLabel('Device types, separated by commas').fill('board, other');
+    await page.getByLabel('Device types, with commas between').fill('board, other');
+    await page.getByLabel('Directory on the device').fill('/opt');
     await press('Make artifact');
     await said('The artifact was generated.');
     await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();

@@ -384,7 +384,26 @@ describe('the command of what the state forbids', () => {
       TOKEN: server.adminToken,
       ARTIFACT_NAME: 'generated',
       DEVICE_TYPES: 'board,other',
-      TYPE: 'single-file',
+      DEST_DIR: '/opt/app',
+    });
+  });
+
+  it('says where a single file goes on the device', async () => {
+    const body = new FormData();
+    const fields = { name: 'nowhere', device_types_compatible: 'board', type: 'single-file' };
+    for (const [name, value] of Object.entries(fields)) body.append(name, value);
+    const FILE = join(folder, 'motd');
+    await writeFile(FILE, 'hello');
+    body.append('file', new Blob(['hello']), 'motd');
+    const reply = await server.call('generate-artifact', { token: server.adminToken, body });
+    await expectAfter(reply, {
+      refused: 400,
+      answered: 201,
+      FILE,
+      TOKEN: server.adminToken,
+      ARTIFACT_NAME: 'somewhere',
+      DEVICE_TYPES: 'board',
+      DEST_DIR: '/etc',
     });
   });
 

@@ -54,7 +54,8 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
   [managementOperations['generate-artifact'].id]: [
     { name: 'name', value: [{ variable: 'ARTIFACT_NAME' }] },
     { name: 'device_types_compatible', value: [{ variable: 'DEVICE_TYPES' }] },
-    { name: 'type', value: [{ variable: 'TYPE' }] },
+    { name: 'type', value: ['single-file'] },
+    { name: 'args', value: ['{"dest_dir":"', { variable: 'DEST_DIR' }, '"}'] },
     { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
   ],
   [managementOperations['upload-device-file'].id]: [

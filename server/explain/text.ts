@@ -99,9 +99,9 @@ export const variables: Readonly<Record<string, string>> = {
   DEVICE_TYPE: 'the type of the device',
   DEVICE_TYPES: 'the compatible device types, separated by commas',
   DEVICE_PATH: 'the path of the file on the device',
-  TYPE: 'the type of the artifact, such as single-file',
-  DEVICE_ID: 'the id of the device, as shown by "npx fleetbed devices"',
-  PUBLIC_KEY: 'the public key of the device in PEM, each line break as two characters: \\n',
+  DEST_DIR: 'the absolute path of the directory on the device that the file goes to',
+  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
+  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
 
 /** Names of values that belong to a user in the request body, not to the user who sends it. */

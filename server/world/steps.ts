@@ -9,6 +9,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import { singleFilePayload } from '../../fixtures/formats/update-modules.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import type { Services } from '../pipeline/services.ts';
@@ -90,8 +91,7 @@ async function addArtifact(loading: Loading, artifact: World['artifacts'][number
   const bytes = await writeArtifact({
     name,
     deviceTypes,
-    payloadType: 'single-file',
-    files: [{ name: 'content', content: Buffer.from(content) }],
+    ...singleFilePayload('/var/lib/fleetbed', { name: 'content', content: Buffer.from(content) }),
     modifiedMs: Math.max(0, loading.tenant.clock.now()),
   });
   const form = new FormData();

@@ -8,6 +8,7 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
+import { singleFilePayload } from '../../../fixtures/formats/update-modules.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
 import type { RunStarter } from '../../../server/control/sources/runs.ts';
@@ -168,8 +169,7 @@ async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<v
   const artifact = await writeArtifact({
     name: ARTIFACT_NAME,
     deviceTypes: [DEVICE_TYPE],
-    payloadType: 'single-file',
-    files: [{ name: 'payload.bin', content }],
+    ...singleFilePayload('/var/lib/fleetbed', { name: 'payload.bin', content }),
     modifiedMs: systemClock.now(),
   });
   const form = new FormData();

@@ -98,7 +98,8 @@ describe("Debian's mender-artifact accepts", () => {
   it('a plain file, as the server makes an artifact from it', async () => {
     const form = new FormData();
     const type = 'single-file';
-    const fields = { name: 'generated', device_types_compatible: 'plain', type };
+    const args = '{"dest_dir":"/opt"}';
+    const fields = { name: 'generated', device_types_compatible: 'plain', type, args };
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append('file', new Blob(['abc']), 'app.bin');
     const reply = await server.call('generate-artifact', { token: server.adminToken, body: form });

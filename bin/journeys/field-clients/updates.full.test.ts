@@ -1,14 +1,17 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/clock.ts';
 import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
+import { tar } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { publish, shownArtifact } from '../../../server/testing/test-artifacts.ts';
 import { abort, deviceDeploymentOf } from '../../../server/testing/test-deployments.ts';
 import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
+import { runCommand } from '../../testing/built-command.ts';
 import { openArtifactTool } from './testing/artifact-tool.ts';
 import { type DeviceFiles, modulesFolder } from './testing/device-root.ts';
 import {
@@ -28,11 +31,13 @@ import {
   rollOut,
 } from './testing/rollout.ts';
 
+const adminPassword = 'a-long-password';
+
 let server: TestServer;
 let device: FieldDevice;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
+  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', adminPassword });
 });
 
 afterAll(() => server.close());
@@ -112,16 +117,43 @@ describe("the authorization of Debian's mender-client", {
 });
 
 describe("Debian's mender-client", { timeout: 60_000 }, () => {
-  it('installs an artifact that the server generated from a plain file', async () => {
-    const on = await startLetIn('generated');
-    const reply = await server.call('generate-artifact', {
-      token: server.adminToken,
-      body: plainFileForm(),
-    });
-    expect(reply.status, reply.text).toBe(201);
-    const { status } = await finished(await rollOut(on, 'generated'));
+  const content = Buffer.from('content of app.bin');
+
+  it.each<[module: string, words: readonly string[], file: () => Buffer | Promise<Buffer>]>([
+    ['single-file', ['--dest-dir', '/var/lib/app'], () => content],
+    ['directory', ['--dest-dir', '/var/lib/app'], () => tar([{ name: 'app.bin', content }], 0)],
+    [
+      'script',
+      [],
+      () =>
+        Buffer.from(
+          `#!/bin/sh\nmkdir -p /var/lib/app\nprintf '${content}' > /${applicationPath}\n`,
+        ),
+    ],
+  ])('installs by %s what fleetbed deploy made of a plain file', async (module, words, file) => {
+    const { known } = await startLetIn(module);
+    const path = join(device.root, 'app.bin');
+    writeFileSync(path, await file());
+    const made = ['--artifact-name', `made-${module}`, '--type', module, '--device-type', 'board'];
+    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
+    const command = await runCommand(['deploy', path, ...made, ...words, ...to]);
+    expect([command.code, command.stderr]).toEqual([0, '']);
+    const { status } = await finished({ server, device, known, deployment: command.stdout.trim() });
     expect(status, device.client.written).toBe('success');
-    expect(installed()).toBe('content of app.bin');
+    expect(installed()).toBe(`${content}`);
+  });
+
+  it('installs the artifact that the walk of the guide makes of a plain file', async () => {
+    const on = await startLetIn('walk');
+    const guide = readFileSync(new URL('../../../server/guide.md', import.meta.url), 'utf8');
+    const script = /```sh\n(set -eu\n.*?)# The device has a key/s.exec(guide)?.[1] ?? '';
+    await promisify(execFile)('sh', ['-c', script], {
+      cwd: join(device.root, 'tmp'),
+      env: { PATH: process.env.PATH, URL: server.baseUrl, FLEETBED_ADMIN_PASSWORD: adminPassword },
+    });
+    const { status } = await finished(await rollOut(on, 'release-2'));
+    expect(status, device.client.written).toBe('success');
+    expect(readFileSync(join(device.root, 'etc/motd'), 'utf8')).toBe('hello from release 2\n');
   });
 
   it('is not offered its installed artifact, nor one for other devices', async () => {
@@ -182,18 +214,6 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(JSON.parse(settings)).toEqual({ timezone: 'UTC' });
   });
 });
-
-/** What a user fills in to have the application of these tests made from its file alone. */
-function plainFileForm(): FormData {
-  const args = { filename: 'app.bin', dest_dir: '/var/lib/app' };
-  const fields = { name: 'generated', device_types_compatible: 'board', type: 'single-file' };
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ ...fields, args: JSON.stringify(args) })) {
-    form.append(name, value);
-  }
-  form.append('file', new Blob(['content of app.bin']), 'app.bin');
-  return form;
-}
 
 describe("Debian's mender-client that verifies signatures", { timeout: 60_000 }, () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

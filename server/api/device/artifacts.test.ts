@@ -48,6 +48,11 @@ const FILE_EXTRA = {
   date: '2026-03-04T05:06:07.000Z',
 };
 const META_DATA = { mode: 'fast', retries: 3, paths: ['a', 'b'] };
+const KEYS_AND_VALUES = [
+  { Key: 'mode', Value: 'fast' },
+  { Key: 'paths', Value: ['a', 'b'] },
+  { Key: 'retries', Value: 3 },
+];
 const BOARDS = ['conformance-board', 'conformance board 2', 'conformance/board-3'];
 
 /** Expected fields of the resource by file, besides its id and the fields common to all. */
@@ -79,7 +84,7 @@ const resources: readonly (readonly [string, object])[] = [
         {
           type_info: { type: 'single-file' },
           files: [FILE_2],
-          meta_data: META_DATA,
+          meta_data: KEYS_AND_VALUES,
           metadata: META_DATA,
         },
       ],
@@ -122,7 +127,7 @@ const resources: readonly (readonly [string, object])[] = [
         {
           type_info: { type: 'single-file' },
           files: [FILE_1, FILE_EXTRA],
-          meta_data: META_DATA,
+          meta_data: KEYS_AND_VALUES,
           metadata: META_DATA,
         },
       ],
@@ -150,7 +155,7 @@ const resources: readonly (readonly [string, object])[] = [
         {
           type_info: { type: 'single-file' },
           files: [FILE_1, FILE_EXTRA],
-          meta_data: META_DATA,
+          meta_data: KEYS_AND_VALUES,
           metadata: META_DATA,
         },
       ],

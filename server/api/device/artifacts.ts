@@ -19,9 +19,9 @@ export const listArtifacts = defineEndpoint('list-artifacts', async ({ query }, 
   return { status: 200, body: await artifactList(ids, context) };
 });
 
-export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, { store, nowMs }) => {
-  const found = store.artifacts.find(parameters.id);
-  return found ? { status: 200, body: artifactView(found.artifact, nowMs) } : noSuchArtifact;
+export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, context) => {
+  const found = context.store.artifacts.find(parameters.id);
+  return found ? { status: 200, body: artifactView(found.artifact, context) } : noSuchArtifact;
 });
 
 export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters }, context) => {

@@ -68,9 +68,9 @@ function pageOf(
   });
 }
 
-export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, { store, nowMs }) => {
-  const found = store.artifacts.find(parameters.id);
-  return found ? { status: 200, body: artifactView(found.artifact, nowMs) } : noSuchArtifact;
+export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, context) => {
+  const found = context.store.artifacts.find(parameters.id);
+  return found ? { status: 200, body: artifactView(found.artifact, context) } : noSuchArtifact;
 });
 
 export const getArtifactDownload = defineEndpoint(

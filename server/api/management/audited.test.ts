@@ -68,7 +68,7 @@ const calls: Readonly<Partial<Record<Id, () => Call | Promise<Call>>>> = {
   },
   'upload-artifact': () => fileForm('artifact', {}),
   'generate-artifact': () =>
-    fileForm('file', { name: 'made', device_types_compatible: 'board', type: 'single-file' }),
+    fileForm('file', { name: 'made', device_types_compatible: 'board', type: 'script' }),
   'delete-releases': async () => {
     await publish(server, { name: 'goes' });
     return { query: { name: 'goes' } };

@@ -204,7 +204,7 @@ const doings: Readonly<Record<DoingId | 'list-deployment-statistics', Doing>> = 
       const body = new FormData();
       body.append('name', secretOf('release-'));
       body.append('device_types_compatible', 'board');
-      body.append('type', 'single-file');
+      body.append('type', 'script');
       body.append('file', new Blob(['x']), 'x');
       return { body };
     },

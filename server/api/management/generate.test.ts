@@ -28,12 +28,15 @@ afterEach(async () => {
 });
 
 const plainFile = Buffer.from('what the file holds\n'.repeat(100));
-const checksum = createHash('sha256').update(plainFile).digest('hex');
+const sumOf = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
+const checksum = sumOf(plainFile);
 const goodFields = {
   name: 'release-1',
   device_types_compatible: 'board,other',
   type: 'single-file',
+  args: '{"dest_dir":"/opt/app"}',
 };
+const [destDirSum, fileNameSum] = ['/opt/app\n', 'app.conf\n'].map(sumOf);
 
 function storedFiles(): string[] {
   return readdirSync(join(folder, readdirSync(folder)[0] ?? 'none'));
@@ -41,7 +44,7 @@ function storedFiles(): string[] {
 
 /** Asks for an artifact as a user; a field that is undefined is left out. */
 function generate(
-  fields: Readonly<Record<string, string | undefined>> = {},
+  fields: object = {},
   { file = plainFile, fileName = 'app.conf' }: { file?: Buffer; fileName?: string } = {},
 ): Promise<Reply> {
   const form = new FormData();
@@ -77,7 +80,11 @@ describe('an artifact that is generated from a plain file', () => {
       updates: [
         {
           type_info: { type: 'single-file' },
-          files: [{ name: 'app.conf', checksum, size: plainFile.length }],
+          files: [
+            { name: 'dest_dir', checksum: destDirSum, size: 9 },
+            { name: 'filename', checksum: fileNameSum, size: 9 },
+            { name: 'app.conf', checksum, size: plainFile.length },
+          ],
         },
       ],
       artifact_provides: {
@@ -97,9 +104,12 @@ describe('an artifact that is generated from a plain file', () => {
     expect(instructions.id).toBe(id);
     const { bytes } = await fetchFile(`${instructions.artifact.source.uri}`);
     const contents = await readArtifact(Readable.from([bytes]));
-    expect(contents.payloads[0]?.files).toMatchObject([{ name: 'app.conf', checksum }]);
     const modified = new Date(server.clock.now()).toISOString();
-    expect(contents.payloads[0]?.files[0]?.date).toBe(Date.parse(modified));
+    expect(contents.payloads[0]?.files.at(-1)).toMatchObject({
+      name: 'app.conf',
+      checksum,
+      date: Date.parse(modified),
+    });
   });
 
   it('carries the destination of the file for the update module', async () => {
@@ -114,7 +124,8 @@ describe('an artifact that is generated from a plain file', () => {
   });
 
   it('is named as its software is, when args say so', async () => {
-    const args = { software_filesystem: 'data', software_name: 'app', software_version: '7' };
+    const software = { software_filesystem: 'data', software_name: 'app', software_version: '7' };
+    const args = { ...software, dest_dir: '/opt' };
     expect(await generated({ args: JSON.stringify(args) })).toMatchObject({
       artifact_provides: { 'data.app.version': '7' },
       clears_artifact_provides: ['data.app.*'],
@@ -137,18 +148,31 @@ describe('an artifact that is generated from a plain file', () => {
     ['..', 'file'],
     [`${'x'.repeat(150)}.txt`, `${'x'.repeat(96)}.txt`],
   ])('makes a plain name of %j', async (fileName, expected) => {
-    const [name] = namesOfFiles(await generated({}, { fileName })) as string[];
-    expect(name).toBe(expected);
+    const artifact = await generated({}, { fileName });
+    expect(namesOfFiles(artifact)).toEqual(['dest_dir', 'filename', expected]);
   });
 
   it('may be of an empty file', async () => {
     const artifact = await generated({}, { file: Buffer.alloc(0) });
-    expect(artifact.updates?.[0]?.files).toMatchObject([{ size: 0 }]);
+    expect(artifact.updates?.[0]?.files?.at(-1)).toMatchObject({ size: 0 });
+  });
+
+  it.each([
+    ['directory', '{"dest_dir":"/opt/app/"}', 'app.tar', ['dest_dir', 'update.tar']],
+    ['script', '{}', 'install.sh', ['install.sh']],
+    ['deb', undefined, 'app.deb', ['app.deb']],
+    ['rpm', undefined, 'app.rpm', ['app.rpm']],
+    ['rootfs-image', undefined, 'root.img', ['root.img']],
+    ['own-module', undefined, 'app.bin', ['app.bin']],
+    ['own-module', '{"dest_dir":"/"}', 'app.bin', ['dest_dir', 'filename', 'app.bin']],
+    ['constructor', undefined, 'app.bin', ['app.bin']],
+  ])('holds what the module %s reads, with args %s', async (type, args, fileName, expected) => {
+    expect(namesOfFiles(await generated({ type, args }, { fileName }))).toEqual(expected);
   });
 });
 
 describe('a form that is refused with 400 leaves nothing behind', () => {
-  it.each<[string, Record<string, string | undefined>, string]>([
+  it.each<[string, object, string]>([
     ['no name', { name: undefined }, 'name: is required'],
     ['an empty name', { name: '' }, 'name: '],
     ['a name that is too long', { name: 'x'.repeat(4097) }, 'name: '],
@@ -165,11 +189,48 @@ describe('a form that is refused with 400 leaves nothing behind', () => {
     ['a dest_dir of two lines', { args: '{"dest_dir":"/etc\\n/x"}' }, 'args.dest_dir: '],
     ['a path for a filename', { args: '{"filename":"../x"}' }, 'args.filename: '],
     ['dots for a filename', { args: '{"filename":".."}' }, 'args.filename: '],
+    ...['dest_dir', 'filename', 'permissions'].map((filename): [string, object, string] => [
+      `the filename ${filename}, which single-file reads`,
+      { args: JSON.stringify({ filename, dest_dir: '/etc' }) },
+      'args.filename: must be a name other than dest_dir, filename and permissions',
+    ]),
     [
-      'a filename that the module has for itself',
-      { args: '{"filename":"dest_dir","dest_dir":"/etc"}' },
+      'a filename that an unknown module may read',
+      { type: 'own-module', args: '{"filename":"dest_dir","dest_dir":"/etc"}' },
       'two files have this name',
     ],
+    [
+      'no args for single-file',
+      { args: undefined },
+      'args.dest_dir: must be the absolute path of the directory on the device that the file goes to, in a part args before the file',
+    ],
+    ['no dest_dir for single-file', { args: '{"filename":"x"}' }, 'args.dest_dir: must be the abs'],
+    ['an empty dest_dir', { args: '{"dest_dir":""}' }, 'args.dest_dir: '],
+    ['no dest_dir for directory', { type: 'directory', args: '{}' }, 'args.dest_dir: must be the'],
+    ...['/', '//', '/opt/..', '/./', '/my app', '/opt/*', '/$HOME'].map(
+      (path): [string, object, string] => [
+        `the dest_dir ${path} for directory, which removes it first`,
+        { type: 'directory', args: JSON.stringify({ dest_dir: path }) },
+        'args.dest_dir: must be the absolute path of the directory on the device that the tar',
+      ],
+    ),
+    ...['script', 'deb', 'rpm', 'rootfs-image'].map((type): [string, object, string] => [
+      `a dest_dir for ${type}, which has no use for it`,
+      { type },
+      `args.dest_dir: must be absent, as the type ${type} has no use for it`,
+    ]),
+    [
+      'another file for deb',
+      { type: 'deb', args: '{}' },
+      'args.filename: must be a name that ends',
+    ],
+    [
+      'another file for rpm',
+      { type: 'rpm', args: '{}' },
+      'args.filename: must be a name that ends',
+    ],
+    ['the type docker', { type: 'docker' }, 'type: must be a type that installs a file, which'],
+    ['the type mender-configure', { type: 'mender-configure' }, 'set the configuration of the'],
     ['a software_name that is a number', { args: '{"software_name":7}' }, 'args.software_name: '],
   ])('%s', async (_, fields, because) => {
     const reply = await generate(fields);

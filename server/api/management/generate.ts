@@ -12,8 +12,14 @@ import {
   type StreamedFile,
   streamArtifact,
 } from '../../../fixtures/formats/mender-artifact-stream.ts';
+import { isPayloadFileName, payloadFileName } from '../../../fixtures/formats/payload-file-name.ts';
+import {
+  type PlainPayload,
+  payloadFiles,
+  payloadProblem,
+} from '../../../fixtures/formats/update-modules.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { shapeDetail } from '../../http/problem-detail.ts';
+import { shapeDetail, shown } from '../../http/problem-detail.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
 import type { ReceivedFile } from '../../store/files.ts';
@@ -23,10 +29,7 @@ const NAME_MAX_CHARACTERS = 256;
 const word = boundedText(NAME_MAX_CHARACTERS);
 const fileName = v.pipe(
   v.string(),
-  v.regex(
-    /^(?!\.{1,2}$)[A-Za-z0-9.,_-]{1,100}$/,
-    'must be 1 to 100 letters, digits, dots, commas, _ and -',
-  ),
+  v.check(isPayloadFileName, 'must be 1 to 100 letters, digits, dots, commas, _ and -'),
 );
 
 /** What practice knows of `args`; anything else in it is for other update modules, and ignored. */
@@ -60,7 +63,7 @@ const formShape = v.object({
     '{}',
   ),
 });
-export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName: string };
+export type GenerateForm = v.InferOutput<typeof formShape> & PlainPayload;
 
 /** The form of an upload; only a plain file name is taken from the caller. */
 export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
@@ -75,32 +78,40 @@ export function readGenerateForm({ fields, fileName: called }: Upload): Generate
     const before = { ...detail, expected, actual: 'no such part before the file' };
     return refuse.malformed(`${problemOf(issue)}, before the file`, before);
   }
-  const { filename = plain(called) } = checked.output.args;
-  return { ...checked.output, fileName: filename };
+  const { filename = payloadFileName(called), dest_dir: destDir } = checked.output.args;
+  const form = { ...checked.output, fileName: filename, destDir };
+  return refuseUninstallable(form) ?? form;
 }
 
-function plain(name: string): string {
-  const letters = name.replace(/[^A-Za-z0-9.,_-]/g, '_').slice(-100);
-  return v.is(fileName, letters) ? letters : 'file';
+/** An artifact that every device of the field would fail to install is refused before it is made. */
+function refuseUninstallable(form: GenerateForm): Refusal | undefined {
+  const problem = payloadProblem(form);
+  if (!problem) return undefined;
+  const { member, expected, actual } = problem;
+  const place = member === 'type' ? 'type' : `args.${member}`;
+  const isMissing = actual === undefined;
+  const where = isMissing ? ', in a part args before the file, such as {"dest_dir":"/opt"}' : '';
+  return refuse.malformed(`${place}: must be ${expected}${where}`, {
+    path: `form.${place}`,
+    expected: expected + where,
+    actual: isMissing ? 'nothing' : shown(actual),
+  });
 }
 
 /**
- * The artifact's bytes, without holding the file. With a `dest_dir`, the two small files are there by
- * which the module for single files knows where the file goes.
+ * The artifact's bytes, without holding the file. With a `dest_dir`, small files are there by which
+ * the update module knows where the file goes.
  */
 export function wrapped(form: GenerateForm, file: ReceivedFile, nowMs: number): Readable {
   const { args, type, name } = form;
   const software = `${args.software_filesystem ?? 'rootfs-image'}.${args.software_name ?? type}`;
+  const { fileName, lines } = payloadFiles(form);
   const payload: StreamedFile = {
-    name: form.fileName,
+    name: fileName,
     checksum: file.sha256,
     sizeBytes: file.sizeBytes,
     content: bytesOf(file),
   };
-  const place =
-    args.dest_dir === undefined
-      ? []
-      : [textFile('dest_dir', args.dest_dir), textFile('filename', form.fileName)];
   const spec = {
     name,
     deviceTypes: form.device_types_compatible,
@@ -109,7 +120,7 @@ export function wrapped(form: GenerateForm, file: ReceivedFile, nowMs: number): 
     clearsProvides: [`${software}.*`],
     modifiedMs: nowMs,
   };
-  return Readable.from(streamArtifact(spec, [...place, payload]));
+  return Readable.from(streamArtifact(spec, [...lines.map(textFile), payload]));
 }
 
 /** Opens the file only when its turn has come, so that a refused artifact leaves none open. */
@@ -117,8 +128,7 @@ async function* bytesOf({ path }: ReceivedFile): AsyncGenerator<Buffer> {
   yield* createReadStream(path);
 }
 
-function textFile(name: string, line: string): StreamedFile {
-  const text = `${line}\n`;
+function textFile({ name, text }: { name: string; text: string }): StreamedFile {
   const bytes = Buffer.from(text);
   return { name, checksum: digestOf(text), sizeBytes: bytes.length, content: [bytes] };
 }

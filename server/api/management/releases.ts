@@ -121,8 +121,9 @@ export const listReleaseTypes = defineEndpoint('list-release-types', (_input, { 
   return { status: 200, body: store.artifacts.updateTypes(limits.unpagedListMax) };
 });
 
-function artifactsOf({ store, nowMs }: UserContext, { name }: StoredRelease): Artifact[] {
-  return store.artifacts.findByName(name).map(({ artifact }) => artifactView(artifact, nowMs));
+function artifactsOf(context: UserContext, { name }: StoredRelease): Artifact[] {
+  const found = context.store.artifacts.findByName(name);
+  return found.map(({ artifact }) => artifactView(artifact, context));
 }
 
 /** The releases of these names that are still there. */

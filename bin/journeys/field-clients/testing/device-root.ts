@@ -33,8 +33,8 @@ export const modulesFolder = 'usr/share/mender/modules/v3';
 
 const clientPath = '/usr/bin/mender';
 /** What Debian's update modules call. */
-const tools = ['sh', 'cat', 'chmod', 'cp', 'dirname', 'mkdir', 'mv', 'rm', 'sync'];
-const packagedModules = ['script', 'single-file'];
+const tools = ['sh', 'cat', 'chmod', 'cp', 'dirname', 'mkdir', 'mv', 'rm', 'sync', 'tar'];
+const packagedModules = ['directory', 'script', 'single-file'];
 
 /** Fills the folder, and gives it to the user without rights. */
 export function makeDeviceRoot(root: string, files: DeviceFiles): void {

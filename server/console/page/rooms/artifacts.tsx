@@ -79,13 +79,14 @@ function Make({ onDone }: { onDone: () => void }) {
   const [file, setFile] = useState<File | undefined>(undefined);
   const [name, setName] = useState('');
   const [types, setTypes] = useState('');
+  const [directory, setDirectory] = useState('');
   const make = async (): Promise<void> => {
     if (!file) throw new Error('choose a file first');
     const body = new FormData();
     body.append('name', name);
     body.append('device_types_compatible', types);
     body.append('type', 'single-file');
-    body.append('args', JSON.stringify({ filename: plainName(file.name), dest_dir: '/tmp' }));
+    body.append('args', JSON.stringify({ dest_dir: directory }));
     body.append('file', file);
     await manage('generate-artifact', { body });
     onDone();
@@ -103,13 +104,14 @@ function Make({ onDone }: { onDone: () => void }) {
         <input type="file" onChange={(event) => setFile(event.currentTarget.files?.[0])} />
       </label>
       {field('Release name', name, setName)}
-      {field('Device types, separated by commas', types, setTypes)}
+      {field('Device types, with commas between', types, setTypes)}
+      {field('Directory on the device', directory, setDirectory)}
       <div class="actions">
         <ActionButton
           kind="main"
           work={make}
-          done="The artifact was generated."
-          isDisabled={!file || name === '' || types === ''}
+          done="The artifact was made."
+          isDisabled={!file || [name, types, directory].includes('')}
         >
           Make artifact
         </ActionButton>
@@ -117,9 +119,6 @@ function Make({ onDone }: { onDone: () => void }) {
     </Card>
   );
 }
-
-/** The server takes plain names only. */
-const plainName = (name: string): string => name.replace(/[^A-Za-z0-9.,_-]/g, '_').slice(-100);
 
 function List({ artifacts, reload }: { artifacts: readonly Artifact[]; reload: () => void }) {
   if (artifacts.length === 0) return <Empty title="No artifacts yet" />;
