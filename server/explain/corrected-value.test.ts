@@ -32,6 +32,14 @@ describe('a corrected value', () => {
     ['capital letters', 'put-deployment-status', { status: 'SUCCESS' }, { status: 'success' }],
     ['a number', 'put-configuration', { speed: 9600 }, { speed: '9600' }],
     ['a boolean', 'put-configuration', { on: true }, { on: 'true' }],
+    ['a list of pairs for a map', 'put-configuration', [{ key: 'a', value: '1' }], { a: '1' }],
+    ['a map in a wrapper', 'put-configuration', { configuration: { a: '1' } }, { a: '1' }],
+    [
+      'a member that is nearly named',
+      'put-attributes',
+      [{ name: 'a', val: 1 }],
+      [{ name: 'a', value: 1 }],
+    ],
     ['one for a list', 'put-attributes', { name: 'a', value: 1 }, [{ name: 'a', value: 1 }]],
     ['a map for a list of pairs', 'put-attributes', { mem: 1 }, [{ name: 'mem', value: 1 }]],
     [

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/json.ts';
-import { editDistance, nearestOf } from '../../fixtures/nearest.ts';
+import { isLikeName, lettersApart, nearestOf } from '../../fixtures/nearest.ts';
 import { arrayForObject } from '../../fixtures/shape-sentences.ts';
 import {
   formOf,
@@ -112,6 +112,9 @@ function converted(
     return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
   }
   const given = valueAt(value, keys);
+  const isWrapped = isObject(value) && Object.keys(value).length === 1 && keys.length === 1;
+  if (isWrapped && wrapperNames.test(String(keys[0])) && v.is(schema, given))
+    return { value: given };
   const other = given === undefined ? nearlyNamed(schema, value, keys) : undefined;
   if (other) {
     return { value: replaced(replaced(value, keys, valueAt(value, other)), other, undefined) };
@@ -120,6 +123,9 @@ function converted(
   const better = shape && conversionOf(given, shape, { name: keys.at(-1), ...options });
   return better === undefined ? undefined : { value: replaced(value, keys, better) };
 }
+
+/** What a body is wrapped in by those who name it; under another name it may be a group. */
+const wrapperNames = /^(?:attributes|body|config|configuration|data|settings|values)$/i;
 
 /** Whether it is the name of a member that is wrong; of a missing one the fault has the same form. */
 function isOfName({ issue, value, keys }: Problem): boolean {
@@ -187,22 +193,8 @@ function nearlyNamed(
   if (typeof wanted !== 'string' || !shape || typeof members !== 'object' || !members)
     return undefined;
   const known = new Set(memberNames(shape));
-  const isMeant = (one: string): boolean =>
-    plain(one) === plain(wanted) || synonyms[wanted] === one;
-  const name = Object.keys(members).find((one) => !known.has(one) && isMeant(one));
+  const name = Object.keys(members).find((one) => !known.has(one) && isLikeName(one, wanted));
   return name === undefined ? undefined : [...outer, name];
-}
-
-/** What other interfaces call a member. */
-const synonyms: Readonly<Record<string, string>> = {
-  name: 'key',
-  message: 'msg',
-  status: 'state',
-  value: 'values',
-};
-
-function plain(name: string): string {
-  return name.replace(/[_-]/g, '').toLowerCase();
 }
 
 interface ConversionFacts extends CorrectionOptions {
@@ -222,7 +214,9 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
     const [one] = given;
     // In a map of any names those of a pair would become settings.
     const isOne = given.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
-    return [...(isOne ? [one, ...formsOf(one, shape, facts)] : []), ...within(given, shape)];
+    const map = mapIn(given);
+    const alone = isOne ? [one, ...formsOf(one, shape, facts)] : [];
+    return [...(map ? [map] : []), ...alone, ...within(given, shape)];
   }
   if (typeof given === 'number' || typeof given === 'boolean') {
     const own = [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
@@ -239,6 +233,13 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
   const only = members.length === 1 ? members[0]?.[1] : undefined;
   // A map in place of a list of pairs; a list within an object, where it has to be alone.
   return shape.type === 'array' ? [pairs, only] : [];
+}
+
+/** The map that a list of names and values stands for. */
+function mapIn(list: readonly unknown[]): object | undefined {
+  const pairs = list.map((one) => (isObject(one) ? [one.name ?? one.key, one.value] : []));
+  const isNamed = pairs.length > 0 && pairs.every(([name]) => typeof name === 'string');
+  return isNamed ? Object.fromEntries(pairs) : undefined;
 }
 
 /** What was sent alone, in each member that may be its place. */

@@ -4,9 +4,11 @@ import { editDistance } from '../../fixtures/nearest.ts';
 
 const SEGMENTS_MAX = 16;
 /** Costs of a difference between two paths, in segments that are wholly another. */
-const costs = { version: 0.4, parameter: 0.2, method: 0.15, retired: 0.1 } as const;
+const costs = { version: 0.4, family: 1, parameter: 0.2, method: 0.15, retired: 0.1 } as const;
 
 const version = /^v\d+$/;
+/** The prefixes of devices and of users, the first words of a path. */
+const families: ReadonlySet<string> = new Set(['devices', 'management']);
 
 /** Two paths are unlike when a larger part of their segments is another, missing or too many. */
 const SIMILAR_MAX_SHARE = 0.4;
@@ -198,5 +200,6 @@ function costOfChange(word: string, segment: string): number {
   if (word === segment) return 0;
   if (word.startsWith('{')) return costs.parameter;
   if (version.test(word) && version.test(segment)) return costs.version;
-  return (2 * editDistance(word, segment)) / Math.max(word.length, segment.length);
+  if (families.has(word) && families.has(segment)) return costs.family;
+  return (2 * lettersApart(word, segment)) / Math.max(word.length, segment.length);
 }

@@ -60,7 +60,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** The value of a JSON text; undefined when it is not JSON, or nests too deeply to be traversed. */
 export function jsonOf(text: string | undefined): { readonly value: unknown } | undefined {
   if (text === undefined || levelsOf(text) > LEVELS_MAX) return undefined;
-  // A byte order mark is no part of JSON, and the server leaves it out as well.
+  // The correction of a body that has a byte order mark is the body without it.
   const value = parsedJson(text.replace(/^\u{feff}/u, ''));
   return value === undefined ? undefined : { value };
 }

@@ -7,6 +7,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import { quoted } from '../pipeline/shell.ts';
+import { type Asked, hasUnknownBody, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm, isPollOperation } from './polls.ts';
@@ -55,8 +56,8 @@ export function remedyOf(
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
   }
-  if (operation?.authorization === 'link' && /%26|amp;|\\u0026/i.test(asked.search)) {
-    return 'read the link with a JSON parser: an escaped "&" was sent without decoding';
+  if (operation?.authorization === 'link' && /%26|amp;|(?:\\|%5C)u0026/i.test(asked.search)) {
+    return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
   }
   if (operation?.authorization === 'link' && /%25/.test(asked.search)) {
     return 'send the link unchanged: it was URL-encoded a second time';
@@ -82,8 +83,12 @@ export function remedyOf(
 }
 
 /** The operation for what a malformed request to another one may have meant. */
-function otherWay({ asked, refusal, operation }: Refused): string | undefined {
+function otherWay({ asked, refusal, operation, place }: Refused): string | undefined {
   if (refusal.status !== 400) return undefined;
+  const isOfQuery = place.startsWith('query.') && operation?.body === undefined;
+  if (isOfQuery && (asked.bodyBytes > 0 || hasUnknownBody(asked))) {
+    return `put it into the query: the body of a ${asked.method} is not read`;
+  }
   const users = managementOperations;
   switch (operation?.id) {
     case users['create-deployment'].id:

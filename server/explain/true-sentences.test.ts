@@ -7,6 +7,7 @@ import type { DialectName } from '../../fixtures/contract/dialects.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import { rawRequest, sendRaw } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
 import { createDeployment } from '../testing/test-deployments.ts';
 import {
@@ -45,18 +46,38 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 describe('of a body that is no JSON', () => {
   it.each([
-    ['downloading', 'breaks at position 0'],
-    ['{"a":NaN}', 'breaks at position 5'],
-    ['{"a":"1",}', 'breaks at position 9'],
-    ['{"a":"x\ny"}', 'breaks at position 7'],
-    [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305'],
-    ['{"a":tru', 'ends too early'],
-    ['{"a":"1"', 'ends too early'],
-    ['["x', 'ends too early'],
+    ['downloading', 'breaks at position 0, near downloadin: the word downloading'],
+    ['{"a":NaN}', 'breaks at position 5, near {"a":NaN}: NaN is no number of JSON'],
+    ['{"a":"1",}', 'breaks at position 9, near {"a":"1",}: a comma before the closing }'],
+    ['{"a":"x\ny"}', 'breaks at position 7, near {"a":"x\\u{a}y"}: a raw line feed'],
+    [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305, near yyyyyyy": installing'],
+    ['{"a":tru', 'ends too early: it is cut off with 1 of its { and [ open'],
+    ['["x', 'ends too early: it is cut off within a string'],
   ])('the place is told: %j', async (body, place) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
     const { wrong } = await explanationAt('PUT', setting, call);
-    expect(wrong.actual).toBe(`text that is not JSON: it ${place}`);
+    expect(wrong.actual).toContain(`text that is not JSON: it ${place}`);
+  });
+});
+
+describe('of a token that is none, or in another place,', () => {
+  it.each<[string, (token: string) => Call, string]>([
+    ['cut off', (token) => ({ token: token.slice(0, 60) }), 'it is cut off after 60 characters'],
+    ['a word', () => ({ token: 'undefined' }), 'it is the text "undefined"'],
+    ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
+    ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
+  ])('the answer says so: %s', async (_, callOf, words) => {
+    const reply = await server.request('GET', setting, callOf(device.token));
+    expect([reply.status, reply.json().error]).toEqual([401, expect.stringContaining(words)]);
+    expect(reply.text).not.toContain(device.token.slice(0, 60));
+  });
+
+  it('in the query, and twice in the header', async () => {
+    const inQuery = await server.request('GET', `${setting}?jwt=${device.token}`, {});
+    expect(inQuery.json().error).toContain('a token was sent in the query parameter jwt');
+    const twice = ['Authorization: Bearer x', `Authorization: Bearer ${device.token}`];
+    const { body } = await sendRaw(server, rawRequest(`GET ${setting}`, twice));
+    expect(JSON.parse(body).error).toContain('more than once, and the first counts');
   });
 });
 
@@ -174,6 +195,23 @@ describe('of a form', () => {
   });
 });
 
+it("of a device's path below the prefix of users the right one is told", async () => {
+  const { path } = operations['get-next-deployment'];
+  const query = '?artifact_name=a&device_type=b';
+  const wrongPath = path.replace('/devices/', '/management/') + query;
+  const { wrong } = await explanationAt('GET', wrongPath, { token: device.token });
+  expect(wrong.expected).toBe(`GET ${path}`);
+});
+
+it('of values in the body of a GET their place is told', async () => {
+  const { path } = operations['get-next-deployment'];
+  const json = '{"artifact_name":"a","device_type":"b"}';
+  const headers = [`Authorization: Bearer ${device.token}`, `Content-Length: ${json.length}`];
+  const { headers: answered } = await sendRaw(server, rawRequest(`GET ${path}`, headers, json));
+  const { first } = await explanationOf(server, { headers: new Headers(answered) });
+  expect(first).toMatch(/^put it into the query: the body of a GET is not read/);
+});
+
 it('of a compressed body the compression is told', async () => {
   const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
   const { wrong, first } = await explanationAt('PUT', setting, call);
@@ -181,6 +219,28 @@ it('of a compressed body the compression is told', async () => {
     'bytes compressed with gzip',
     expect.stringMatching(/^send the body uncompressed/),
   ]);
+});
+
+it('of an id in a report it is told what it names', async () => {
+  const artifactId = await publish(server, { name: 'release-named' });
+  const of = { artifact_name: 'release-named' };
+  const own = await acceptedDevice(server, 'reports');
+  const idOf = async (other: AcceptedDevice) => {
+    const { headers } = await createDeployment(server, [other], { ...of, name: other.id });
+    return `${headers.get('location')?.split('/').at(-1)}`;
+  };
+  const ids: readonly (readonly [string, RegExp])[] = [
+    [artifactId, /the id of an artifact; that of a deployment is the member id/],
+    [own.id, /the id of the device itself/],
+    [await idOf(own), /a deployment for this device that it was not offered yet/],
+    [await idOf(device), /a deployment for other devices/],
+  ];
+  for (const [id, words] of ids) {
+    const path = pathOf(operations['put-deployment-status'], { id });
+    const call = { token: own.token, headers: JSON_TYPE, body: '{"status":"installing"}' };
+    const { status, wrong } = await explanationAt('PUT', path, call);
+    expect([status, wrong.actual]).toEqual([404, expect.stringMatching(words)]);
+  }
 });
 
 it('of an artifact in use the deployment is named', async () => {
@@ -198,7 +258,7 @@ it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
   await createDeployment(server, [device], { artifact_name: 'release-escaped' });
   const { uri } = await linkTo(server, device.token, id);
   const path = uri.slice(server.baseUrl.length);
-  for (const escaped of ['&amp;', '%26', '\\u0026']) {
+  for (const escaped of ['&amp;', '%26', '\\u0026', '%5Cu0026']) {
     const { first } = await explanationAt('GET', path.replaceAll('&', escaped));
     expect(first).toMatch(/^read the link with a JSON parser/);
   }

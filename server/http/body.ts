@@ -83,6 +83,13 @@ function isWhole(request: IncomingMessage): request is WholeRequest {
   return 'wholeBody' in request;
 }
 
+/** Returns 415 for a body in a content coding: none is taken in requests (RFC 9110, 15.5.16). */
+export function checkCoding({ headers }: IncomingMessage): Refusal | undefined {
+  const coding = headers['content-encoding'];
+  if (coding === undefined || /^(?:\s|,|identity)*$/i.test(coding)) return undefined;
+  return refuse.unsupportedCoding(coding);
+}
+
 /**
  * Returns nothing when the media type is an expected one; 400 when missing or malformed, otherwise
  * 415.

@@ -8,6 +8,8 @@ import {
   arrayForObject,
   expectationIn,
   expectedOf,
+  isMissing,
+  misspeltIn,
   nearestIssue,
 } from '../../fixtures/shape-sentences.ts';
 import { type Key, shapeAt } from '../../fixtures/shapes.ts';
@@ -20,8 +22,8 @@ const SHOWN_MEMBERS = 6;
 const SHOWN_LEVELS = 2;
 
 /** What a fault is described with besides the validator's issue. */
-interface ShapeFacts {
-  /** The whole shape, which describes a missing member. */
+export interface ShapeFacts {
+  /** The whole shape, which tells what a missing member should be. */
   readonly schema: v.GenericSchema;
   /** Names on the wire, where they differ from the shape's. */
   readonly names?: Readonly<Record<string, string>>;
@@ -42,16 +44,16 @@ export function shapeDetail(
       actual: 'an array',
     };
   }
-  const isMissing = issue.received === 'undefined' && issue.kind === 'schema';
-  const nearest = isMissing ? missingIssue(schema, keys) : nearestIssue(issue);
+  const isAbsent = isMissing(issue);
+  const nearest = isAbsent ? missingIssue(schema, keys) : nearestIssue(issue);
   const expected = nearest && (expectedOf(nearest) ?? expectationIn(nearest.message));
   const isSecret = isSecretName(String(keys.at(-1) ?? ''));
   const last = issue.path?.at(-1);
   const value = last?.origin === 'key' ? last.key : last ? last.value : issue.input;
   return {
     path: placeAt(place, keys, names),
-    ...(expected !== undefined && { expected: firstCharacters(expected, SHOWN_MAX_CHARACTERS) }),
-    actual: isMissing ? 'nothing' : isSecret ? masked : shown(value),
+    ...(expected !== undefined && { expected: expected.slice(0, SHOWN_MAX_CHARACTERS) }),
+    actual: isAbsent ? absentOf(issue, schema) : isSecret ? masked : shown(value),
   };
 }
 
@@ -62,6 +64,11 @@ function placeAt(
 ): string {
   const path = keys.join('.');
   return path === '' ? place : `${place}.${names[path] ?? path}`;
+}
+
+function absentOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {
+  const sent = misspeltIn(issue, schema);
+  return sent === undefined ? 'nothing' : `nothing of this name, but ${shown(sent)}`;
 }
 
 /** The fault of a missing member by its own shape: the issue knows only its name. */

@@ -65,6 +65,9 @@ export function ofRoles(expected: string, path = 'state'): RefusalDetail {
 /** Time after which a server without capacity may have some again. */
 const RETRY_AFTER_SECONDS = 5;
 
+/** A sentence must not grow with what it quotes. */
+const CODING_MAX_CHARACTERS = 40;
+
 /** Makes refusals, one function for each kind of error. Spec: Errors */
 export const refuse = {
   malformed: (error: string, detail?: Detail) => new Refusal(400, error, { detail }),
@@ -100,6 +103,21 @@ export const refuse = {
       415,
       `Content-Type "${given}" is not supported here; send "${expected.join('" or "')}"`,
       { detail: { path: 'header.Content-Type', expected: expected.join(' or '), actual: given } },
+    ),
+  /** RFC 9110, section 15.5.16: the answer names the codings that requests may have. */
+  unsupportedCoding: (given: string) =>
+    new Refusal(
+      415,
+      `Content-Encoding "${given.slice(0, CODING_MAX_CHARACTERS)}" is not supported in requests; send the body uncompressed`,
+      {
+        headers: { 'Accept-Encoding': 'identity' },
+        detail: {
+          path: 'header.Content-Encoding',
+          expected: 'no Content-Encoding',
+          actual: given,
+          rule: 'Request bodies are not compressed.',
+        },
+      },
     ),
   unprocessable: (error: string, detail?: Detail) => new Refusal(422, error, { detail }),
   tooManyRequests: (retryAfterSeconds: number, because = 'too many requests', detail?: Detail) =>

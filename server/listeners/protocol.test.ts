@@ -66,7 +66,7 @@ describe('what cannot be read as HTTP', () => {
 });
 
 describe('a readable but unusual request', () => {
-  it('is 400 in HTTP/1.1 without a Host header, whatever its path', async () => {
+  it('is 400 in HTTP/1.1 without a Host header, whatever its path, and with two', async () => {
     for (const target of [path, '/api/management/v1/deployments/artifacts/x', '/nothing']) {
       const bare = await sendRaw(server, `GET ${target} HTTP/1.1\r\nConnection: close\r\n\r\n`);
       expect([bare.status, JSON.parse(bare.body)]).toEqual([
@@ -77,6 +77,12 @@ describe('a readable but unusual request', () => {
         },
       ]);
     }
+    const two = rawRequest(`GET ${path}`, ['Host: test', 'host: other.example', authorization()]);
+    const twice = await sendRaw(server, two);
+    expect([twice.status, JSON.parse(twice.body).error]).toEqual([
+      400,
+      'the Host header was sent more than once; send one',
+    ]);
     const older = `GET ${path} HTTP/1.0\r\n${authorization()}\r\n\r\n`;
     expect((await sendRaw(server, older)).status).toBe(200);
   });

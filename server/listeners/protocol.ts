@@ -16,6 +16,7 @@ import {
   type CarriesExchange,
   missingHost,
   type Routes,
+  severalHosts,
   tooManyConnections,
 } from '../pipeline/routes.ts';
 import { callerNamedIn, type Turns } from '../pipeline/turns.ts';
@@ -145,7 +146,18 @@ export function opensSocket(
 /** Why a request is refused that no route needs to see. */
 function refusalOf({ headers, httpVersion, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (rawHeaders.length > 2 * HEADERS_MAX) return tooManyHeaders;
-  return headers.host === undefined && httpVersion !== '1.0' ? missingHost : undefined;
+  if (headers.host === undefined) return httpVersion === '1.0' ? undefined : missingHost;
+  return hasSeveralHosts(rawHeaders) ? severalHosts : undefined;
+}
+
+/** Node keeps the first of them, so that a proxy before it may have routed by another. */
+function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 const tooManyHeaders = refuse.tooManyHeaders(HEADERS_MAX);

@@ -153,8 +153,10 @@ export class Callers {
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
     if ('because' in claims) {
-      const detail = tokenDetail('a token issued by this server', `a token that ${claims.because}`);
-      return refuse.unauthorized(`the token ${claims.because}`, detail);
+      const because = claims.because + formOfToken(token);
+      const several = authorizationsIn(request) > 1 ? `; ${firstCounts}` : '';
+      const detail = tokenDetail('a token issued by this server', `one that ${because}${several}`);
+      return refuse.unauthorized(`the token ${because}${several}`, detail);
     }
     if (header !== undefined) this.#hold({ header, claims });
     return claims;
@@ -281,7 +283,41 @@ const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[]
   [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
 ];
 
-/** What the header has instead of a well-formed token, and how to fix that. */
+const firstCounts = 'the Authorization header was sent more than once, and the first counts';
+
+function authorizationsIn({ rawHeaders }: IncomingMessage): number {
+  const isName = (text: string, at: number): boolean =>
+    at % 2 === 0 && text.toLowerCase() === 'authorization';
+  return rawHeaders.filter(isName).length;
+}
+
+/** What a text that is no token looks like, to be put behind a sentence; often nothing. */
+function formOfToken(token: string): string {
+  const parts = token.split('.').length;
+  if (/^(?:undefined|null|none|nil|nan|\$\{?\w+\}?|<\w+>|\[object)$/i.test(token)) {
+    return `: it is the text "${token}", as of a variable that is not set`;
+  }
+  if (!token.startsWith(TOKEN_START) || parts >= 3) return '';
+  return `: it is cut off after ${token.length} characters, with ${parts} of the 3 parts`;
+}
+
+/** The beginning of every JWT: that of a JSON object in base64url. */
+const TOKEN_START = 'eyJ';
+const tokenPattern = /\beyJ[\w-]*\.[\w-]+\.[\w-]+/;
+
+/** Where the request has a token in place of its Authorization header. */
+function tokenElsewhere({ rawHeaders, url = '' }: IncomingMessage): string | undefined {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (!tokenPattern.test(value)) continue;
+    const [, cookie] = /([\w-]{1,40})="?eyJ/.exec(value) ?? [];
+    return name.toLowerCase() === 'cookie' ? `the cookie ${cookie}` : `the header ${name}`;
+  }
+  const [, parameter] = /[?&]([\w-]{1,40})=(?:Bearer(?:%20|\+))?eyJ/i.exec(url) ?? [];
+  return parameter && `the query parameter ${parameter}`;
+}
+
+/** What the header has in place of a token in its form, and how to put that right. */
 function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   for (const [form, actual, remedy] of wrongForms) {
     if (form.test(header.trim())) return { actual, remedy };
@@ -306,7 +342,15 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
       isIgnored ? 'nothing; the cookie JWT is accepted only from users and at /connect' : 'nothing',
       'tokens.missing-is-401',
     );
-    return cookie ?? refuse.unauthorized('the Authorization header is missing', detail);
+    if (cookie !== undefined) return cookie;
+    const place = isIgnored ? undefined : tokenElsewhere(request);
+    if (place === undefined)
+      return refuse.unauthorized('the Authorization header is missing', detail);
+    const remedy = 'send the token as "Authorization: Bearer <token>"';
+    return refuse.unauthorized(
+      `the Authorization header is missing; a token was sent in ${place}, where it does not count`,
+      { ...detail, actual: `nothing; a token was sent in ${place}`, remedy },
+    );
   }
   const token = bearer.exec(header)?.[1];
   if (token !== undefined && !quotedToken.test(token)) return token;

@@ -21,6 +21,42 @@ describe('the sentence about a body', () => {
   it.each<[string, keyof typeof operations, unknown, string]>([
     ['a missing field', 'put-deployment-status', {}, 'body: status: is required'],
     [
+      'a field under another name',
+      'put-deployment-status',
+      { state: 'success' },
+      'body: status: is required; "state" was sent: did you mean "status"?',
+    ],
+    [
+      'a field in other letters',
+      'post-auth-request',
+      { idData: '{}', pubkey: 'a key' },
+      'body: id_data: is required; "idData" was sent: did you mean "id_data"?',
+    ],
+    [
+      'a field of an entry with a typing error',
+      'put-attributes',
+      [{ nmae: 'kernel', value: 1 }],
+      'body: 0.name: is required; "nmae" was sent: did you mean "name"?',
+    ],
+    [
+      'a provide in other letters beside free ones',
+      'post-next-deployment-v2',
+      { device_provides: { deviceType: 'b', artifact_name: 'a', device: 'x' } },
+      'body: device_provides.device_type: is required; "deviceType" was sent: did you mean "device_type"?',
+    ],
+    [
+      'a known field that is like a missing one',
+      'post-monitor-configuration',
+      [{ name: 'a', status: 'b' }],
+      'body: 0.type: is required',
+    ],
+    [
+      'JSON that was encoded twice',
+      'put-attributes',
+      '[]',
+      'body: is a JSON string that holds JSON text; it was encoded twice, so encode it once',
+    ],
+    [
       'a word that is not in the list',
       'put-deployment-status',
       { status: 'done' },
@@ -115,7 +151,13 @@ describe('the sentence about a query', () => {
       'sort=up',
       'query: sort: must be one of asc, desc, not',
     ],
-    ['a parameter in capitals', next, 'Artifact_Name=a&device_type=b', 'query: artifact_name: is'],
+    [
+      'a parameter in capitals',
+      next,
+      'Artifact_Name=a&device_type=b',
+      'query: artifact_name: is required; "Artifact_Name" was sent: did you mean "artifact_name"?',
+    ],
+    ['a missing one', next, 'device_type=b&board=1', 'query: artifact_name: is required'],
   ])('names the parameter and the fault: %s', (_, operation, search, sentence) => {
     expect(problemOf(readQuery(operation, search)).startsWith(sentence)).toBe(true);
   });

@@ -6,10 +6,13 @@ import * as v from 'valibot';
 import { firstCharacters } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { parsedJson } from '../../fixtures/json.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
+import { jsonBreak } from '../../fixtures/json-break.ts';
+import { printable } from '../../fixtures/printable.ts';
 import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
-import { shapeDetail } from '../http/problem-detail.ts';
-import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+import { type ShapeFacts, shapeDetail } from '../http/problem-detail.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
 
 /** Only one is reported, and a body may have a hundred thousand. */
 const firstProblem = { abortEarly: true } as const;
@@ -20,6 +23,7 @@ const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 const rightQueries = new WeakMap<Operation, Map<string, object>>();
 const RIGHT_QUERIES_MAX = 1000;
 const RIGHT_QUERY_MAX_CHARACTERS = 256;
+const UNKNOWN_NAMES_MAX = 16;
 
 /** Returns the checked query as the handler receives it. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
@@ -46,7 +50,9 @@ function checkedQuery(
 ): object | Refusal {
   const given: Record<string, string | string[]> = Object.create(null);
   const parameters = new URLSearchParams(search);
-  for (const name of Object.keys(entries)) {
+  // Unknown ones have no effect, and say what was meant where one is missing.
+  const unknown = [...parameters.keys()].filter((name) => !Object.hasOwn(entries, name));
+  for (const name of [...Object.keys(entries), ...unknown.slice(0, UNKNOWN_NAMES_MAX)]) {
     const values = parameters.getAll(name);
     if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
   }
@@ -54,32 +60,35 @@ function checkedQuery(
   const checked = v.safeParse(schema, given, firstProblem);
   if (checked.success) return checked.output as object;
   const [issue] = checked.issues;
-  return refuse.malformed(`query: ${problemOf(issue)}`, shapeDetail('query', issue, { schema }));
+  return refuse.malformed(
+    `query: ${problemOf(issue, { schema })}`,
+    shapeDetail('query', issue, { schema }),
+  );
 }
 
 /** Returns the checked body as the handler receives it. */
-export function readJson(
-  schema: v.GenericSchema,
-  raw: Buffer,
-  valuesMax: number = limits.bodyValuesMax,
-): { body: unknown } | Refusal {
-  const excess = excessOf(raw, valuesMax);
-  if (excess !== undefined) return refuse.tooManyValues(excess, valuesMax);
-  let text: string;
+export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
+  const excess = excessOf(raw);
+  if (excess !== undefined) return refuse.tooManyValues(excess, limits.bodyValuesMax);
+  let text: string | undefined;
   let given: unknown;
   try {
     text = utf8.decode(raw);
     given = JSON.parse(text);
-  } catch (error) {
-    return refuse.malformed('body: is not JSON in UTF-8', notJson(raw, error));
+  } catch {
+    return notJson(raw, text);
   }
   // Unstorable texts can only come from escapes, so few bodies need to be searched.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
   if (Array.isArray(given) && objectTypes.has(schema.type)) return noObject;
+  if (typeof given === 'string' && /^\s*[[{]/.test(given) && parsedJson(given)) return encodedTwice;
   const checked = v.safeParse(schema, given, firstProblem);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
-  return refuse.malformed(`body: ${problemOf(issue)}`, shapeDetail('body', issue, { schema }));
+  return refuse.malformed(
+    `body: ${problemOf(issue, { schema })}`,
+    shapeDetail('body', issue, { schema }),
+  );
 }
 
 /** Why a body holds too many values to be parsed; nothing where it does not. */
@@ -94,63 +103,72 @@ export function excessOf(
 
 /** Shapes that would accept an array as an object. */
 const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
+const encodedTwice = refuse.malformed(
+  'body: is a JSON string that holds JSON text; it was encoded twice, so encode it once',
+  {
+    path: 'body',
+    expected: 'JSON that was encoded once',
+    actual: 'a string that holds the text of JSON',
+    remedy: 'encode it once: the "json" option of an HTTP client takes the value, not its text',
+  },
+);
 const noObject = refuse.malformed('body: must be an object, not an array', {
   path: 'body',
   expected: 'an object',
   actual: 'an array',
 });
 
-/** What every gzip stream begins with. */
-const GZIP = [0x1f, 0x8b] as const;
+const uncompressed = 'send the body uncompressed: requests take no Content-Encoding';
+const inUtf8 = 'encode the text as UTF-8';
 
-function notJson(raw: Buffer, error: unknown): RefusalDetail {
-  const isText = error instanceof SyntaxError;
+/** Bodies whose first two bytes match in hexadecimal are no UTF-8, and what to do about them. */
+const encodings: readonly (readonly [start: RegExp, actual: string, remedy: string])[] = [
+  [/^1f8b/, 'bytes compressed with gzip', uncompressed],
+  [/^78(?:01|5e|9c|da)/, 'bytes compressed with zlib (deflate)', uncompressed],
+  [/^(?:fffe|feff)|^00(?!00)|^(?!00)..00/, 'text in UTF-16', inUtf8],
+];
+
+/** The refusal of a body that is not JSON, with the place and the mistake. */
+function notJson(raw: Buffer, text: string | undefined): Refusal {
   const expected = 'JSON text in UTF-8';
-  if (raw[0] === GZIP[0] && raw[1] === GZIP[1]) {
-    const remedy = 'send the body uncompressed: Content-Encoding is not supported';
-    return { path: 'body', expected, actual: 'bytes compressed with gzip', remedy };
+  const start = raw.toString('hex', 0, 2);
+  const [, actual, remedy] = encodings.find(([pattern]) => pattern.test(start)) ?? [];
+  if (actual !== undefined && remedy !== undefined) {
+    const error = `body: is not JSON text in UTF-8, but ${actual}; ${remedy}`;
+    return refuse.malformed(error, { path: 'body', expected, actual, remedy });
   }
-  return {
+  const where = text === undefined ? notUtf8(raw) : jsonBreak(text);
+  return refuse.malformed(`body: is not JSON text in UTF-8: it ${where}`, {
     path: 'body',
     expected,
-    actual: isText
-      ? `text that is not JSON: it ${breakOf(utf8.decode(raw))}`
-      : `${raw.length} bytes that are not UTF-8`,
-  };
+    actual:
+      text === undefined
+        ? `${raw.length} bytes that are not UTF-8: it ${where}`
+        : `text that is not JSON: it ${where}`,
+  });
 }
 
-/** Longer texts would be parsed for too long to find the place. */
-const PLACED_MAX_CHARACTERS = 65_536;
-
-/** Where a text stops being the beginning of JSON: the engine does not say so for each fault. */
-function breakOf(text: string): string {
-  if (text.length > PLACED_MAX_CHARACTERS) return `breaks: ${jsonError(text)?.message}`;
-  let [whole, broken] = [0, text.length + 1];
-  while (broken - whole > 1) {
-    const length = (whole + broken) >> 1;
-    const error = jsonError(text.slice(0, length));
-    const isOpen = error === undefined || isOfEnd(error.message, length);
-    if (isOpen) whole = length;
-    else broken = length;
-  }
-  return whole === text.length ? 'ends too early' : `breaks at position ${whole}`;
+/** The first bytes that are not UTF-8, as the end of a sentence. */
+function notUtf8(raw: Buffer): string {
+  const replaced = raw.toString('utf8');
+  let at = -1;
+  let place = 0;
+  do {
+    at = replaced.indexOf('\ufffd', at + 1);
+    place = Buffer.byteLength(replaced.slice(0, at));
+    // The character itself may be in the text.
+  } while (raw.subarray(place, place + 3).equals(replacement));
+  const byte = raw[place] ?? 0;
+  const isCut = raw.length - place < 4 && byte >= 0xc2 && raw.subarray(place + 1).every(isInner);
+  if (isCut) return `ends at position ${place} within a character of several bytes`;
+  const letter = raw.toString('latin1', place, place + 1);
+  const near = printable(raw.toString('latin1', Math.max(0, place - 10), place + 10));
+  const hex = byte.toString(16).toUpperCase().padStart(2, '0');
+  return `breaks at position ${place}, near ${near}: the byte 0x${hex} is no UTF-8 there, but ${printable(letter)} in ISO 8859-1 (Latin-1)`;
 }
 
-function jsonError(text: string): Error | undefined {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return error;
-    throw error;
-  }
-}
-
-/** Whether more text could mend it. */
-function isOfEnd(message: string, length: number): boolean {
-  const place = / at position (\d+)/.exec(message)?.[1];
-  return place === undefined ? message.includes('end of JSON input') : Number(place) >= length;
-}
+const replacement = Buffer.from('\ufffd');
+const isInner = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const halfSurrogate = refuse.malformed(
@@ -170,22 +188,21 @@ function isWellFormed(json: unknown): boolean {
 }
 
 const halfPair = /\p{Cs}/u;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark stays, and is refused: RFC 8259 section 8.1 forbids to send one. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Returns one sentence that names the field and the fault. `names` replaces fields by their wire
- * names.
- */
+/** Returns one sentence that names the field and the fault. */
 export function problemOf(
   issue: v.BaseIssue<unknown>,
-  names: Readonly<Record<string, string>> = {},
+  { schema, names = {} }: Partial<ShapeFacts> = {},
 ): string {
   const keys = issue.path?.map(({ key }) => String(key)) ?? [];
   const object = arrayForObject(issue);
   const path = keys.slice(0, object).join('.');
   const place = path === '' ? '' : `${names[path] ?? path}: `;
-  const sentence = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
-  return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
+  const sentence =
+    object === undefined ? sentenceOf(issue, schema) : 'must be an object, not an array';
+  return `${place}${sentence}`.slice(0, PROBLEM_MAX_CHARACTERS);
 }
 
 /** A fault quotes the input; the quotation must not grow with it. */

@@ -97,7 +97,7 @@ export function checkLink(
     const names = { expire: linkExpire, signature: linkSignature };
     const [issue] = given.issues;
     const detail = { ...shapeDetail('query', issue, { schema: linkQuery, names }), rule: linkRule };
-    return refuse.malformed(`query: ${problemOf(issue, names)}`, detail);
+    return refuse.malformed(`query: ${problemOf(issue, { names })}`, detail);
   }
   const { expire, signature, tenant_id: tenantId } = given.output;
   if (!services.links.verifies({ path, expire, tenantId }, signature)) {

@@ -120,11 +120,21 @@ export const tooManyConnections = refuse.unavailable(
   'the server has reached its limit of open connections; try again later',
 );
 
-/** Refuses a request without a Host. */
-export const missingHost = refuse.malformed('the Host header is missing; HTTP/1.1 requires it', {
+const oneHost = {
   path: 'header.Host',
   expected: 'exactly one Host header (RFC 9112, section 3.2)',
+} as const;
+
+/** Refuses a request without a Host. */
+export const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+  ...oneHost,
   actual: 'none',
+});
+
+/** Refuses a request with more than one Host, whatever its version. */
+export const severalHosts = refuse.malformed('the Host header was sent more than once; send one', {
+  ...oneHost,
+  actual: 'several',
 });
 
 function answererOf(

@@ -6,7 +6,7 @@
 import type { DeprecatedApi } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { checkMediaType, readBody, tooManyBytes } from '../http/body.ts';
+import { checkCoding, checkMediaType, readBody, tooManyBytes } from '../http/body.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { Callers } from './callers.ts';
@@ -229,7 +229,7 @@ const validate: Stage = (context) => {
   const { body, mediaType } = operation;
   const wrongBody = body && checkBody(context, operation);
   if (wrongBody) return wrongBody;
-  const wrongType = mediaType && checkMediaType(request, mediaType);
+  const wrongType = mediaType && (checkCoding(request) ?? checkMediaType(request, mediaType));
   if (wrongType) return wrongType;
   const query = readQuery(operation, search);
   if (query instanceof Refusal) return query;
@@ -241,7 +241,7 @@ function checkBody(context: RequestContext, operation: Operation): Refusal | und
   const { received } = context;
   if (received instanceof Refusal) return received;
   if (!received || received.length === 0) return operation.bodyOptional ? undefined : bodyRequired;
-  const wrongType = checkMediaType(context.request, jsonType);
+  const wrongType = checkCoding(context.request) ?? checkMediaType(context.request, jsonType);
   if (wrongType) return wrongType;
   context.rawBody = received;
   const read = operation.body && readJson(operation.body, received, operation.bodyValuesMax);

@@ -1,7 +1,8 @@
 /** What makes two texts of id_data the same identity. Spec: AuthRequest (id_data) */
 
 import { limits } from '../../fixtures/contract/limits.ts';
-import { isObject } from '../../fixtures/json.ts';
+import { isObject, parsedJson } from '../../fixtures/json.ts';
+import { jsonBreak } from '../../fixtures/json-break.ts';
 
 /** An identity in its one canonical text: members sorted at every level, no white space. */
 export interface Identity {
@@ -28,7 +29,7 @@ export function readIdentity(idData: string): Identity | NoIdentity {
   try {
     data = JSON.parse(idData);
   } catch {
-    return { because: 'is not JSON text' };
+    return { because: `is not JSON text: it ${jsonBreak(idData)}` };
   }
   return identityOf(data);
 }
@@ -36,7 +37,9 @@ export function readIdentity(idData: string): Identity | NoIdentity {
 /** The identity of already decoded data. */
 export function identityOf(data: unknown): Identity | NoIdentity {
   if (!isObject(data)) {
-    return { because: 'must be a string that holds a JSON object' };
+    const isTwice = typeof data === 'string' && isObject(parsedJson(data));
+    const twice = isTwice ? '; it holds one that was encoded twice, so encode it once' : '';
+    return { because: `must be a string that holds a JSON object${twice}` };
   }
   const canonical = canonicalText(data, DEPTH_MAX);
   if (typeof canonical !== 'string') return canonical;

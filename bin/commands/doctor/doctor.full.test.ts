@@ -53,7 +53,16 @@ describe('fleetbed doctor signature', () => {
     expect((await doctor('signature', '--body', body, '--signature', right)).code).toBe(0);
   });
 
-  it('names the mistake, its fix and further mistakes, and exits with 1', async () => {
+  it('reads a signature that is in a file, as text and as bytes', async () => {
+    const text64 = fileOf('signature.txt', `${right}\n`);
+    const bytes = fileOf('signature.bin', Buffer.from(right, 'base64'));
+    for (const file of [text64, bytes]) {
+      const { code, stdout } = await doctor('signature', ...files(), '--signature', file);
+      expect([code, stdout]).toEqual([0, expect.stringContaining('signature matches')]);
+    }
+  });
+
+  it('names the mistake, what to do, and others beside it, with 1', async () => {
     const body = fileOf('longer', `${text}\n`);
     const hex = Buffer.from(right, 'base64').toString('hex');
     const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
@@ -107,8 +116,8 @@ describe('fleetbed doctor signature', () => {
   });
 
   it.each([
-    ['a signature that no mistake explains', 'AAAA', 'does not match, and no known mistake'],
-    ['control characters', '\x1b[31m', 'does not match, and no known mistake'],
+    ['a signature that no mistake explains', 'AAAA', 'cannot be a signature of this key type'],
+    ['control characters', '\x1b[31m', 'The header holds no base64'],
   ])('ends with 1 for %s', async (_, signature, words) => {
     const { code, stdout } = await doctor('signature', ...files(), '--signature', signature);
     expect(code).toBe(1);
@@ -129,7 +138,7 @@ describe('fleetbed doctor signature', () => {
 
   it.each<[string, () => string[], number, RegExp]>([
     ['nothing', () => [], 2, /required option '--body <file>'/],
-    ['no signature', () => files(), 2, /required option '--signature <text>'/],
+    ['no signature', () => files(), 2, /required option '--signature <text\|file>'/],
     ['an empty signature', () => [...files(), '--signature', ''], 2, /non-empty/],
     ['a word too many', () => [...files(), '--signature', 'AA==', 'x'], 2, /too many arguments/],
     [

@@ -27,7 +27,7 @@ interface SignatureOptions {
 }
 
 const help = `
-JSON is {fits, about: "signature"|"key", sentence} and, where a mistake was found,
+JSON is {fits, about: "signature"|"key", sentence} and, where it does not match,
   {mistake, remedy, detail?, also?: [mistake]}.
 
 Exit codes:
@@ -44,7 +44,11 @@ export function configure(command: Command): void {
       'file with the request body, byte for byte as sent',
       values.filled,
     )
-    .requiredOption('--signature <text>', 'value of the signature header', values.filled)
+    .requiredOption(
+      '--signature <text|file>',
+      'value of the signature header, or a file that has it as text or as bytes',
+      values.filled,
+    )
     .option(
       '--key <file>',
       'PEM file with the public key (default: pubkey in the body)',
@@ -63,6 +67,7 @@ export function configure(command: Command): void {
   addExamples(
     command,
     'fleetbed doctor signature --body request.json --signature MEUCIQ==',
+    'fleetbed doctor signature --body request.json --signature signature.bin',
     'fleetbed doctor signature --body request.json --signature MEUCIQ== --key device.pem --json',
   );
 }
@@ -77,7 +82,8 @@ async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
     );
   }
   const otherKeys = await readOtherKeys(options.otherKey ?? []);
-  const finding = examine({ body, keyText, signature: options.signature, otherKeys });
+  const signature = (await signatureInFile(options.signature)) ?? options.signature;
+  const finding = examine({ body, keyText, signature, otherKeys });
   printFinding(finding, createOutput(options.json ?? false));
   return finding.fits ? exitCodes.pass : exitCodes.failed;
 }
@@ -106,7 +112,24 @@ async function readBody(path: string): Promise<Buffer> {
   );
 }
 
-/** Far larger than any key. */
+/** The text of a header in a file, or of its bytes as the header would have them; undefined for no file. */
+async function signatureInFile(path: string): Promise<string | undefined> {
+  const file = await stat(path).catch(() => undefined);
+  if (!file?.isFile()) return undefined;
+  if (file.size > KEY_FILE_MAX_BYTES) {
+    throw new CommandError(
+      `--signature ${path} is not a signature: it is too large.`,
+      exitCodes.setUp,
+    );
+  }
+  const bytes = await readFile(plainFile(path)).catch((error: unknown) => {
+    throw fileError(`--signature cannot read ${path}`, error);
+  });
+  const text = bytes.toString('latin1');
+  return /^[\x20-\x7e\s]*$/.test(text) ? text.trim() : bytes.toString('base64');
+}
+
+/** Far above any key; the rest of a larger file is of no use to a diagnosis. */
 const KEY_FILE_MAX_BYTES = 1_048_576;
 
 async function readKeyFile(option: string, path: string): Promise<string> {

@@ -41,8 +41,16 @@ describe('id_data', () => {
     ['an object', { mac: 'x' }, 'must be a string, not an object'],
     ['a number', 7, 'must be a string, not 7'],
     ['empty', '', 'must not be empty'],
-    ['words', 'mac=1', 'is not JSON text'],
-    ['JSON that is cut off', '{"mac":', 'is not JSON text'],
+    [
+      'words',
+      'mac=1',
+      'is not JSON text: it breaks at position 0, near mac=1: it is text of the form name=value; send JSON',
+    ],
+    [
+      'JSON that is cut off',
+      '{"mac":',
+      'is not JSON text: it ends too early: it is cut off with 1 of its { and [ open, near {"mac":',
+    ],
     ['the text of a list', '["mac"]', 'must be a string that holds a JSON object'],
     ['the text of a text', '"mac"', 'must be a string that holds a JSON object'],
     ['the text of null', 'null', 'must be a string that holds a JSON object'],

@@ -52,7 +52,7 @@ interface SignIn {
   readonly externalId: string | undefined;
 }
 
-function read(body: AuthRequest, { names, request }: HandlerContext): SignIn | Refusal {
+function read(body: AuthRequest, { names, request, rawBody }: HandlerContext): SignIn | Refusal {
   const identity = readIdentity(body.id_data);
   if ('because' in identity) {
     return refuse.malformed(`body: id_data: ${identity.because}`, {
@@ -66,7 +66,7 @@ function read(body: AuthRequest, { names, request }: HandlerContext): SignIn | R
   if ('because' in key) return unusableKey(body.pubkey, key.because);
   const signatureText = request.headers[names.signature.toLowerCase()];
   if (typeof signatureText !== 'string' || signatureText === '') {
-    return missingSignature(names.signature, request.rawHeaders);
+    return missingSignature(names.signature, request.rawHeaders, rawBody);
   }
   return { identity: identity.canonical, key, signatureText, externalId: body.external_id };
 }

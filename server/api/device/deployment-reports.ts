@@ -2,16 +2,16 @@
  * Reports of a device on a deployment, and the map that may pause it. Spec: Device deployments v1,
  * v2
  */
-import { refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import {
+  type CallingDevice,
+  defineEndpoint,
+  type HandlerContext,
+} from '../../pipeline/endpoint.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
 import { isOver, reported } from '../../rules/device-deployment.ts';
 
-const noSuchDeployment = refuse.notFound('this device was not offered a deployment with this id', {
-  path: 'path.id',
-  expected: 'the id of a deployment that this device was offered',
-});
 const endedDeployment = refuse.notFound('this deployment has ended for this device', {
   path: 'path.id',
   expected: 'the id of a deployment that has not ended for this device',
@@ -28,7 +28,7 @@ export const putDeploymentStatus = defineEndpoint(
   'put-deployment-status',
   ({ parameters, body }, { store, device, nowMs }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
-    if (!deviceDeployment) return noSuchDeployment;
+    if (!deviceDeployment) return notOffered(parameters.id, { store, device });
     const changed = reported(deviceDeployment, body, nowMs);
     if ('because' in changed) return refuse.conflict(changed.because, undefined, abortedDetail);
     store.deviceDeployments.save(deviceDeployment, changed, nowMs);
@@ -40,7 +40,7 @@ export const putDeploymentLog = defineEndpoint(
   'put-deployment-log',
   ({ parameters, body }, { store, device }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
-    if (!deviceDeployment) return noSuchDeployment;
+    if (!deviceDeployment) return notOffered(parameters.id, { store, device });
     store.deviceDeployments.saveLog(deviceDeployment, logText(body));
     return { status: 204 };
   },
@@ -50,9 +50,38 @@ export const getUpdateControlMap = defineEndpoint(
   'get-update-control-map',
   ({ parameters }, { store, device }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
-    if (!deviceDeployment) return noSuchDeployment;
+    if (!deviceDeployment) return notOffered(parameters.id, { store, device });
     if (isOver(deviceDeployment)) return endedDeployment;
     const map = controlMapOf(deviceDeployment.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },
 );
+
+/** Who reports, and what is known. */
+interface Reporter {
+  readonly store: HandlerContext['store'];
+  readonly device: CallingDevice;
+}
+
+/** What the id names is for the explanation alone: the answer tells a device nothing of others. */
+function notOffered(id: string, { store, device }: Reporter): Refusal {
+  const actual = meaningOf(id, { store, device });
+  return refuse.notFound('this device was not offered a deployment of this id', {
+    path: 'path.id',
+    expected: 'the id of a deployment that this device was offered',
+    ...(actual !== undefined && { actual: `${id}, ${actual}` }),
+  });
+}
+
+function meaningOf(id: string, { store, device }: Reporter): string | undefined {
+  if (id === device.id) return 'the id of the device itself';
+  if (store.artifacts.find(id)) {
+    return 'the id of an artifact; that of a deployment is the member id of the instructions';
+  }
+  if (!store.deployments.find(id)) return undefined;
+  const own = store.deviceDeployments.find(id, device.id);
+  if (!own) return 'a deployment for other devices';
+  return own.offeredMs === undefined
+    ? 'a deployment for this device that it was not offered yet; it has to poll first'
+    : 'a deployment that is no longer in the history of this device';
+}

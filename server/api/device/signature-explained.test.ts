@@ -52,14 +52,17 @@ describe('the explanation of a refused signature', () => {
     });
   });
 
-  it('has no diagnosis where no mistake is known', async () => {
+  it('says what the form tells where no known mistake fits', async () => {
     const device = newDevice('damaged');
     const signature = signatureOf('{}', device.privateKey);
     const reply = await authenticate(server, device, { signature });
     expect(reply.status).toBe(401);
     const explanation = await explanationOf(server, reply);
     expect(explanation.wrong.path).toBe('header.X-SVC-Signature');
-    expect(explanation.diagnosis).toBeUndefined();
+    expect(explanation.diagnosis).toMatchObject({
+      mistake: 'unexplained',
+      sentence: expect.stringMatching(/^No known mistake explains the signature/),
+    });
   });
 });
 

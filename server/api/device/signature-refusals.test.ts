@@ -84,7 +84,7 @@ describe('the refusal of a signature', () => {
     expect(detail.evidence).toBeUndefined();
   });
 
-  it('has no diagnosis once the store is closed, and does not throw', async () => {
+  it('has no known mistake once the store is closed, and does not throw', async () => {
     const closed = await openStore();
     closed.close();
     const detail = signatureDetail(header, {
@@ -93,7 +93,7 @@ describe('the refusal of a signature', () => {
       signatureText: signatureOf(body, neighbour.privateKey),
       otherKeys: keysOfFleet(closed, own.idData),
     });
-    expect(diagnose(detail.evidence)).toBeUndefined();
+    expect(diagnose(detail?.evidence)?.mistake).not.toBe('key-of-another-device');
   });
 });
 
@@ -102,6 +102,7 @@ describe('the refusal of a request without a signature', () => {
     missingSignature(
       header,
       names.flatMap((name) => [name, 'AAAA']),
+      Buffer.from('{}'),
     ).error;
 
   it('names the header of another vendor and the option that accepts it', () => {
@@ -110,8 +111,18 @@ describe('the refusal of a request without a signature', () => {
     );
   });
 
+  it('names another header, or a member of the body, that has the signature', () => {
+    expect(error('Signature')).toBe(
+      `the ${header} header is missing or empty, but Signature was sent; send ${header}`,
+    );
+    const inBody = missingSignature(header, [], Buffer.from('{"signature":"AAAA"}'));
+    expect(inBody.error).toBe(
+      `the ${header} header is missing or empty, but the member "signature" of the body was sent; send it in ${header}, and sign the body without it`,
+    );
+  });
+
   it('names no other header', () => {
-    for (const name of ['X-SVC-Signature', 'Signature', '-Signature', 'X-MEN-Signatures']) {
+    for (const name of ['X-SVC-Signature', 'X-MEN-Signatures', 'X-Design']) {
       expect(error(name)).toBe(`the ${header} header is missing or empty`);
     }
   });
@@ -137,7 +148,7 @@ describe('the refusal of a key', () => {
 
 describe('the refusal of a request without a signature', () => {
   it('tells what is expected', () => {
-    const { status, error, detail } = missingSignature(header, []);
+    const { status, error, detail } = missingSignature(header, [], Buffer.from('[]'));
     expect([status, error]).toEqual([400, 'the X-SVC-Signature header is missing or empty']);
     expect(detail).toMatchObject({ path: 'header.X-SVC-Signature', actual: 'nothing' });
   });

@@ -5,6 +5,8 @@
  */
 import { charactersIn } from '../../../fixtures/characters.ts';
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { printable } from '../../../fixtures/printable.ts';
 import { publicKeyForm } from '../../crypto/public-key.ts';
 import {
   RefusedKey,
@@ -31,29 +33,57 @@ export function unusableKey(pubkey: string, because: string): Refusal {
 }
 
 /**
- * Refuses a request without a signature; mentions that of another vendor. @param header the
- * header's name
+ * Refuses a request without a signature; mentions what was sent under another name or in another
+ * place. @param header the header's name
  */
-export function missingSignature(header: string, rawHeaders: readonly string[]): Refusal {
-  const other = otherVendors(header, rawHeaders);
-  const hint = other
-    ? `, but ${other.name} was sent; send ${header}, or start the server with --header-prefix ${other.prefix}`
-    : '';
+export function missingSignature(
+  header: string,
+  rawHeaders: readonly string[],
+  body: Buffer,
+): Refusal {
+  const other = otherHeader(header, rawHeaders) ?? memberOf(body, header);
+  const hint = other ? `, but ${other.sent} was sent; ${other.remedy}` : '';
   return refuse.malformed(`the ${header} header is missing or empty${hint}`, {
     path: `header.${header}`,
     requirement: 'auth.signature-header-is-required',
     expected: signatureForms,
-    actual: other ? `${other.name}, the header of another vendor` : 'nothing',
+    actual: other?.actual ?? 'nothing',
   });
 }
 
-/** Returns the signature header of another vendor, which a device configured for it sends. */
-function otherVendors(header: string, rawHeaders: readonly string[]) {
+function memberOf(body: Buffer, header: string): OtherPlace | undefined {
+  const members = parsedJson(body.toString('utf8'));
+  const name = isObject(members) ? Object.keys(members).find(isSignatureName) : undefined;
+  if (name === undefined) return undefined;
+  const sent = `the member "${printable(name, NAME_MAX_CHARACTERS)}" of the body`;
+  return { sent, actual: sent, remedy: `send it in ${header}, and sign the body without it` };
+}
+
+/** Where a signature was sent in place of its header. */
+interface OtherPlace {
+  readonly sent: string;
+  readonly actual: string;
+  readonly remedy: string;
+}
+
+const NAME_MAX_CHARACTERS = 40;
+
+function isSignatureName(name: string): boolean {
+  return /(?:^|[-_])sig(?:n|nature)?$/i.test(name) || /[a-z]Signature$/.test(name);
+}
+
+/** Returns another header for a signature: that of another vendor, or a misspelt one. */
+function otherHeader(header: string, rawHeaders: readonly string[]): OtherPlace | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    const [, prefix] = /^([\w-]{1,40})-signature$/i.exec(name) ?? [];
-    if (prefix === undefined || name.toLowerCase() === header.toLowerCase()) continue;
-    if (headerPrefixPattern.test(prefix)) return { name, prefix };
+    if (!isSignatureName(name) || name.toLowerCase() === header.toLowerCase()) continue;
+    const sent = name.slice(0, NAME_MAX_CHARACTERS);
+    const [, prefix = ''] = /^([\w-]{1,40})-signature$/i.exec(name) ?? [];
+    if (!headerPrefixPattern.test(prefix)) {
+      return { sent, actual: `${sent}, another header`, remedy: `send ${header}` };
+    }
+    const remedy = `send ${header}, or start the server with --header-prefix ${prefix}`;
+    return { sent, actual: `${sent}, the header of another vendor`, remedy };
   }
   return undefined;
 }

@@ -3,9 +3,11 @@ import { RefusedKey, RefusedSignature } from '../../crypto/refused-signature.ts'
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
+import { remarkOn } from './unexplained.ts';
 
-/** Nothing when no known mistake explains it. Takes some tens of milliseconds at worst. */
+/** Nothing for other evidence, and for a key that no known mistake explains. Takes some tens of milliseconds at worst. */
 export function diagnose(evidence: unknown): Diagnosis | undefined {
   if (evidence instanceof RefusedKey) return diagnoseKey(evidence.text);
-  return evidence instanceof RefusedSignature ? diagnoseSignature(evidence.facts) : undefined;
+  if (!(evidence instanceof RefusedSignature)) return undefined;
+  return diagnoseSignature(evidence.facts) ?? remarkOn(evidence.facts);
 }

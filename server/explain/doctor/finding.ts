@@ -6,6 +6,7 @@ import type { DeviceKey } from '../../crypto/refused-signature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
+import { remarkOn } from './unexplained.ts';
 
 /** The result of examining a signature, with a diagnosis where a known mistake explains it. */
 export interface Finding extends Partial<Diagnosis> {
@@ -43,7 +44,6 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
     const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
     return { fits: true, about, sentence };
   }
-  const sentence = 'The signature does not match, and no known mistake explains it.';
   const own = sent === undefined ? [] : keysOf('pubkey of the body', sent);
   const others = {
     *[Symbol.iterator]() {
@@ -51,8 +51,8 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
       yield* otherKeys;
     },
   };
-  const diagnosis = diagnoseSignature({ body, key, signatureText: signature, otherKeys: others });
-  return { fits: false, about, sentence, ...diagnosis };
+  const facts = { body, key, signatureText: signature, otherKeys: others };
+  return { fits: false, about, ...(diagnoseSignature(facts) ?? remarkOn(facts)) };
 }
 
 /** The key of a PEM text under the name of its holder; none when the text is no usable key. */

@@ -26,6 +26,8 @@ const TEXT_MAX_CHARACTERS = 16_384;
 const privateBlock = /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY)-----/;
 const takePublic = '`openssl pkey -in KEY -pubout` writes it as "PUBLIC KEY".';
 const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KEY-----$/;
+/** A block that has lost its END line, or part of its content. */
+const beginning = /^-----BEGIN ([A-Z0-9 ]*)-----\s*([A-Za-z0-9+/=\s]*)/;
 const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 
 /** Every mistake with a key, each one apart from all others. */
@@ -77,6 +79,46 @@ export const keyMistakes: readonly KeyMistake[] = [
     fits: ({ text }) => {
       const [, base64] = oneLine.exec(text) ?? [];
       return base64 !== undefined && isTaken(block(base64));
+    },
+  },
+  {
+    id: 'indented-lines',
+    sentence: 'The lines of the PEM text are indented.',
+    remedy: 'Begin each line in its first column: a here-document or YAML block keeps its indent.',
+    fits: ({ text }) => /\n[ \t]/.test(text) && isTaken(text.replace(/^[ \t]+/gm, '')),
+  },
+  {
+    id: 'plus-as-space',
+    sentence: 'Each + of the base64 has become a space, as when a form is decoded.',
+    remedy: 'Do not decode the text as a form or URL; send the PEM text as it is in its file.',
+    fits: ({ text, label }) =>
+      label === 'PUBLIC KEY' &&
+      isTaken(text.replace(/^[^-].*$/gm, (line) => line.trimEnd().replaceAll(' ', '+'))),
+  },
+  {
+    id: 'damaged-pem-lines',
+    sentence: 'The BEGIN or END line of the PEM text is not written as it must be.',
+    remedy:
+      'Write -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----, with five hyphens each.',
+    fits: ({ text, label }) => {
+      const line = /^[-\u2010-\u2015 ]*(?:BEGIN|END) PUBLIC KEY[-\u2010-\u2015 ]*$/gim;
+      const bare = text.replace(line, '').trim();
+      return label === undefined && bare !== text && isTaken(block(bare));
+    },
+  },
+  {
+    id: 'cut-off',
+    sentence: 'The key is cut off: its end is missing.',
+    remedy:
+      'Send the whole text up to -----END PUBLIC KEY-----; make the buffer as long as the file.',
+    fits: ({ text }) => {
+      const [, label, base64 = ''] = beginning.exec(text) ?? [];
+      if (label !== 'PUBLIC KEY') return false;
+      const der = Buffer.from(base64, 'base64');
+      const whole = lengthOf(der);
+      const hasGaps = /\S \S/.test(base64);
+      if (whole === undefined || der.length >= whole || hasGaps) return false;
+      return `after ${text.length} characters: ${der.length} of the ${whole} bytes of the key`;
     },
   },
   {
@@ -180,6 +222,15 @@ function isTaken(text: string): boolean {
 
 function block(base64: string): string {
   return `-----BEGIN PUBLIC KEY-----\n${base64.trim()}\n-----END PUBLIC KEY-----\n`;
+}
+
+/** How long a SEQUENCE says that it is, with its own beginning; undefined for other bytes. */
+function lengthOf(der: Buffer): number | undefined {
+  const [tag, first] = der;
+  if (tag !== 0x30 || first === undefined || der.length < 4) return undefined;
+  if (first < 0x80) return 2 + first;
+  const bytes = first & 0x7f;
+  return bytes > 2 ? undefined : 2 + bytes + der.readUIntBE(2, bytes);
 }
 
 function isPrivate(der: Buffer): boolean {

@@ -56,13 +56,36 @@ const escapes: readonly (readonly [how: string, escape: (text: string) => string
  * Other texts of the body's JSON, the likely ones first; none for what is not a JSON object.
  * @throws RangeError when it is nested too deep
  */
-export function* otherJsonTexts(body: Buffer): Generator<OtherJson> {
+export function otherJsonTexts(body: Buffer): Generator<OtherJson> {
+  return boundedTexts(body, rewritten);
+}
+
+/**
+ * Texts of the body's JSON without one of its members, or without its last ones.
+ * @throws RangeError when it is nested too deep
+ */
+export function textsWithoutMembers(body: Buffer): Generator<OtherJson> {
+  return boundedTexts(body, withoutMembers);
+}
+
+/**
+ * Texts of the body's JSON with an optional member beside it that is empty or null.
+ * @throws RangeError when it is nested too deep
+ */
+export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
+  return boundedTexts(body, withEmptyMembers);
+}
+
+function* boundedTexts(
+  body: Buffer,
+  write: (entries: [string, unknown][]) => Iterable<Text>,
+): Generator<OtherJson> {
   const entries = body.length <= BODY_MAX_BYTES ? entriesOf(body.toString('utf8')) : undefined;
   if (!entries) return;
   const seen = new Set([body, ...otherLineEnds(body)].map((text) => text.toString('latin1')));
   const known = seen.size;
   let written = 0;
-  for (const { how, text } of rewritten(entries)) {
+  for (const { how, text } of write(entries)) {
     written += text.length;
     if (written > WRITTEN_MAX_CHARACTERS) return;
     const bytes = Buffer.from(text);
@@ -87,6 +110,35 @@ function* rewritten(entries: [string, unknown][]): Generator<Text> {
   for (const [innerHow, changed] of otherMembers(entries)) {
     for (const { how, text } of written(changed, orders.slice(0, 1))) {
       yield { how: `${how}, ${innerHow}`, text };
+    }
+  }
+}
+
+/** An auth request has four members; of many none can be told to be the one. */
+const MEMBERS_MAX = 12;
+
+function* withoutMembers(entries: [string, unknown][]): Generator<Text> {
+  if (entries.length > MEMBERS_MAX) return;
+  const single = entries.map((_, at) => entries.toSpliced(at, 1));
+  const fewer = entries.map((_, at) => entries.slice(0, at));
+  for (const kept of [...single, ...fewer].filter(({ length }) => length > 0)) {
+    const left = new Set(kept.map(([name]) => name));
+    const lost = entries.flatMap(([name]) => (left.has(name) ? [] : [name]));
+    for (const { how, text } of written(kept, orders.slice(0, 1))) {
+      yield { how: `without ${lost.join(', ')}, ${how}`, text };
+    }
+  }
+}
+
+function* withEmptyMembers(entries: [string, unknown][]): Generator<Text> {
+  const names = ['tenant_token', 'external_id'].filter(
+    (name) => !entries.some(([is]) => is === name),
+  );
+  for (const name of names) {
+    for (const empty of ['', null]) {
+      for (const { how, text } of written([...entries, [name, empty]], orders.slice(0, 4))) {
+        yield { how: `with ${name} ${JSON.stringify(empty)}, ${how}`, text };
+      }
     }
   }
 }

@@ -30,6 +30,18 @@ function integerAt(bytes: Buffer, start: number): { value: bigint; end: number }
   return end > bytes.length ? undefined : { value: numberOf(bytes.subarray(start + 2, end)), end };
 }
 
+/** The SEQUENCE at the beginning of longer bytes, as its own length has it. */
+export function sequenceAt(bytes: Buffer): Buffer | undefined {
+  const end = 2 + (bytes[1] ?? 0);
+  return bytes[0] === 0x30 && end < bytes.length ? bytes.subarray(0, end) : undefined;
+}
+
+/** A number whose 32 bytes are in reverse order. */
+export function turned(number: bigint): bigint {
+  const hex = number.toString(16).padStart(2 * NUMBER_BYTES, '0');
+  return numberOf(Buffer.from(hex, 'hex').reverse());
+}
+
 /** The pair of 64 bytes, r and s side by side. */
 export function pairSideBySide(bytes: Buffer): SignaturePair | undefined {
   if (bytes.length !== 2 * NUMBER_BYTES) return undefined;

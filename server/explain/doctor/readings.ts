@@ -4,7 +4,14 @@
  */
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import type { MistakeWords } from './diagnosis.ts';
-import { pairInSequence, pairSideBySide, type SignaturePair, sequenceOf } from './p256.ts';
+import {
+  pairInSequence,
+  pairSideBySide,
+  type SignaturePair,
+  sequenceAt,
+  sequenceOf,
+  turned,
+} from './p256.ts';
 
 /** Bytes that the text may mean. */
 export interface Reading {
@@ -53,6 +60,37 @@ export const writingMistakes = {
     sentence: 'The base64 text has missing or excess padding at its end.',
     remedy: 'Pad with = up to a multiple of four characters.',
   },
+  around: {
+    id: 'more-than-the-signature',
+    keyTypes: all,
+    sentence: 'The header has more than the base64 of the signature, such as quotes or a prefix.',
+    remedy: "Send the base64 alone: no quotes, no name of an algorithm, no file name, no `b'…'`.",
+  },
+  escaped: {
+    id: 'escaped-base64',
+    keyTypes: all,
+    sentence: 'The base64 text is escaped, as for a URL or in JSON.',
+    remedy: 'Send the text of the encoder as it is: a header needs no escapes.',
+  },
+  plusAsSpace: {
+    id: 'plus-as-space',
+    keyTypes: all,
+    sentence: 'Each + of the base64 text has become a space, as when a form is decoded.',
+    remedy: 'Do not decode the text as a form or URL; send it as the encoder wrote it.',
+  },
+  surplus: {
+    id: 'bytes-beside-the-signature',
+    keyTypes: all,
+    sentence: 'There are other bytes before or behind those of the signature.',
+    remedy:
+      'Send as many bytes as the signing function reports; of a signed message the signature alone.',
+  },
+  reversed: {
+    id: 'little-endian',
+    keyTypes: all,
+    sentence: 'The bytes of the signature are in reverse (little-endian) order.',
+    remedy: 'Reverse each number into big-endian order, as Windows CryptoAPI and some chips need.',
+  },
   sideBySide: {
     id: 'raw-r-s',
     keyTypes: ['ecdsa'],
@@ -80,7 +118,65 @@ const TEXT_MAX_CHARACTERS = 16_384;
 /** Everything that the text may mean for a key of this type, the contract's own form first. */
 export function readingsOf(text: string, keyType: KeyType): Reading[] {
   if (text.length > TEXT_MAX_CHARACTERS) return [];
-  return textReadings(text).flatMap((reading) => formReadings[keyType](reading));
+  return textsIn(text).flatMap((one) => {
+    const readings = textReadings(one.text).flatMap((reading) => formReadings[keyType](reading));
+    return readings.map(({ bytes, mistakes }) => ({
+      bytes,
+      mistakes: [...one.mistakes, ...mistakes],
+    }));
+  });
+}
+
+/** The text, and what it may have been before somebody wrapped or escaped it. */
+function textsIn(text: string): { readonly text: string; readonly mistakes: readonly string[] }[] {
+  const { around, escaped, plusAsSpace } = writingMistakes;
+  const texts = [{ text, mistakes: [] as readonly string[] }];
+  if (/^[A-Za-z0-9+/]+(?: [A-Za-z0-9+/]*)+={0,2}$/.test(text)) {
+    texts.push({ text: text.replaceAll(' ', '+'), mistakes: [plusAsSpace.id] });
+  }
+  const plain = unescaped(text);
+  if (plain !== text) texts.push({ text: plain, mistakes: [escaped.id] });
+  for (const { text: whole, mistakes } of [...texts]) {
+    const inner = longestRun(whole);
+    if (inner === undefined) continue;
+    texts.push({ text: inner, mistakes: [around.id, ...mistakes] });
+  }
+  return texts;
+}
+
+/** Without the escapes of URLs, JSON and HTML. */
+function unescaped(text: string): string {
+  return text
+    .replace(/%([0-9a-f]{2})|\\u00([0-9a-f]{2})|&#x([0-9a-f]{2});/gi, (_, ...codes: string[]) => {
+      const code = codes.slice(0, 3).find((one) => one !== undefined) ?? '';
+      return String.fromCharCode(Number.parseInt(code, 16));
+    })
+    .replace(/\\[nr]/g, '')
+    .replace(/\\([/+=])/g, '$1');
+}
+
+/** Shorter than the base64 of any signature. */
+const RUN_MIN_CHARACTERS = 80;
+
+/** The base64 or hexadecimal within other text; undefined where the text is nothing else. */
+function longestRun(text: string): string | undefined {
+  const runs = text.match(/[A-Za-z0-9+/_-]+={0,2}/g) ?? [];
+  const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '');
+  if (longest.length < RUN_MIN_CHARACTERS || longest === text.trim()) return undefined;
+  return runs.filter((run) => run.length >= RUN_MIN_CHARACTERS).length > 1 ? undefined : longest;
+}
+
+/** The bytes of the text, whatever its form; undefined where it has none. */
+export function bytesIn(text: string): Buffer | undefined {
+  if (text.length > TEXT_MAX_CHARACTERS) return undefined;
+  for (const { text: one } of textsIn(text)) {
+    const [hex] = hexReading(one);
+    const reading = hex ?? base64Reading(one);
+    if (reading) return reading.bytes;
+    // Cut off within a group of four.
+    if (/^[A-Za-z0-9+/]+$/.test(one)) return Buffer.from(one, 'base64');
+  }
+  return undefined;
 }
 
 function textReadings(text: string): Reading[] {
@@ -117,8 +213,19 @@ function hexReading(text: string): Reading[] {
   return [{ bytes: Buffer.from(digits, 'hex'), mistakes: [writingMistakes.hex.id] }];
 }
 
+/** Bytes of an Ed25519 signature. */
+const ED25519_BYTES = 64;
+/** Bytes of r and s side by side. */
+const PAIR_BYTES = 64;
+/** Bytes of RSA keys that devices have. */
+const rsaBytes = [128, 192, 256, 384, 512, 768, 1024];
+
 const formReadings: Readonly<Record<KeyType, (reading: Reading) => Reading[]>> = {
-  rsa: (reading) => [reading],
+  rsa: (reading) => [
+    reading,
+    reversed(reading),
+    ...rsaBytes.flatMap((length) => partsOf(reading, length)),
+  ],
   ecdsa: (reading) => {
     const { bytes, mistakes } = reading;
     const sequence = pairInSequence(bytes);
@@ -126,21 +233,66 @@ const formReadings: Readonly<Record<KeyType, (reading: Reading) => Reading[]>> =
       const strict = sequenceOf(sequence);
       const isStrict = strict.equals(bytes);
       const loose = isStrict ? mistakes : [...mistakes, writingMistakes.looseSequence.id];
-      return [{ bytes: strict, mistakes: loose }, swapped(sequence, loose)];
+      return [
+        { bytes: strict, mistakes: loose },
+        swapped(sequence, loose),
+        littleEndian(sequence, loose),
+      ];
     }
+    const start = sequenceAt(bytes);
+    const surplus = start ? formReadings.ecdsa(beside(reading, start)) : [];
     const pair = pairSideBySide(bytes);
-    if (!pair) return [reading];
+    if (!pair) {
+      const pairs = start ? [] : partsOf(reading, PAIR_BYTES);
+      return [...surplus, ...pairs.flatMap((part) => formReadings.ecdsa(part)), reading];
+    }
     const raw = [...mistakes, writingMistakes.sideBySide.id];
     // Last as they are: they may be a signature of another key type, by another device.
-    return [{ bytes: sequenceOf(pair), mistakes: raw }, swapped(pair, raw), reading];
+    return [
+      { bytes: sequenceOf(pair), mistakes: raw },
+      swapped(pair, raw),
+      littleEndian(pair, raw),
+      littleEndian({ r: pair.s, s: pair.r }, raw),
+      reading,
+    ];
   },
   ed25519: (reading) => {
     const { bytes, mistakes } = reading;
-    if (bytes.length !== 64) return [reading];
-    const halves = Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)]);
-    return [reading, { bytes: halves, mistakes: [...mistakes, writingMistakes.swapped.id] }];
+    if (bytes.length !== ED25519_BYTES) return [reading, ...partsOf(reading, ED25519_BYTES)];
+    const [first, second] = [bytes.subarray(0, 32), bytes.subarray(32)];
+    const halves = Buffer.concat([second, first]);
+    const turned = Buffer.concat([Buffer.from(first).reverse(), Buffer.from(second).reverse()]);
+    return [
+      reading,
+      { bytes: halves, mistakes: [...mistakes, writingMistakes.swapped.id] },
+      reversed(reading),
+      { bytes: turned, mistakes: [...mistakes, writingMistakes.reversed.id] },
+    ];
   },
 };
+
+/** The first and the last bytes of a longer text. */
+function partsOf(reading: Reading, length: number): Reading[] {
+  const { bytes } = reading;
+  if (bytes.length <= length) return [];
+  return [bytes.subarray(0, length), bytes.subarray(-length)].map((part) => beside(reading, part));
+}
+
+function beside({ mistakes }: Reading, bytes: Buffer): Reading {
+  return { bytes, mistakes: [...mistakes, writingMistakes.surplus.id] };
+}
+
+function reversed({ bytes, mistakes }: Reading): Reading {
+  return {
+    bytes: Buffer.from(bytes).reverse(),
+    mistakes: [...mistakes, writingMistakes.reversed.id],
+  };
+}
+
+function littleEndian({ r, s }: SignaturePair, mistakes: readonly string[]): Reading {
+  const bytes = sequenceOf({ r: turned(r), s: turned(s) });
+  return { bytes, mistakes: [...mistakes, writingMistakes.reversed.id] };
+}
 
 function swapped({ r, s }: SignaturePair, mistakes: readonly string[]): Reading {
   const bytes = sequenceOf({ r: s, s: r });

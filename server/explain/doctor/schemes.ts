@@ -92,7 +92,7 @@ export function namedDigest(bytes: Buffer, digest: DigestName = 'sha256'): Buffe
 }
 
 /** What PKCS#1 v1.5 padded, when it did. */
-function paddedContent(key: KeyObject, signature: Buffer): Buffer | undefined {
+export function paddedContent(key: KeyObject, signature: Buffer): Buffer | undefined {
   try {
     return publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature);
   } catch {

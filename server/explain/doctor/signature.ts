@@ -49,9 +49,10 @@ function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
   return signatureFits(body, key, bytes.toString('base64'));
 }
 
-/** Swapped halves are looked for over the body itself only: two mistakes of that kind are rare. */
+/** Moved bytes are looked for over the body itself only: two mistakes of that kind are rare. */
 function isInOrder({ mistakes }: Reading): boolean {
-  return !mistakes.includes(writingMistakes.swapped.id);
+  const { swapped, reversed, surplus } = writingMistakes;
+  return ![swapped.id, reversed.id, surplus.id].some((id) => mistakes.includes(id));
 }
 
 const writingRows = new Map<string, MistakeWords>(

@@ -7,7 +7,12 @@ import { signatureFits } from '../../crypto/device-signature.ts';
 import { type DeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
 import type { MistakeWords } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
-import { otherJsonTexts } from './other-json.ts';
+import {
+  type OtherJson,
+  otherJsonTexts,
+  textsWithEmptyMembers,
+  textsWithoutMembers,
+} from './other-json.ts';
 import { type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
 
 /** All that a row looks at. */
@@ -151,6 +156,22 @@ export const signingMistakes: readonly SigningMistake[] = [
       ),
   },
   {
+    id: 'digest-as-base64',
+    keyTypes: digesting,
+    sentence: 'The base64 of the digest was signed.',
+    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that digests.',
+    fits: ({ body, signature }) =>
+      base64Texts(digest('sha256', body)).some((text) => signature.signs(text)),
+  },
+  signed(
+    {
+      id: 'encoded-body-signed',
+      sentence: 'An encoding of the body was signed, such as its base64.',
+      remedy: signBytesSent,
+    },
+    (body) => [...base64Texts(body), Buffer.from(body.toString('hex'))],
+  ),
+  {
     id: 'digest-without-name',
     keyTypes: ['rsa'],
     sentence: 'The bare digest was signed, without the DigestInfo that names SHA-256.',
@@ -176,6 +197,8 @@ export const signingMistakes: readonly SigningMistake[] = [
       for (const name of ['sha256', 'sha512'] as const) {
         if (signature.signs(digest(name, body))) return name;
         if (hexTexts(name, body).some((text) => signature.signs(text))) return `${name} as hex`;
+        const texts = base64Texts(digest(name, body));
+        if (texts.some((text) => signature.signs(text))) return `${name} as base64`;
       }
       return false;
     },
@@ -222,12 +245,28 @@ export const signingMistakes: readonly SigningMistake[] = [
     keyTypes: all,
     sentence: 'The signed JSON text differs from the sent one.',
     remedy: `${signBytesSent} Encode the JSON once; the "json" option of an HTTP client encodes it again.`,
-    fits: ({ body, signature }) => {
-      for (const { bytes, how } of otherJsonTexts(body)) if (signature.signs(bytes)) return how;
-      return false;
-    },
+    fits: ({ body, signature }) => formThatIsSigned(signature, otherJsonTexts(body)),
+  },
+  {
+    id: 'member-not-signed',
+    keyTypes: all,
+    sentence: 'What was signed lacks a member of the body, which was added after signing.',
+    remedy: 'Sign last: complete the body, encode it once, and sign the bytes that are sent.',
+    fits: ({ body, signature }) => formThatIsSigned(signature, textsWithoutMembers(body)),
+  },
+  {
+    id: 'member-not-sent',
+    keyTypes: all,
+    sentence: 'What was signed has a member more than the body, which was left out in sending.',
+    remedy: signBytesSent,
+    fits: ({ body, signature }) => formThatIsSigned(signature, textsWithEmptyMembers(body)),
   },
 ];
+
+function formThatIsSigned(signature: OpenSignature, texts: Iterable<OtherJson>): string | false {
+  for (const { bytes, how } of texts) if (signature.signs(bytes)) return how;
+  return false;
+}
 
 function* firstOf<Item>(items: Iterable<Item>, most: number): Generator<Item> {
   let count = 0;
@@ -250,7 +289,15 @@ function hexTexts(name: DigestName, message: Buffer): Buffer[] {
   );
 }
 
-/** The member's text, plain and as a JSON string, trimmed or not, with a line break or not. */
+/** With and without padding, on one line and in lines, as `base64` and `openssl base64` write it. */
+function base64Texts(bytes: Buffer): Buffer[] {
+  const text = bytes.toString('base64');
+  const inLines = [64, 76].map((width) => text.replace(new RegExp(`.{1,${width}}`, 'g'), '$&\n'));
+  const texts = [text, `${text}\n`, bytes.toString('base64url'), ...inLines];
+  return [...new Set(texts)].map((each) => Buffer.from(each));
+}
+
+/** The member's text, as it is and as a JSON string, trimmed or not, with a line break or not. */
 function memberTexts(body: Buffer, name: 'id_data' | 'pubkey'): Buffer[] {
   const value = memberOf(body, name);
   if (value === undefined || value === '') return [];

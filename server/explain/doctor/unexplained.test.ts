@@ -1,0 +1,121 @@
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { remarkOn } from './unexplained.ts';
+
+const body = Buffer.from('{"id_data":"{}","pubkey":"k"}');
+const other = Buffer.from('{"id_data":"{}","pubkey":"another"}');
+const keys = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+  ecdsa: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+  ed25519: generateKeyPairSync('ed25519').privateKey,
+};
+type Kind = keyof typeof keys;
+const kinds = ['rsa', 'ecdsa', 'ed25519'] as const;
+
+function publicKeyOf(privateKey: KeyObject) {
+  const pem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+  const key = readPublicKey(pem);
+  if ('because' in key) throw new Error(key.because);
+  return key;
+}
+
+const signed = (kind: Kind, message: Buffer, key = keys[kind]): Buffer =>
+  sign(kind === 'ed25519' ? null : 'sha256', message, key);
+
+const remarkOf = (kind: Kind, signatureText: string) =>
+  remarkOn({ body, key: publicKeyOf(keys[kind]), signatureText });
+
+const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+describe('of a signature that no mistake explains, its form is told', () => {
+  it('for RSA: the key is right, and the two digests differ', () => {
+    expect(remarkOf('rsa', signed('rsa', other).toString('base64'))).toMatchObject({
+      mistake: 'other-bytes-signed',
+      sentence: expect.stringMatching(/^The key is right, but other bytes were signed/),
+      detail: `bytes with SHA-256 ${sha256(other).toString('hex')} were signed; the ${body.length} bytes of the body have ${sha256(body).toString('hex')}`,
+    });
+  });
+
+  it('for RSA: it is by another key', () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const texts = Array.from({ length: 4 }, (_, at) =>
+      signed('rsa', Buffer.from(`${at}`), privateKey).toString('base64'),
+    );
+    // One in 256 may be a padding under the right key as well.
+    expect(texts.map((text) => remarkOf('rsa', text).mistake)).toContain('another-key');
+  });
+
+  it.each(['ecdsa', 'ed25519'] as const)('for %s: key or bytes, and how to tell', (kind) => {
+    const remark = remarkOf(kind, signed(kind, other).toString('base64'));
+    expect(remark).toMatchObject({
+      mistake: 'unexplained',
+      sentence: expect.stringMatching(/by another key, or over other bytes/),
+      remedy: expect.stringMatching(/openssl pkey -in KEY -pubout/),
+    });
+  });
+
+  it.each(kinds)('that it is cut off, as bytes and as the first line of base64: %s', (kind) => {
+    const bytes = signed(kind, body);
+    const short = bytes.subarray(0, 40).toString('base64');
+    const line = bytes.toString('base64').slice(0, 64);
+    const odd = bytes.toString('base64').slice(0, 65);
+    expect(remarkOf(kind, short)).toMatchObject({
+      mistake: 'cut-off',
+      detail: `after 40 of ${bytes.length} bytes, ${short.length} characters`,
+    });
+    expect(remarkOf(kind, line).mistake).toBe('cut-off');
+    expect(remarkOf(kind, odd).mistake).toBe('cut-off');
+  });
+
+  it.each(kinds)('that it is a digest, or as long as one: %s', (kind) => {
+    const own = sha256(body).toString('base64');
+    expect(remarkOf(kind, own)).toMatchObject({ mistake: 'digest-sent', detail: 'sha256' });
+    const hmac = sha256(other);
+    for (const text of [hmac.toString('base64'), hmac.toString('hex')]) {
+      expect(remarkOf(kind, text)).toMatchObject({
+        mistake: 'length-of-a-digest',
+        detail: '32 bytes, as SHA-256',
+      });
+    }
+  });
+
+  it.each([
+    ['rsa', 'ecdsa'],
+    ['rsa', 'ed25519'],
+    ['ecdsa', 'rsa'],
+    ['ed25519', 'ecdsa'],
+    ['ed25519', 'rsa'],
+  ] as const)('that it is of another key type: %s key, %s signature', (kind, made) => {
+    const text = signed(made, body).toString('base64');
+    expect(remarkOf(kind, text).mistake).toBe('other-key-type');
+  });
+
+  it.each(kinds)('that its length is another, or that it is no base64: %s', (kind) => {
+    expect(remarkOf(kind, Buffer.alloc(300, 1).toString('base64')).mistake).toBe('not-a-signature');
+    expect(remarkOf(kind, '***')).toMatchObject({ mistake: 'not-base64' });
+  });
+
+  it.each(kinds)('for every text and body, without an error: %s', (kind) => {
+    const key = publicKeyOf(keys[kind]);
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.base64String(),
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdef') }),
+    );
+    fc.assert(
+      fc.property(texts, fc.string(), (signatureText, text) => {
+        const remark = remarkOn({ body: Buffer.from(text), key, signatureText });
+        expect(remark.sentence).toMatch(/\.$/);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

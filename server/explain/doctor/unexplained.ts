@@ -1,0 +1,164 @@
+/** What can be said of a signature that no known mistake explains: from its form alone. */
+import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
+import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
+import type { SignatureFacts } from '../../crypto/refused-signature.ts';
+import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
+import { pairInSequence } from './p256.ts';
+import { bytesIn } from './readings.ts';
+import { namedDigest, paddedContent } from './schemes.ts';
+
+/** What the rows look at. */
+interface Remains extends SignatureFacts {
+  /** The bytes of the text, read as base64 or hexadecimal; undefined when it is neither. */
+  readonly bytes: Buffer | undefined;
+}
+
+/** What the form says, beginning with what says most. */
+interface Remark extends MistakeWords {
+  /** Whether it holds; a text says how. */
+  readonly fits: (remains: Remains) => boolean | string;
+}
+
+const digestNames: Readonly<Record<number, string>> = {
+  20: 'SHA-1',
+  32: 'SHA-256',
+  48: 'SHA-384',
+};
+
+const ED25519_BYTES = 64;
+/** Bytes of signatures of the usual RSA keys, of 2048 to 4096 bits. */
+const rsaBytes: ReadonlySet<number> = new Set([256, 384, 512]);
+
+/** Bytes of the signatures of a key; those of ECDSA in DER say their own length. */
+const lengths: Readonly<Record<KeyType, (remains: Remains) => number>> = {
+  rsa: ({ key }) => Math.ceil((key.key.asymmetricKeyDetails?.modulusLength ?? 0) / 8),
+  ecdsa: ({ bytes }) => (bytes?.[0] === 0x30 ? 2 + (bytes[1] ?? 0) : 0),
+  ed25519: () => ED25519_BYTES,
+};
+
+const compareKeys =
+  'Compare the key in pubkey with `openssl pkey -in KEY -pubout` of the key that signs.';
+
+const remarks: readonly Remark[] = [
+  {
+    id: 'not-base64',
+    sentence: 'The header holds no base64.',
+    remedy: 'Encode the bytes of the signature with standard base64, as `base64 -w0` does.',
+    fits: ({ bytes }) => bytes === undefined,
+  },
+  {
+    id: 'digest-sent',
+    sentence: 'The digest of the body was sent in place of a signature.',
+    remedy: 'Sign with the private key of the device: a digest proves nothing about the sender.',
+    fits: ({ bytes, body }) =>
+      ['sha1', 'sha256', 'sha384', 'sha512'].find(
+        (name) => bytes?.equals(createHash(name).update(body).digest()) === true,
+      ) ?? false,
+  },
+  {
+    id: 'other-key-type',
+    sentence: 'The signature has the form of another key type than that of pubkey.',
+    remedy: compareKeys,
+    fits: ({ bytes = Buffer.alloc(0), key: { keyType } }) => {
+      if (keyType !== 'ecdsa' && pairInSequence(bytes)) return 'as of an ECDSA key';
+      if (keyType === 'rsa' && bytes.length === ED25519_BYTES) return 'as of an Ed25519 key';
+      return keyType !== 'rsa' && rsaBytes.has(bytes.length) && 'as of an RSA key';
+    },
+  },
+  {
+    id: 'cut-off',
+    sentence: 'The signature is cut off.',
+    remedy:
+      'Make the buffer as long as the longest signature (ECDSA 72 bytes, RSA as its modulus), and write base64 without line breaks.',
+    fits: (remains) => {
+      const { bytes, key, signatureText } = remains;
+      const whole = lengths[key.keyType](remains);
+      const length = bytes?.length ?? 0;
+      // Of ECDSA the beginning of a SEQUENCE says it; one line of base64 is as long as SHA-384.
+      const isDigest = digestNames[length] !== undefined && length !== LINE_BYTES;
+      const isShort = length < whole && (key.keyType === 'ecdsa' || !isDigest);
+      return isShort && `after ${length} of ${whole} bytes, ${signatureText.length} characters`;
+    },
+  },
+  {
+    id: 'length-of-a-digest',
+    sentence: 'The header holds as many bytes as a digest or HMAC has, which is no signature.',
+    remedy: 'Sign with the private key of the device, not with a shared secret.',
+    fits: (remains) => {
+      const { bytes, key } = remains;
+      const length = bytes?.length ?? 0;
+      const name = length === lengths[key.keyType](remains) ? undefined : digestNames[length];
+      return name !== undefined && `${length} bytes, as ${name}`;
+    },
+  },
+  {
+    id: 'not-a-signature',
+    sentence: 'The bytes in the header cannot be a signature of this key type.',
+    remedy: `Send the bytes that the signing function returns. ${compareKeys}`,
+    fits: (remains) => {
+      const { bytes, key } = remains;
+      const whole = lengths[key.keyType](remains);
+      if (key.keyType === 'ecdsa' && bytes && !pairInSequence(bytes)) {
+        return `${bytes.length} bytes that are no ASN.1 SEQUENCE of two INTEGERs`;
+      }
+      return bytes?.length !== whole && `${bytes?.length} bytes; it must be ${whole}`;
+    },
+  },
+  {
+    id: 'other-bytes-signed',
+    sentence: 'The key is right, but other bytes were signed than those of the body.',
+    remedy:
+      'Sign the bytes of the body exactly as they are sent: keep them in one buffer for both.',
+    fits: ({ bytes = Buffer.alloc(0), key, body }) => {
+      const content = key.keyType === 'rsa' ? paddedContent(key.key, bytes) : undefined;
+      if (!content) return false;
+      const digest = content.subarray(-DIGEST_BYTES);
+      if (!content.equals(namedDigest(digest))) return 'and without the name of SHA-256';
+      const own = createHash('sha256').update(body).digest('hex');
+      return `bytes with SHA-256 ${digest.toString('hex')} were signed; the ${body.length} bytes of the body have ${own}`;
+    },
+  },
+  {
+    id: 'another-key',
+    sentence:
+      'The signature was made with another private key than that of pubkey, or its bytes were changed.',
+    remedy: compareKeys,
+    fits: ({ bytes = Buffer.alloc(0), key }) =>
+      key.keyType === 'rsa' && !mayBePadded(key.key, bytes),
+  },
+  {
+    id: 'unexplained',
+    sentence:
+      'No known mistake explains the signature. Its form is right: it is by another key, or over other bytes.',
+    remedy: `${compareKeys} If they are the same, write the bytes that are signed to a file, and compare it with the body.`,
+    fits: () => true,
+  },
+];
+
+/** Bytes of a line of base64 in lines of 64 characters. */
+const LINE_BYTES = 48;
+/** Bytes of a SHA-256 digest. */
+const DIGEST_BYTES = 32;
+/** The last byte of PSS padding. */
+const PSS_TRAILER = 0xbc;
+
+/** What the form of a signature says; for one that does not fit and that no mistake explains. */
+export function remarkOn(facts: SignatureFacts): Diagnosis {
+  const remains = { ...facts, bytes: bytesIn(facts.signatureText) };
+  for (const row of remarks) {
+    const found = row.fits(remains);
+    if (found !== false) return diagnosisOf(row, { detail: found === true ? undefined : found });
+  }
+  throw new Error('the last remark holds for every signature');
+}
+
+/** Whether what comes out under the key may be a padding: with the right key one does. */
+function mayBePadded(key: KeyObject, bytes: Buffer): boolean {
+  try {
+    const block = publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, bytes);
+    return block.at(-1) === PSS_TRAILER || block.subarray(0, 8).every((byte) => byte === 0);
+  } catch {
+    // OpenSSL throws for numbers beyond the modulus, which this key cannot have made.
+    return false;
+  }
+}
