@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/json.ts';
-import { isLikeName, lettersApart, nearestOf } from '../../fixtures/nearest.ts';
+import { editDistance, isLikeName, nearestOf } from '../../fixtures/nearest.ts';
 import { arrayForObject } from '../../fixtures/shape-sentences.ts';
 import {
   formOf,

@@ -201,5 +201,5 @@ function costOfChange(word: string, segment: string): number {
   if (word.startsWith('{')) return costs.parameter;
   if (version.test(word) && version.test(segment)) return costs.version;
   if (families.has(word) && families.has(segment)) return costs.family;
-  return (2 * lettersApart(word, segment)) / Math.max(word.length, segment.length);
+  return (2 * editDistance(word, segment)) / Math.max(word.length, segment.length);
 }

@@ -7,11 +7,16 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import { quoted } from '../pipeline/shell.ts';
-import { type Asked, hasUnknownBody, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm, isPollOperation } from './polls.ts';
-import { jsonOf, type ReceivedRequest, textOf, tokenOwnerIn } from './received-request.ts';
+import {
+  hasUnknownBody,
+  jsonOf,
+  type ReceivedRequest,
+  textOf,
+  tokenOwnerIn,
+} from './received-request.ts';
 import {
   authSetIn,
   hasOtherKey,

@@ -52,7 +52,7 @@ export function shapeDetail(
   const value = last?.origin === 'key' ? last.key : last ? last.value : issue.input;
   return {
     path: placeAt(place, keys, names),
-    ...(expected !== undefined && { expected: expected.slice(0, SHOWN_MAX_CHARACTERS) }),
+    ...(expected !== undefined && { expected: firstCharacters(expected, SHOWN_MAX_CHARACTERS) }),
     actual: isAbsent ? absentOf(issue, schema) : isSecret ? masked : shown(value),
   };
 }

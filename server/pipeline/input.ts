@@ -67,9 +67,13 @@ function checkedQuery(
 }
 
 /** Returns the checked body as the handler receives it. */
-export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
-  const excess = excessOf(raw);
-  if (excess !== undefined) return refuse.tooManyValues(excess, limits.bodyValuesMax);
+export function readJson(
+  schema: v.GenericSchema,
+  raw: Buffer,
+  valuesMax: number = limits.bodyValuesMax,
+): { body: unknown } | Refusal {
+  const excess = excessOf(raw, valuesMax);
+  if (excess !== undefined) return refuse.tooManyValues(excess, valuesMax);
   let text: string | undefined;
   let given: unknown;
   try {
@@ -202,7 +206,7 @@ export function problemOf(
   const place = path === '' ? '' : `${names[path] ?? path}: `;
   const sentence =
     object === undefined ? sentenceOf(issue, schema) : 'must be an object, not an array';
-  return `${place}${sentence}`.slice(0, PROBLEM_MAX_CHARACTERS);
+  return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
 }
 
 /** A fault quotes the input; the quotation must not grow with it. */
