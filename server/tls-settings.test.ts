@@ -25,7 +25,7 @@ describe('settings of TLS', () => {
     [{ ...own, caKeepFile: 'ca.pem' }, 'there is no test CA to keep'],
     [
       { certFile: 'c', keyFile: 'k', keyType: 'ec' },
-      'TLS with a certificate file of its own: the type of the key is that of the key file',
+      'TLS with your own certificate file: the type of the key is that of the key file',
     ],
     [{ names: [''] }, 'TLS name "" must be a host name such as update.example.com'],
     [{ names: ['a.test', 'https://a.test'] }, 'TLS name "https://a.test" must be'],

@@ -79,7 +79,7 @@ describe('a ledger', () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const open = () => CleanupLedgerFile.open(path, { ...head, runId: 'beef' });
-    const sentence = `process ${process.pid} is using the ledger ${path}; end it first`;
+    const sentence = `process ${process.pid} is using the ledger ${path}; stop it first`;
     expect(open).toThrow(sentence);
     await expect(
       cleanUp({

@@ -45,7 +45,7 @@ export function answerUnreadable(
     const error =
       cause instanceof BodyStalled
         ? cause.message
-        : `the request cannot be read as HTTP: ${status.slice(4)}`;
+        : `the request is not valid HTTP: ${status.slice(4)}`;
     const act = (): void => {
       const text = answer({ cause, status, error });
       if (isLost) socket.destroy();

@@ -155,7 +155,7 @@ describe('the second version', () => {
     for (const value of ['long enough', true, null]) {
       const reply = await create('create-user', { email: 'v2@example.com', [name]: value });
       expect(reply.status).toBe(400);
-      expect(reply.json().error).toMatch(new RegExp(`${name}: is not taken here.*invited`));
+      expect(reply.json().error).toMatch(new RegExp(`${name}: is not accepted here.*invited`));
     }
     expect((await outbox(server)).map(({ to }) => to)).not.toContain('v2@example.com');
   });

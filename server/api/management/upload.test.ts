@@ -132,7 +132,7 @@ describe('a file that is no artifact is 400 and leaves nothing behind', () => {
     [
       'one without its end mark',
       async () => (await artifactBytes()).subarray(0, -1024),
-      /end mark/,
+      /end-of-archive marker/,
     ],
     [
       'a wrong checksum of a file',
@@ -144,8 +144,8 @@ describe('a file that is no artifact is 400 and leaves nothing behind', () => {
       () => looseArtifact({ manifest: (lines) => lines.replace(/^.{5}(?=.*header)/m, '00000') }),
       /header\.tar\.gz/,
     ],
-    ['no manifest', () => looseArtifact(looseWithout('manifest')), /manifest is expected/],
-    ['no version', () => looseArtifact(looseWithout('version')), /version is expected/],
+    ['no manifest', () => looseArtifact(looseWithout('manifest')), /expected manifest/],
+    ['no version', () => looseArtifact(looseWithout('version')), /expected version/],
     ['no header', () => looseArtifact(looseWithout('header.tar.gz')), /header\.tar/],
     ['version 2', () => looseArtifact({ version: '{"format":"mender","version":2}' }), /version/],
     ['another format', () => looseArtifact({ version: '{"format":"deb","version":3}' }), /format/],

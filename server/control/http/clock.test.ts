@@ -64,8 +64,8 @@ describe('the clock of a tenant', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['nothing', {}, 'give one of'],
-    ['two moves', { advanceSeconds: 1, now: '2027-01-01T00:00:00Z' }, 'give one of'],
+    ['nothing', {}, 'must have now, until or advanceSeconds'],
+    ['two moves', { advanceSeconds: 1, now: '2027-01-01T00:00:00Z' }, 'must have now, until or advanceSeconds'],
     ['a negative advance', { advanceSeconds: -1 }, 'advanceSeconds'],
     ['eleven years', { advanceSeconds: 11 * 365 * DAY_SECONDS }, 'advanceSeconds'],
     ['a text for a number', { advanceSeconds: '1' }, 'advanceSeconds'],
@@ -74,7 +74,7 @@ describe('the clock of a tenant', () => {
     ['a negative rate', { rate: -1 }, 'rate'],
     ['too fast a rate', { rate: 10_001 }, 'rate'],
     ['a word it does not know', { advanceDays: 1 }, 'advanceDays: is unknown'],
-    ['a list', [], 'give one of'],
+    ['a list', [], 'must have now, until or advanceSeconds'],
     ['a null', null, 'send a JSON body'],
   ])('refuses %s with 400 and stays where it is', async (_, command, word) => {
     const { status, text } = await control(server, 'POST', '/clock', command);

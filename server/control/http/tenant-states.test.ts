@@ -141,7 +141,7 @@ describe('a world from a file', () => {
   it.each([
     ['devices:\n  - nmae: x\n', 'body:2:5: devices.0.nmae'],
     ['devices:\n  - name: x\n    status: lost\n', 'body:3:13: devices.0.status: must be one of'],
-    ['devices:\n  - name: x\n    ago: yesterday\n', 'body:3:10: devices.0.ago: must be a time'],
+    ['devices:\n  - name: x\n    ago: yesterday\n', 'body:3:10: devices.0.ago: must be a duration'],
     ['devices: 4\n', 'body:1:10: devices: must be a list'],
     ['devices: [', 'body:'],
     ['now: tomorrow\n', 'body:1:6: now: must be a date-time'],
@@ -164,7 +164,7 @@ describe('a world from a file', () => {
     ],
     [
       `${one}devices: [{ name: x }]\ndeployments: [{ name: d, artifact: r, reached: { x: aborted } }]`,
-      'does not report "aborted"',
+      'a device cannot report "aborted"',
     ],
     ['devices: [{ name: x, status: pending, inventory: { a: b } }]', 'only an accepted device'],
     ['devices: [{ name: x, publicKey: none }]', 'publicKey'],

@@ -167,7 +167,7 @@ describe('a body on the control listener', () => {
       expect.stringContaining('GET, HEAD, POST, DELETE'),
     ]);
     const one = await control(server, 'GET', `/tenants/${second.id}`);
-    expect([one.status, one.text]).toEqual([405, expect.stringContaining('only DELETE')]);
+    expect([one.status, one.text]).toEqual([405, expect.stringContaining('use DELETE')]);
   });
 });
 
