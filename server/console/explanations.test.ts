@@ -91,6 +91,6 @@ describe('the signature doctor of the console', () => {
     await examine(signatureOf(sent, device.privateKey));
     await verdict().and(page.locator('[data-tone="bad"]')).waitFor();
     await examine('AAAA');
-    await verdict().getByText('cannot be a signature of this key type').waitFor();
+    await verdict().getByText('The signature is cut off').waitFor();
   });
 });

@@ -126,7 +126,7 @@ const oneHost = {
 } as const;
 
 /** Refuses a request without a Host. */
-export const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+export const missingHost = refuse.malformed('the Host header is missing; HTTP/1.1 requires it', {
   ...oneHost,
   actual: 'none',
 });
