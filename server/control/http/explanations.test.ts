@@ -29,16 +29,18 @@ describe('GET /explanations/{requestId}', () => {
 
   it('tells nobody who asks for a token to get one', async () => {
     const device = await acceptedDevice(server, 'FB-1');
-    const firstOf = async (id: string): Promise<string> =>
-      JSON.parse((await control(server, 'GET', `/explanations/${id}`)).text).first;
+    const explained = async (id: string) =>
+      JSON.parse((await control(server, 'GET', `/explanations/${id}`)).text);
     await authenticate(server, device, {
       ...named('signed'),
       signature: signatureOf('x', device.privateKey),
     });
-    expect(await firstOf('signed')).toBe('sign the bytes of the body exactly as they are sent');
+    const { first, diagnosis } = await explained('signed');
+    expect([first, diagnosis.mistake]).toEqual([undefined, 'unexplained']);
+    expect(diagnosis.remedy).toContain('compare it with the body');
     await decide(server, device, 'rejected');
     await authenticate(server, device, named('rejected'));
-    expect(await firstOf('rejected')).toMatch(
+    expect((await explained('rejected')).first).toMatch(
       /^nothing is wrong with the request, but a user has rejected the device; to allow it again, run "npx fleetbed accept /,
     );
   });
