@@ -66,7 +66,7 @@ interface Reporter {
 /** What the id names is for the explanation alone: the answer tells a device nothing of others. */
 function notOffered(id: string, { store, device }: Reporter): Refusal {
   const actual = meaningOf(id, { store, device });
-  return refuse.notFound('this device was not offered a deployment of this id', {
+  return refuse.notFound('this device was not offered a deployment with this id', {
     path: 'path.id',
     expected: 'the id of a deployment that this device was offered',
     ...(actual !== undefined && { actual: `${id}, ${actual}` }),
