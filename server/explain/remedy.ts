@@ -62,7 +62,7 @@ export function remedyOf(
     return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
   }
   if (operation?.authorization === 'link' && /%26|amp;|(?:\\|%5C)u0026/i.test(asked.search)) {
-    return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
+    return 'read the link with a JSON parser: it was sent with an escaped "&"';
   }
   if (operation?.authorization === 'link' && /%25/.test(asked.search)) {
     return 'send the link unchanged: it was URL-encoded a second time';

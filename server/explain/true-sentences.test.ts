@@ -253,7 +253,7 @@ it('of an artifact in use the deployment is named', async () => {
   );
 });
 
-it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
+it('name a JSON parser for a link whose "&" was escaped', async () => {
   const id = await publish(server, { name: 'release-escaped' });
   await createDeployment(server, [device], { artifact_name: 'release-escaped' });
   const { uri } = await linkTo(server, device.token, id);
