@@ -1,4 +1,4 @@
-/** The monitor for users: the alerts and monitor configurations of devices. */
+/** Lets users read the alerts and monitor configurations of devices. */
 import { timestampMs } from '../../../fixtures/contract/text.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';

@@ -1,4 +1,4 @@
-/** Files to and from a connected device. */
+/** Transfers files to and from a connected device. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { manage } from '../api/management.ts';
