@@ -1,4 +1,4 @@
-/** Why a request was refused, and how it would succeed; computed only on demand. */
+/** Explains why a request was refused and how it would succeed. Computed only on demand. */
 
 import type * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -23,20 +23,20 @@ import {
   wrongOf,
 } from './wrong.ts';
 
-/** Everything known about a refusal; secrets are `$NAME`. */
+/** Everything known about a refusal. Secrets are replaced by `$NAME`. */
 export type Explanation = ReadOnly<v.InferOutput<typeof refusedAnswer>>;
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
-/** What an explanation needs besides the record in the journal. */
+/** The facts that an explanation needs in addition to the record in the journal. */
 export interface ExplainFacts {
-  /** Whose journal holds the record. */
+  /** The tenant whose journal has the record. */
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
   readonly names: VendorNames;
   readonly adminEmail: string;
   readonly mounts: Mounts;
 }
 
-/** The explanation; undefined when the request was not refused. */
+/** Returns the explanation; undefined if the request was not refused. */
 export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation | undefined {
   const { refusal } = record;
   if (!refusal) return undefined;
@@ -57,7 +57,8 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     rule: ruleOf(refusal, operation),
     wrong,
     ...(diagnosis && { diagnosis }),
-    // The diagnosed mistake is more precise than the advice on wrong signatures in general.
+    // A diagnosed mistake is more precise than the general advice on wrong signatures, so that
+    // advice is left out.
     ...(diagnosis ? rest : advice),
   };
 }
