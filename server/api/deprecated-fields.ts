@@ -1,6 +1,7 @@
 /**
  * Adds the deprecated fields to responses, and is the only place that does. Each field is sent in
- * addition to its replacement until its end of life, and is never stored. Spec: Deprecated fields
+ * addition to its replacement until its end of life, and is never stored.
+ * Spec: Deprecated fields
  */
 import type { DeltaJob } from '../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';

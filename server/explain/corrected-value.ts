@@ -180,7 +180,7 @@ function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
   return [...(isOfContract ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
 }
 
-/** Returns the leading keys that exist in the value. For example, a string has no items. */
+/** Returns the keys up to the first value that cannot have members, such as a string. */
 function reachable(value: unknown, keys: readonly Key[]): readonly Key[] {
   const end = keys.findIndex((_, at) => {
     const outer = valueAt(value, keys.slice(0, at));

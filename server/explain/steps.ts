@@ -21,7 +21,10 @@ export type PreparationStep =
       readonly deviceId?: string;
       readonly identity?: string;
       readonly keyType?: KeyType;
-      /** The key that now has access instead of the token's key, or nobody. */
+      /**
+       * `another key` if another key of the device is accepted now, `nobody` if the device has no
+       * access.
+       */
       readonly instead?: 'another key' | 'nobody';
     }
   /** Signs in as the user with this e-mail address, if known, or as another user. */

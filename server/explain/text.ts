@@ -113,7 +113,7 @@ export const variables: Readonly<Record<string, string>> = {
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
 
-/** Names that mean, in a body, another user's data than the caller's. */
+/** Names that in a request body belong to the user who is created or changed, not to the caller. */
 const ofUser: ReadonlySet<string> = new Set(['EMAIL', 'PASSWORD']);
 
 /**

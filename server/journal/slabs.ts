@@ -36,7 +36,10 @@ export class Slabs {
     return this.#current;
   }
 
-  /** Counts one entry less in the slab, and frees the slab after the last one. */
+  /**
+   * Counts one entry less in the slab. Frees the slab after the last one, unless it is in use for
+   * new entries.
+   */
   giveBack(slab: Slab): void {
     slab.kept -= 1;
     if (slab.kept === 0 && slab !== this.#current) this.#release(slab);

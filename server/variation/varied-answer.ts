@@ -22,7 +22,7 @@ export function variationTransform(seed: string): ResponseTransform {
 
 /**
  * Writes the varied response, and records the applied variations. A chunked body is sent in two
- * pieces, split at a random position.
+ * halves, which may split a character.
  */
 function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswer): void {
   const { record, requestId, response } = exchange;

@@ -266,7 +266,8 @@ type Call = {
 };
 
 /**
- * Calls the API as the user, or with the given device token. @throws WorldError when it is refused
+ * Calls the API as the user, or with the given device token.
+ * @throws WorldError when it is refused
  */
 async function must(
   { ask, userToken }: Loading,

@@ -1,6 +1,6 @@
 /**
- * Lists and describes artifacts for devices, and issues links to their files. Spec: Device
- * deployments v1
+ * Lists and describes artifacts for devices, and issues links to their files.
+ * Spec: Device deployments v1
  */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
@@ -34,8 +34,8 @@ export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters
 });
 
 /**
- * Serves the file of an artifact to a client that has a signed link. Spec: GET
- * /artifacts/{id}/download
+ * Serves the file of an artifact to a client that has a signed link.
+ * Spec: GET /artifacts/{id}/download
  */
 export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
   const found = store.artifacts.find(parameters.id);

@@ -1,6 +1,6 @@
 /**
- * Reads and writes the configuration of a device, and serves it as an artifact. Spec: Device
- * configuration
+ * Reads and writes the configuration of a device, and serves it as an artifact.
+ * Spec: Device configuration
  */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { refuse } from '../../http/refusal.ts';

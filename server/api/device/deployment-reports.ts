@@ -1,6 +1,7 @@
 /**
  * Receives the status and log that a device reports for a deployment, and serves the update control
- * map, which can pause the update. Spec: Device deployments v1, v2
+ * map, which can pause the update.
+ * Spec: Device deployments v1, v2
  */
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Handles the three operations that return the next deployment. All three use one rule. Spec:
- * Device deployments v1, v2
+ * Handles the three operations that return the next deployment. All three use one rule.
+ * Spec: Device deployments v1, v2
  */
 
 import { pathOf } from '../../../fixtures/contract/operation.ts';

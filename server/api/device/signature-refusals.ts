@@ -19,8 +19,8 @@ const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
 
 /**
- * Largest body or key that is kept as evidence. Equals the journal's limit for bodies, because a
- * larger body would be held in memory only here.
+ * Maximum length in bytes of a body or key that is kept as evidence. Equals the journal's limit for
+ * bodies, because a longer body would be held in memory only here.
  */
 const KEPT_MAX_BYTES = 16_384;
 
@@ -40,7 +40,8 @@ export function unusableKey(pubkey: string, because: string): Refusal {
 
 /**
  * Refuses a request without a signature header. If the signature was sent under another name, or in
- * the body, the refusal says where. @param header the header's name
+ * the body, the refusal says where.
+ * @param header the header's name
  */
 export function missingSignature(
   header: string,
@@ -98,8 +99,8 @@ function otherHeader(header: string, rawHeaders: readonly string[]): OtherPlace 
 }
 
 /**
- * Returns the detail of a refusal for a signature that does not match. @param header the header's
- * name
+ * Returns the detail of a refusal for a signature that does not match.
+ * @param header the header's name
  */
 export function signatureDetail(header: string, refused: SignatureFacts): RefusalDetail {
   const { body, key, signatureText } = refused;

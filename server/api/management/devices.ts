@@ -24,7 +24,7 @@ export const searchDevices = defineEndpointWithOwnTransactions(
 );
 
 /**
- * Returns a page of devices with a `Link` header but no total count, as the reference
+ * Returns a page of devices with a `Link` header but without a total, as the reference
  * implementation does.
  */
 async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page) {

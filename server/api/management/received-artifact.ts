@@ -8,7 +8,8 @@ import type { ReceivedFile } from '../../store/files.ts';
 
 /**
  * Reads and checks the whole file. A small file that unpacks to very much data is refused early,
- * before it takes much time. @throws ArtifactError
+ * before it takes much time.
+ * @throws ArtifactError
  */
 export function readReceived(file: ReceivedFile): Promise<ArtifactContents> {
   const { artifactMaxBytes, unpackedAlwaysBytes, unpackedFactorMax, unpackedMaxBytes } = limits;

@@ -1,6 +1,6 @@
 /**
- * Stored objects as the management API returns them. Undefined members do not appear in the
- * JSON.
+ * Converts stored objects to the form that the management API returns. Undefined members do not
+ * appear in the JSON.
  */
 import { charactersIn, firstCharacters } from '../../../fixtures/characters.ts';
 import type {

@@ -1,4 +1,7 @@
-/** Which devices a user may access: all of the tenant, or those in the groups of the user's roles. */
+/**
+ * Decides which devices a user may access: all of the tenant, or those in the groups of the user's
+ * roles.
+ */
 
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';

@@ -12,7 +12,7 @@ const INSTEAD_MAX = 20;
 /** The expected entries, and the time to wait for them. */
 interface Awaited {
   readonly filter: EntryFilter;
-  /** Only entries after this sequence number count; only future ones when absent. */
+  /** Only entries after this sequence number count. Without it, only future entries count. */
   readonly after?: number | undefined;
   /** Number of entries to wait for. */
   readonly count: number;

@@ -33,8 +33,8 @@ export interface TestbedJournal {
   /** Returns the newest matching entry. */
   find(filter: EntryFilter): EntryView | undefined;
   /**
-   * Resolves with the first matching entry, stored or future. Waits ten seconds by default. @throws
-   * AwaitTimeout
+   * Resolves with the first matching entry, stored or future. Waits ten seconds by default.
+   * @throws AwaitTimeout
    */
   await(filter: EntryFilter, patience?: Patience): Promise<EntryView>;
   /** Checks that all expected entries occurred in the given order. @throws JournalAssertionError */

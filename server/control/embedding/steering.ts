@@ -96,8 +96,8 @@ export interface TestbedRates {
   /** The current limit; undefined if requests are not limited. */
   readonly limit: RateLimit | undefined;
   /**
-   * Sets the limit and restarts counting, or removes the limit. @throws RangeError for an invalid
-   * limit
+   * Sets the limit and restarts counting, or removes the limit.
+   * @throws RangeError for an invalid limit
    */
   set(limit: RateLimit | undefined): void;
 }

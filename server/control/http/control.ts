@@ -71,7 +71,7 @@ export interface ControlOptions {
   readonly clock: Clock;
   /** Counts the discarded bytes of refused requests. */
   readonly underway: ByteBudget;
-  /** Turns shared by all requests of the process. */
+  /** The scheduler that gives requests their turns, shared by the whole process. */
   readonly turns: Turns;
   /** Facts for explanations that are not in a journal record. */
   readonly explainFacts: ExplainSettings;

@@ -55,7 +55,10 @@ export function journalHandlers(streams: EventStreams) {
   } satisfies Partial<Handlers>;
 }
 
-/** Returns the entry with the sequence number from the path. @throws a refusal */
+/**
+ * Returns the entry with the sequence number from the path.
+ * @throws ControlRefusal if the number is invalid or the entry is not stored
+ */
 function entryOf(tenant: Tenant, sequence: string): JournalEntry {
   const journal = requireJournal(tenant);
   if (!sequencePattern.test(sequence)) {

@@ -26,7 +26,7 @@ export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
   }
 
   onAnswer({ endpoint, exchange, nowMs, device, tenant }: RequestContext, status: number): void {
-    // Every request comes here, so without subscribers the object is not built.
+    // This runs for every request, so the object is not built without subscribers.
     if (this.#subscribers.isEmpty) return;
     const { id: operation, method } = endpoint.operation;
     this.publish({

@@ -6,7 +6,7 @@ import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { RequestCountsView } from './source.ts';
 
-/** One slot for each second of the last hour; a slot is reused an hour later. */
+/** Counts in one slot for each second of the last hour. A slot is reused an hour later. */
 class TenantCounts {
   /** The second that each slot counts, in seconds since the Unix epoch. */
   readonly seconds = new Uint32Array(COUNTED_SECONDS_MAX);

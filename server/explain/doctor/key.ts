@@ -30,7 +30,7 @@ const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KE
 const beginning = /^-----BEGIN ([A-Z0-9 ]*)-----\s*([A-Za-z0-9+/=\s]*)/;
 const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 
-/** Every known mistake with a key. No key has two of them. */
+/** Every known mistake with a key. At most one row fits a key. */
 export const keyMistakes: readonly KeyMistake[] = [
   {
     id: 'private-key',
@@ -195,7 +195,8 @@ export const keyMistakes: readonly KeyMistake[] = [
 
 /**
  * Returns the mistake that makes the text unusable as a key; undefined if the key is accepted, or
- * if no known mistake explains the problem. Never throws. Spec: AuthRequest (pubkey)
+ * if no known mistake explains the problem. Never throws.
+ * Spec: AuthRequest (pubkey)
  */
 export function diagnoseKey(text: string): Diagnosis | undefined {
   if (text.length > TEXT_MAX_CHARACTERS || isTaken(text)) return undefined;

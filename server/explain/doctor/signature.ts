@@ -8,8 +8,8 @@ import { type SigningEvidence, type SigningMistake, signingMistakes } from './si
 
 /**
  * Returns the mistake that explains the signature; undefined if the signature matches, or if no
- * known mistake explains it. Takes some tens of milliseconds at worst and never throws. Spec:
- * Device authentication
+ * known mistake explains it. Takes some tens of milliseconds at worst and never throws.
+ * Spec: Device authentication
  */
 export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefined {
   const readings = readingsOf(refused.signatureText, refused.key.keyType);

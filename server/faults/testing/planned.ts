@@ -26,8 +26,8 @@ export async function plan(
 }
 
 /**
- * Returns the state of a rule, by default the one with the id `fault`. @throws Error when there is
- * none
+ * Returns the state of a rule, by default the one with the id `fault`.
+ * @throws Error when there is none
  */
 export async function standing(server: TestServer, id = 'fault'): Promise<Standing> {
   const { text } = await control(server, 'GET', '/faults');

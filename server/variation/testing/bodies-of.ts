@@ -22,8 +22,8 @@ const texts = fc.oneof(
 const names = fc.oneof(fc.string({ minLength: 1, maxLength: 8 }), fc.constant('__proto__'));
 
 /**
- * Returns a generator of values that match the shape. @throws Error for a shape that no answer has
- * had so far
+ * Returns a generator of values that match the shape.
+ * @throws Error for a shape that this module does not support
  */
 export function bodiesOf(shape: v.GenericSchema): fc.Arbitrary<unknown> {
   return arbitraryOf(shape).filter((body) => v.safeParse(shape, body).success);

@@ -38,8 +38,9 @@ type Given<Id extends ControlOperationId> =
   object extends Call<Id> ? [call?: Call<Id>] : [call: Call<Id>];
 
 /**
- * Sends a request and returns the response if it is a success. @throws ApiError for any other,
- * TypeError without a connection
+ * Sends a request and returns the response if it is a success.
+ * @throws ApiError for an error response
+ * @throws TypeError if the server cannot be reached
  */
 export function ask<Id extends ControlOperationId>(
   id: Id,

@@ -1,4 +1,7 @@
-/** The session of the page: the control token, the selected tenant, and the connection to the server. */
+/**
+ * The state of the page's session: the control token, the selected tenant, and the connection to
+ * the server.
+ */
 import { signal } from '@preact/signals';
 import { goTo } from '../address.ts';
 

@@ -26,7 +26,7 @@ function dataOf(counts: RequestCounts | undefined): UPlot.AlignedData {
   return [requests.map((_, at) => fromSecond + at), [...requests], [...errors]];
 }
 
-/** Renders the chart, and its current values as text. */
+/** Renders the chart, and a sentence with the totals of the period. */
 export default function RateChart() {
   const frame = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot>();
