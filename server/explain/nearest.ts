@@ -157,10 +157,7 @@ function segmentsOf(path: string): string[] {
   return path.split('/', 64).filter((segment) => segment !== '');
 }
 
-/**
- * Returns the segments without the version, because the operations of one family may have several
- * versions.
- */
+/** Returns the segments without the version, because an operation may exist in several versions. */
 function wordsOf(path: string): string[] {
   return segmentsOf(path).filter((segment) => !version.test(segment));
 }

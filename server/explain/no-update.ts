@@ -106,8 +106,8 @@ const waitingText = {
 } as const;
 
 /**
- * Decides by the rules of the API. Without the poll's data, rules that need the data stay
- * undecided.
+ * Decides by the rules of the API. Without the poll's data, the rules that need it cannot be
+ * decided.
  */
 function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
   const { tenant, id } = device;

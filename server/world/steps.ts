@@ -66,7 +66,10 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
     'already-installed': [],
   };
 
-/** Executes one step at the time of the tenant's clock. @throws WorldError when it is refused */
+/**
+ * Executes one step at the time of the tenant's clock.
+ * @throws WorldError if the server refuses it
+ */
 export async function takeStep(loading: Loading, step: TimelineStep): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
@@ -267,7 +270,7 @@ type Call = {
 
 /**
  * Calls the API as the user, or with the given device token.
- * @throws WorldError when it is refused
+ * @throws WorldError if the server refuses the call
  */
 async function must(
   { ask, userToken }: Loading,

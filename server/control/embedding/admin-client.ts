@@ -71,7 +71,10 @@ export class AdminRefusal extends Error {
 
 /** A client that is signed in as a user of one tenant. */
 export interface AdminClient {
-  /** Calls an operation. @throws AdminRefusal when it is not answered with success */
+  /**
+   * Calls an operation.
+   * @throws AdminRefusal if the response is an error
+   */
   call<Id extends AdminOperation>(
     id: Id,
     ...[call]: object extends AdminCall<Id> ? [AdminCall<Id>?] : [AdminCall<Id>]

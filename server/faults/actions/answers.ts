@@ -213,5 +213,5 @@ function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
   return [id, ['Date', new Date(tenant.clock.now()).toUTCString()]];
 }
 
-/** These actions, in the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const answerActions: readonly Action[] = [answer, rateLimited, redirect, rangeRefused];

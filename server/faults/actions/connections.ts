@@ -219,7 +219,7 @@ async function hang({ wire, tenant, signal }: ActionContext, maxMs: number): Pro
   wire.cut();
 }
 
-/** These actions, in the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const connectionActions: readonly Action[] = [
   delay,
   stall,

@@ -124,7 +124,7 @@ const resetUpload = defineAction({
   },
 });
 
-/** These actions, in the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const downloadActions: readonly Action[] = [
   corrupted,
   shiftedRange,

@@ -225,7 +225,7 @@ function whenDue(
   else socket.on('message', count);
 }
 
-/** These actions, in the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const socketActions: readonly Action[] = [
   refuseSocket,
   closeSocket,

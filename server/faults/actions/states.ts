@@ -115,7 +115,7 @@ const failInside = defineAction({
   execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
 });
 
-/** These actions, in the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const stateActions: readonly Action[] = [
   expireToken,
   revokeToken,

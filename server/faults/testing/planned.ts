@@ -13,7 +13,10 @@ interface Standing {
   readonly left: number | null;
 }
 
-/** Adds rules to a tenant. @throws Error when the plan is refused */
+/**
+ * Adds rules to a tenant.
+ * @throws Error if the plan is refused
+ */
 export async function plan(
   server: TestServer,
   rules: GivenRule | readonly GivenRule[],
@@ -27,7 +30,7 @@ export async function plan(
 
 /**
  * Returns the state of a rule, by default the one with the id `fault`.
- * @throws Error when there is none
+ * @throws Error if there is no such rule
  */
 export async function standing(server: TestServer, id = 'fault'): Promise<Standing> {
   const { text } = await control(server, 'GET', '/faults');
