@@ -19,19 +19,17 @@ const endedDeployment = refuse.notFound('this deployment has ended for this devi
   requirement: 'map.finished-is-404',
 });
 
-const abortedDetail = {
-  path: 'state',
-  expected: 'a deployment that is not aborted',
-  actual: 'an aborted deployment',
-};
-
 export const putDeploymentStatus = defineEndpoint(
   'put-deployment-status',
   ({ parameters, body }, { store, device, nowMs }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
     const changed = reported(deviceDeployment, body, nowMs);
-    if ('because' in changed) return refuse.conflict(changed.because, undefined, abortedDetail);
+    if ('because' in changed) {
+      const expected = 'a deployment that is neither aborted nor of a decommissioned device';
+      const detail = { path: 'state', expected, actual: `status ${deviceDeployment.status}` };
+      return refuse.conflict(changed.because, undefined, detail);
+    }
     store.deviceDeployments.save(deviceDeployment, changed, nowMs);
     return { status: 204 };
   },
