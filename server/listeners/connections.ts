@@ -1,6 +1,6 @@
 /**
- * The open connections of listeners in any state: requests, websockets, refused tunnels. Node
- * forgets those taken over by an upgrade, and silently drops those beyond a limit.
+ * All open connections of the listeners: HTTP, websockets, refused tunnels. Node does not track
+ * connections that an upgrade took over, and silently drops connections beyond its own limit.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
