@@ -18,8 +18,8 @@ const GRACE_MS = 1000;
 export function closeWith(socket: WebSocket, code: number, reason: string): void {
   const bytes = Buffer.from(reason);
   const fitting = bytes.subarray(0, REASON_MAX_BYTES).toString();
-  // Truncation may split a character; the decoder replaces the rest of it by U+FFFD, which is
-  // removed.
+  // Truncation may split a character. The decoder replaces the rest of it by U+FFFD, whose three
+  // bytes may not fit, so it is removed.
   const text =
     bytes.length > REASON_MAX_BYTES ? fitting.replace(/(?<!\uFFFD)\uFFFD+$/, '') : reason;
   socket.close(code, text);

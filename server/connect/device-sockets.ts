@@ -97,8 +97,8 @@ export class DeviceSockets implements DeviceSessions {
    * Completes a user's handshake, and relays messages between the user's socket and the device's.
    */
   relay(handover: UpgradeRequest, access: DeviceAccess): void {
-    // TCP keep-alive detects a user who vanished silently and would hold a session forever. The
-    // server sends no pings to users, as the reference implementation does not either.
+    // TCP keep-alive detects a user who vanished silently and would hold a session forever. Like
+    // the reference implementation, the server sends no pings to users.
     handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
     const { user, device, tenant } = access;
     const ids = { requestId: handover.requestId, deviceId: device.id, userId: user.id };
