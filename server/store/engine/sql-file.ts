@@ -1,9 +1,9 @@
 /**
- * The engine that keeps everything in one file: libsql, in WAL mode with full synchronisation, so
- * that what is committed survives the end of the process and of the machine. The file is locked for
- * as long as it is open; the system releases the lock when the process ends in any way.
+ * A database in a single file: libsql, in WAL mode with full synchronisation, so that committed
+ * data survives a crash of the process or the machine. The file is locked while it is open; the
+ * operating system releases the lock when the process ends for any reason.
  *
- * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
+ * SQLite truncates texts at a NUL when reading, so NUL is stored as SUB 0, and SUB as SUB SUB.
  */
 import { closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -31,23 +31,25 @@ interface Prepared {
 const nul = '\0';
 const sub = '\x1a';
 const BUSY_TIMEOUT_MS = 200;
-/** Where the head of a database says how it is written and read, and what it says without a log. */
+/** Offset of the format versions in the header, and their value for a database without a log. */
 const FORMATS_AT = 18;
 const ROLLBACK_FORMAT = 1;
-/** Pages in the log that are enough for a checkpoint. */
+/** Number of frames in the log that triggers a checkpoint. */
 const CHECKPOINT_FRAMES = 1000;
 const settings = [
-  // Exclusive before WAL, so that the index is in memory and no other process can come in.
+  // Exclusive mode must precede WAL: then the log's index is in memory, and no other process can
+  // open the file.
   'PRAGMA locking_mode = EXCLUSIVE',
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = FULL',
-  // Before a checkpoint the sums of pages must be brought up to date.
+  // Checkpoints run explicitly, because the checksums must be updated first.
   'PRAGMA wal_autocheckpoint = 0',
 ];
 
 /**
- * Opens a file, or makes it, for this user only.
- * @throws the engine's error: SQLITE_BUSY when another process has it, SQLITE_NOTADB, SQLITE_CORRUPT
+ * Opens a database file; creates it if missing, readable by this user only.
+ * @throws SQLite's error: SQLITE_BUSY when another process has the file open, SQLITE_NOTADB,
+ * SQLITE_CORRUPT
  */
 export function openFileSql(path: string): FileSql {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
@@ -56,7 +58,7 @@ export function openFileSql(path: string): FileSql {
   try {
     sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     for (const pragma of settings) sql.run(pragma);
-    // Takes the lock.
+    // The transaction takes the lock.
     sql.atomically(() => sql.run('PRAGMA user_version'));
     sql.keepSums(new PageSums(path, saved));
     return sql;
@@ -66,20 +68,21 @@ export function openFileSql(path: string): FileSql {
   }
 }
 
-/** Opens a file as a plain database: no log beside it, no lock but while it is used. */
+/** Opens a file as a plain database, without a log, and locked only during use. */
 export function openPlainSql(path: string): FileSql {
   return new FileSql(path);
 }
 
 /**
- * Opens a database with its log where they are, for reading only: changes neither, and needs no room.
- * It takes no lock, and closing it drops those of this process, so the folder must be locked.
- * @param hasLog false where the log holds nothing: the engine would remove it
+ * Opens a database read-only together with its log. Changes neither file, and needs no disk space.
+ * It takes no lock, and closing it releases the locks of this process, so the data folder must be
+ * locked.
+ * @param hasLog false when the log contains nothing: SQLite would remove the file
  */
 export function openSqlInPlace(path: string, hasLog: boolean): FileSql {
   const how = hasLog ? 'vfs=unix-none' : 'immutable=1';
   const sql = new FileSql(`${pathToFileURL(path).href}?mode=ro&${how}`, { isReadOnly: true });
-  // The index of the log is in memory then.
+  // Exclusive mode keeps the log's index in memory.
   sql.run('PRAGMA locking_mode = EXCLUSIVE');
   return sql;
 }
@@ -90,12 +93,12 @@ export class FileSql extends Transactional implements Sql {
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
   #sums: PageSums | undefined;
-  /** Inode number of the open file, to which its path may no longer lead. */
+  /** Inode number of the open file; its path may by now lead to another file. */
   #inode = 0;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
   #isCopied = false;
-  /** The end of the last copy. */
+  /** Settles when the last copy has ended. */
   #copied: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #isReadOnly: boolean;
