@@ -134,13 +134,16 @@ export class FileSql extends Transactional implements Sql {
     return changes;
   }
 
-  /** Starts updating the file of sums. */
+  /** Starts to update the checksum file. */
   keepSums(sums: PageSums): void {
     this.#sums = sums;
     this.#inode = inodeOf(this.#path);
   }
 
-  /** What is written to a file that was removed is lost with the process. */
+  /**
+   * Throws FilesGone when the file was removed or replaced: writes to it would be lost with the
+   * process.
+   */
   protected override requireWritable(): void {
     if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesGone(this.#path);
   }
@@ -149,19 +152,22 @@ export class FileSql extends Transactional implements Sql {
     return this.all(query, values)[0];
   }
 
-  /** Always read to the end: a statement in progress would hold back commits and copies. */
+  /** Reads all rows at once: a statement in progress would block commits and copies. */
   all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
     const { statement, columns } = this.#prepared.get(query);
     return statement.all(values.map(bound)).map((row) => namedRow(columns, row as SqlValue[]));
   }
 
-  /** Row after row, where all would fill the memory; throws at the first that cannot be read. */
+  /**
+   * Yields row after row, for results that are too large for memory. Throws at the first row that
+   * cannot be read.
+   */
   *each(query: string): Generator<SqlRow> {
     const { statement, columns } = this.#prepared.get(query);
     for (const row of statement.iterate()) yield namedRow(columns, row as SqlValue[]);
   }
 
-  /** Runs several statements that bind nothing. */
+  /** Runs several statements without placeholders. */
   script(statements: string): void {
     this.#database.exec(statements);
     this.#noteCommit();
@@ -171,14 +177,14 @@ export class FileSql extends Transactional implements Sql {
     return this.#database.inTransaction;
   }
 
-  /** One after the other, as each begins with a checkpoint. */
+  /** Copies run one after the other, because each begins with a checkpoint. */
   copy(): Promise<SqlCopy> {
     const copied = this.#copied.then(() => this.#copyNow());
     this.#copied = copied.catch(() => undefined);
     return copied;
   }
 
-  /** As long as its file is copied, what is written stays in the log. */
+  /** Copies the file. While it is copied, writes stay in the log. */
   async #copyNow(): Promise<SqlCopy> {
     this.#requireOpen();
     this.requireWritable();
@@ -203,7 +209,7 @@ export class FileSql extends Transactional implements Sql {
     if (this.#isClosed) throw new Error(`${this.#path} was closed before it was copied`);
   }
 
-  /** In one go: what is half brought back would be seen. */
+  /** Restores in one synchronous transaction, so that no request sees a partly restored state. */
   async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
     if (!(copy instanceof FileCopy)) throw new TypeError('a copy of another engine');
     moment.before();
@@ -219,9 +225,13 @@ export class FileSql extends Transactional implements Sql {
     moment.after();
   }
 
-  /** Writes the rows that differ only: what is written goes through the log into the file. */
+  /**
+   * Makes the tables equal to those of the snapshot. Writes only rows that differ, because every
+   * write goes through the log into the file.
+   */
   #bringBack(keptTables: ReadonlySet<string>): void {
-    // In the order of the schema: what a trigger writes is put right after its table.
+    // In the order of the schema, so that rows that a trigger writes are corrected after the
+    // trigger's table.
     const query = `SELECT name, wr FROM pragma_table_list l JOIN main.sqlite_master s USING (name)
       WHERE l.schema = 'main' AND l.type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY s.rowid`;
     for (const row of this.all(query)) {
@@ -244,7 +254,8 @@ export class FileSql extends Transactional implements Sql {
       `DELETE FROM main.${table} AS m
        WHERE NOT EXISTS (SELECT 1 FROM snapshot.${table} s WHERE ${isSame})`,
     );
-    // A row that is replaced for the sake of a unique value differs too, and so comes again.
+    // A row that REPLACE removes because of a unique value also differs from the snapshot, so it is
+    // written again.
     this.run(
       `INSERT OR REPLACE INTO main.${table} (${rowId.into}${names.join(', ')})
        SELECT ${rowId.of}${listed('s')} FROM snapshot.${table} s
@@ -252,7 +263,7 @@ export class FileSql extends Transactional implements Sql {
     );
   }
 
-  /** Leaves a single file without a log. */
+  /** Closes the database, and leaves a single file without a log. */
   close(): void {
     this.#isClosed = true;
     this.#prepared.clear();
@@ -262,20 +273,22 @@ export class FileSql extends Transactional implements Sql {
     }
     try {
       this.#settle();
-      // The engine keeps the file open until its statements are collected, so the lock goes first;
-      // it cannot go before the file is out of WAL mode.
+      // SQLite keeps the file open until its statements are garbage-collected, so the lock is
+      // released first. This requires that the file is out of WAL mode.
       this.#database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL');
       this.#database.exec('SELECT count(*) FROM sqlite_master');
     } catch (error) {
-      // The engine may take the log away later, unseen: sums that ask for it would be wrong.
+      // SQLite may remove the log later, unnoticed; checksums that require it would then be wrong.
       if (this.#sums) forgetSums(this.#path);
-      // Where the disk is full, what is committed stays in the log for the next one who opens it.
+      // With a full disk, committed data stays in the log until the file is opened again.
       if (storageProblem(error) === undefined) throw error;
     }
     this.#database.close();
   }
 
-  /** Closes a file that may be damaged; false when its lock stays until the process ends. */
+  /**
+   * Closes a file that may be damaged. Returns false when its lock remains until the process ends.
+   */
   abandon(): boolean {
     try {
       this.close();
@@ -286,7 +299,10 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  /** After a commit. A failure is retried at the next one; the commit itself is not undone. */
+  /**
+   * Updates the checksums after a commit. A failed update is retried at the next commit; it does
+   * not undo this one.
+   */
   #noteCommit(): void {
     if (!this.#sums || this.#database.inTransaction) return;
     try {
@@ -301,7 +317,7 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  /** Everything is in the file then, and the log is empty. */
+  /** Moves the log into the database, and truncates it. */
   #moveLog(): void {
     this.#sums?.fold();
     this.#checkpoint();
@@ -326,7 +342,7 @@ export class FileSql extends Transactional implements Sql {
   }
 }
 
-/** A separate database file. */
+/** A copy in a separate database file. */
 class FileCopy implements SqlCopy {
   readonly location: string;
   readonly #sql: FileSql;
@@ -352,7 +368,7 @@ class FileCopy implements SqlCopy {
   }
 }
 
-/** Writes into a copied database that it needs no log. */
+/** Marks a copied database as having no log. */
 function noteNoLog(location: string): void {
   const descriptor = openSync(location, 'r+');
   try {
@@ -362,7 +378,7 @@ function noteNoLog(location: string): void {
   }
 }
 
-/** The inode number of the file; 0 when there is no file. */
+/** Returns the inode number of the file; 0 when it does not exist. */
 function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
@@ -373,7 +389,7 @@ function namedRow(columns: readonly string[], row: readonly SqlValue[]): SqlRow 
   return named;
 }
 
-/** Whole numbers are bound as such: the engine would take every number for a real one. */
+/** Binds whole numbers as bigint: the driver stores every other number as REAL. */
 function bound(value: SqlValue): string | number | bigint | Uint8Array | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   return typeof value === 'string' ? escaped(value) : value;
@@ -386,7 +402,7 @@ function escaped(text: string): string {
 
 function unescaped(value: SqlValue): SqlValue {
   if (typeof value !== 'string' || !value.includes(sub)) return value;
-  // Pairs are split first, so that what is left of SUB 0 is a NUL.
+  // SUB SUB is split first, so that each remaining SUB 0 stands for a NUL.
   const parts = value.split(sub + sub);
   return parts.map((part) => part.replaceAll(`${sub}0`, nul)).join(sub);
 }
