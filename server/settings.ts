@@ -277,7 +277,7 @@ export interface Settings extends ValuesOf<typeof settingRows> {
   readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
-/** The settings where nothing is chosen. */
+/** The default settings. */
 export const defaultSettings: Settings = defaultsOf(settingRows);
 
 /**

@@ -24,7 +24,7 @@ export interface SessionEnd {
 /** The device's end of a session. */
 export interface Session {
   readonly id: string;
-  /** Bytes of all sessions that the device has not read yet. */
+  /** Bytes sent to the device, over all its sessions, that it has not read. */
   readonly backlogBytes: number;
   /**
    * Sends a message with the session id and the user id added. Returns false, and sends nothing,
@@ -43,8 +43,7 @@ export class DeviceLink {
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    // The library delivers a binary message as a single Buffer, because its fragments option is
-    // off.
+    // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
     // A close event follows every error and does the clean-up. Terminating the connection here
     // would lose the close frame with its reason while the device is still sending.

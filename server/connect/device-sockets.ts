@@ -189,8 +189,8 @@ export class DeviceSockets implements DeviceSessions {
   }
 
   #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {
-    // Newest first: users' sockets are newer than their devices' sockets. If a device's socket
-    // closed first, its users would receive the relay's reason instead of this one.
+    // Newest first: users' sockets were opened after the device sockets they use, and the end of a
+    // device's socket closes its users' sockets with a different reason.
     return closeAll(sockets.toReversed(), because);
   }
 

@@ -24,8 +24,8 @@ export class Handshakes {
     clientTracking: false,
     maxPayload: limits.websocketMessageMaxBytes,
     perMessageDeflate: false,
-    // The library emits one message per turn of the event loop: one chunk read from the socket may
-    // contain thousands.
+    // The library emits one message in each round of the event loop: one chunk read from the socket
+    // may contain thousands.
     allowSynchronousEvents: false,
   });
 
@@ -98,7 +98,7 @@ function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudg
     held.set(bytes + pieces * PIECE_BYTES);
   };
   // The library's own listener was added first, so it has already read this chunk. It takes the
-  // messages out of the chunk in later turns of the event loop.
+  // messages out of the chunk in later rounds of the event loop.
   connection.on('data', count);
   for (const event of ['message', 'ping', 'pong']) socket.on(event, count);
   connection.once('close', () => held.set(0));

@@ -50,8 +50,7 @@ export class Relay implements SessionEnd {
     this.#unread = underway.open(() => dropSocket(socket));
     this.#record = record;
     this.#session = link.openSession({ id: sessionId, userId }, this);
-    // The library delivers a binary message as a single Buffer, because its fragments option is
-    // off.
+    // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#forward(data as Buffer, isBinary));
     // A close event follows every error and does the clean-up.
     socket.on('error', () => undefined);

@@ -77,7 +77,7 @@ export class StagedClosing {
     socket.once('close', () => {
       timer.cancel();
       held.set(0);
-      // HTTP destroys only requests that have no answer yet, so this one would stay open.
+      // When the connection closes, Node destroys only unanswered requests; this one was answered.
       request?.destroy();
     });
     // Where HTTP stopped reading, `resume` alone would not start it again.

@@ -399,7 +399,7 @@ function refuseForeignPage(
 
 function isOfHost(origin: string, host: string): boolean {
   const [scheme = ''] = origin.split('//', 1);
-  // Either one may include the default port of the scheme or omit it.
+  // Origin and Host may each include or omit the default port of the scheme.
   const [page, own] = [origin, `${scheme}//${host}`].map((url) =>
     URL.canParse(url) ? new URL(url).host : '',
   );

@@ -51,7 +51,10 @@ export class RequestContext implements HandlerContext {
   /** The clock of the request's tenant. */
   clock: Tenant['clock'];
   nowMs: number;
-  /** Undefined while the tenant is unknown; set also when an invalid token names a tenant. */
+  /**
+   * Undefined while the tenant is unknown; set also when an expired or revoked token names a
+   * tenant.
+   */
   knownTenant: Tenant | undefined;
   device: Caller['device'];
   user: Caller['user'];

@@ -51,7 +51,7 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     ? { readonly user: CallingUser }
     : object;
 
-/** What every handler receives besides its input. */
+/** The context that every handler receives in addition to its input. */
 export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskOf {
   /** The caller's tenant; the first tenant where the caller has no token. */
   readonly tenant: Tenant;

@@ -22,7 +22,7 @@ export interface StoredDeviceDeployment extends DeviceDeployment {
   readonly hasLog: boolean;
 }
 
-/** A device deployment with the facts that decide whether the device is served it. */
+/** A device deployment with the facts that decide whether it is served. */
 export type DeviceDeploymentWithFacts = StoredDeviceDeployment & DeviceDeploymentFacts;
 
 /** The final statuses, and all others, as SQL lists. */

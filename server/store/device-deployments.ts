@@ -148,7 +148,10 @@ export class DeviceDeploymentStore {
     this.#waiting.add([of.deviceId]);
   }
 
-  /** Deletes the stored data of all offers; the next poll of each device provides it again. */
+  /**
+   * Deletes the poll data that are stored with all offers; each device's next poll provides them
+   * again.
+   */
   forgetRequests(): void {
     this.#sql.run('UPDATE deployment_devices SET request = NULL WHERE request IS NOT NULL');
   }

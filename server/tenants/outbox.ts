@@ -28,14 +28,14 @@ export interface AlertMail {
   readonly deviceId: string;
   readonly subject: string;
   readonly text: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Time of creation, in milliseconds since the Unix epoch. */
   readonly createdMs: number;
 }
 
 /** Maximum number of messages, and of alert mails; a new one replaces the oldest. */
 export const OUTBOX_MAX = 1000;
 
-/** The messages of all tenants. */
+/** The mail of all tenants. */
 export class Outbox {
   readonly #random: Random;
   #messages: Message[] = [];

@@ -150,7 +150,7 @@ export class PageSums {
   #saved: SavedSums;
   #descriptor: number;
 
-  /** @param saved the content of the file */
+  /** @param saved the current content of the checksum file */
   constructor(database: string, saved: SavedSums) {
     this.#database = database;
     this.#saved = saved;

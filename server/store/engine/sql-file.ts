@@ -115,7 +115,7 @@ export class FileSql extends Transactional implements Sql {
         const columns = statement.columns().map(({ name }) => name);
         return { statement: columns.length > 0 ? statement.raw() : statement, columns };
       },
-      // Statements go with the last reference to them.
+      // Statements are freed by garbage collection.
       () => undefined,
     );
   }

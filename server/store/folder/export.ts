@@ -303,7 +303,10 @@ function lockIfPossible(folder: string): FolderLock | undefined {
   }
 }
 
-/** Refuses another version; the caller treats it as damage when the database is damaged. */
+/**
+ * Throws for another version. If the database is damaged, the caller counts this as part of the
+ * damage.
+ */
 function requireVersion(tenant: FileSql, path: string): void {
   const version = versionOf(tenant);
   if (version === SCHEMA_VERSION) return;
