@@ -43,7 +43,7 @@ export class DeviceSockets implements DeviceSessions {
   readonly #handshakes: Handshakes;
   readonly #underway: ByteBudget;
   readonly #observers: readonly SocketObserver[];
-  /** By device id. Device ids are UUIDs, so one map serves all tenants. */
+  /** Open links by device id. Device ids are UUIDs, so one map serves all tenants. */
   readonly #links = new Map<string, DeviceLink>();
   /** Every open websocket, with the store of its tenant. */
   readonly #sockets = new Map<WebSocket, Store>();

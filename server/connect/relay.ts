@@ -40,8 +40,8 @@ export class Relay implements SessionEnd {
   readonly #unread: Holding;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
   /**
-   * Whether the user's shell occupies one of the device's shell slots: `asked` after the user's
-   * request, `taken` from the device's confirmation until the shell stops.
+   * State of the user's shell slot on the device: `asked` after the user's request, `taken` from
+   * the device's confirmation until the shell stops.
    */
   #place: 'none' | 'asked' | 'taken' = 'none';
 

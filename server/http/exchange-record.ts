@@ -84,7 +84,7 @@ export class ExchangeRecord {
   /** True when the connection closed during the request, or during a file or stream. */
   isCut = false;
   refusal: Refusal | undefined;
-  /** Why a device that requested an update received none. */
+  /** The reason why a device that requested an update received none. */
   noUpdate: NoUpdate | undefined;
   fault: AppliedFault | undefined;
   /** The variations that were applied to the answer. */

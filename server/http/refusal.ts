@@ -10,7 +10,7 @@ export interface RefusalDetail {
   readonly path?: string;
   readonly expected?: string;
   readonly actual?: string;
-  /** How to correct the request, as an instruction, where the error text does not say it. */
+  /** Instruction how to correct the request, where the error text does not contain it. */
   readonly remedy?: string;
   /**
    * The violated rule as a whole sentence, where it differs from the default rule of the status.
@@ -103,7 +103,7 @@ export const refuse = {
         actual: givenBytes === undefined ? `more than ${maxBytes} bytes` : `${givenBytes} bytes`,
       },
     }),
-  /** For a body that was received completely, so that the connection can stay open. */
+  /** Used for a body that was received completely, so that the connection can stay open. */
   tooManyValues: (excess: string, valuesMax: number) =>
     new Refusal(413, `body: ${excess}; send fewer in one request`, {
       detail: { path: 'body', expected: `at most ${valuesMax} values`, actual: 'more values' },

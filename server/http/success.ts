@@ -16,7 +16,7 @@ export interface FileBody {
   readonly sizeBytes: number;
 }
 
-/** What takes over the connection after an upgrade. */
+/** The function that takes over the connection after an upgrade. */
 export interface Upgrading {
   readonly upgrade: (request: UpgradeRequest) => void;
 }
@@ -28,6 +28,9 @@ export interface Success {
   readonly body?: unknown;
   readonly fileBody?: FileBody;
   readonly upgrade?: Upgrading['upgrade'];
-  /** Why a device that requested an update receives none; recorded in the journal, not sent. */
+  /**
+   * The reason why a device that requested an update receives none; recorded in the journal, not
+   * sent.
+   */
   readonly noUpdate?: NoUpdate | undefined;
 }

@@ -17,7 +17,7 @@ import type {
 } from './memory-listener.ts';
 import { makeOwn, routed } from './protocol.ts';
 
-/** What an in-memory listener needs from a server. */
+/** The parts of a server that an in-memory listener needs. */
 interface MemoryListenerOptions {
   readonly routes: Routes;
   readonly names: VendorNames;

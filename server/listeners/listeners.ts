@@ -29,7 +29,7 @@ import { createListener } from './protocol.ts';
 import { StagedClosing } from './staged-closing.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
-/** What clients need to know about the TLS listeners. */
+/** The TLS facts that clients need. */
 export interface RunningTls {
   /** The test CA's certificate in PEM; absent when the user supplied a certificate file. */
   readonly caPem?: string;

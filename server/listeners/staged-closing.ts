@@ -58,7 +58,7 @@ export class StagedClosing {
     this.#closing.add(socket);
     const request = (socket as Parsed).parser?.incoming;
     socket.end(lastWord);
-    // What arrives from now on must not be parsed as a request.
+    // Later bytes must not be parsed as a request.
     socket.removeAllListeners('data');
     const { discardMaxMs, discardMaxBytes } = this.#limits;
     const cut = (): void => {
@@ -80,7 +80,7 @@ export class StagedClosing {
       // When the connection closes, Node destroys only unanswered requests; this one was answered.
       request?.destroy();
     });
-    // Where HTTP stopped reading, `resume` alone would not start it again.
+    // If HTTP stopped reading, `resume` alone would not start it again.
     socket.push('');
     socket.resume();
   }

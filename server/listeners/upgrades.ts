@@ -90,7 +90,7 @@ function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => voi
     timeout: () => socket.writableLength > 0 && socket.destroy(),
   };
   for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
-  // Node stops reading while answers are not read by the client, and would not start again by
+  // Node stops reading while the client does not read its answers, and would not start again by
   // itself.
   socket.push('');
   const check = (): void => {

@@ -35,7 +35,7 @@ const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exist
   expected: 'the tenant_id of the link, unchanged',
 });
 
-/** What the caller requests: an operation, or something that has no operation id. */
+/** The requested operation; or a request that needs authorization but has no operation id. */
 type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
 /** A verified token, with the header that contained it. */

@@ -17,7 +17,7 @@ import { originOf } from './links.ts';
 import type { Services } from './services.ts';
 import { callerNamedIn } from './turns.ts';
 
-/** What a request context is created from besides endpoint and exchange. */
+/** The services and addresses from which a request context is created. */
 interface RequestEnvironment {
   readonly services: Services;
   readonly addresses: Readonly<Addresses>;

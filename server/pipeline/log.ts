@@ -20,7 +20,10 @@ const consolaLevels: Record<LogLevel, number> = {
 
 const LINE_MAX_CHARACTERS = 4096;
 
-/** Writes lines at a level. `debugOn` lets frequent code skip building lines that are not shown. */
+/**
+ * Writes lines at a level. `debugOn` is true when debug lines are shown; frequent code checks it
+ * before it builds one.
+ */
 export interface Log {
   readonly debugOn: boolean;
   debug(line: string): void;

@@ -32,7 +32,7 @@ export interface StageLists {
   readonly transformed: readonly Stage[];
 }
 
-/** What the stages need besides the request. */
+/** The dependencies of the stages. */
 export interface StageOptions {
   readonly callers: Callers;
   readonly recorder: Recorder;

@@ -11,8 +11,8 @@ import type {
 export type AuthSetChange = 'apply' | 'nothing' | 'refuse';
 
 /**
- * By current status, then wanted status. A preauthorized set is accepted only by the device's own
- * request.
+ * Effect of a change, by current status and then by wanted status. A preauthorized set is accepted
+ * only by the device's own request.
  */
 export const authSetChanges: Record<AuthSetStatus, Record<SettableAuthSetStatus, AuthSetChange>> = {
   pending: { accepted: 'apply', rejected: 'apply', pending: 'nothing' },

@@ -14,7 +14,7 @@ export type AuthFacts =
   | { readonly hasValidSignature: true; readonly tenant: 'unknown' | 'suspended' }
   | ({ readonly hasValidSignature: true; readonly tenant: 'active' } & KnownFacts);
 
-/** What the tenant's store knows about the identity and the key. */
+/** The tenant's stored facts about the identity and the key. */
 interface KnownFacts {
   /** Status of the device with this identity; undefined for a new device. */
   readonly device: DeviceStatus | undefined;
@@ -32,7 +32,9 @@ interface KnownFacts {
 
 interface AuthOutcome {
   readonly status: 200 | 401 | 403 | 429;
-  /** What is written before the answer: a new auth set, an acceptance, or both. */
+  /**
+   * The writes that precede the answer: a new auth set, an acceptance, or both. Absent for none.
+   */
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
   /** The reason; in a refusal it is the error text for the device. */
   readonly because: string;

@@ -37,7 +37,8 @@ export interface SavedSums {
   readonly pageBytes: number;
   readonly sums: Uint32Array;
   /**
-   * How far the log must reach; no frames when the log contains nothing that the database lacks.
+   * The position that the log must reach; its `frames` is 0 when the log contains nothing that the
+   * database lacks.
    */
   readonly mark: LogMark;
 }

@@ -230,8 +230,8 @@ export class FileSql extends Transactional implements Sql {
    * write goes through the log into the file.
    */
   #bringBack(keptTables: ReadonlySet<string>): void {
-    // In the order of the schema, so that rows that a trigger writes are corrected after the
-    // trigger's table.
+    // Tables are restored in the order of the schema, so that rows that a trigger writes are
+    // corrected after the trigger's table.
     const query = `SELECT name, wr FROM pragma_table_list l JOIN main.sqlite_master s USING (name)
       WHERE l.schema = 'main' AND l.type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY s.rowid`;
     for (const row of this.all(query)) {
