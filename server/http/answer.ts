@@ -29,7 +29,8 @@ const corsExposed =
   'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range, Deprecation, Sunset';
 
 /**
- * Thrown when an answer ends after its first bytes were sent; the client sees its connection close.
+ * Thrown when an answer cannot be finished after its first bytes were sent; the client sees its
+ * connection close.
  */
 export class AnswerCutOff extends Error {
   override readonly name = 'AnswerCutOff';
@@ -45,7 +46,7 @@ export interface PlainAnswer {
   readonly ownRequestId: boolean;
 }
 
-/** Writes an answer in a different form than the usual one. */
+/** Writes an answer in another form that the contract allows. */
 export type AnswerRewriter = (exchange: Exchange, plain: PlainAnswer) => void;
 
 interface WriterOptions {
@@ -54,8 +55,8 @@ interface WriterOptions {
   readonly clock: SteeredClock;
   readonly openFiles: Semaphore;
   /**
-   * Counts answer bytes that clients have not read; when it is exhausted, the oldest unread answer
-   * is cut off.
+   * Budget of answer bytes that clients have not read; when it is exhausted, the oldest unread
+   * answer is cut off.
    */
   readonly unread: ByteBudget;
   /** If set, writes every answer that is not streamed. */

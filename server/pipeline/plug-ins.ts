@@ -47,7 +47,7 @@ export interface ResponseTransform {
     caller: Caller,
     settled: (status: number) => void,
   ): Interception | undefined;
-  /** Writes answers in another form. */
+  /** Writes answers in another form that the contract allows. */
   readonly rewrite?: AnswerRewriter;
   /** Returns the id of a request that brings none, derived from a new UUID. */
   newRequestId?(uuid: string): string;

@@ -11,8 +11,8 @@ import type { Sql, SqlRow } from './engine/sql.ts';
 /** An entry to append, with its time in milliseconds. */
 export type NewAuditEntry = Pick<AuditLog, 'actor' | 'object' | 'change'> & {
   /**
-   * An action of the contract, or of the wider vocabulary of servers in the field if the dialect
-   * selects it.
+   * An action of the contract; or, under the dialect wide-audit-actions, of the wider vocabulary of
+   * servers in the field.
    */
   readonly action: AuditLog['action'] | WideAuditAction;
   readonly timeMs: number;
