@@ -1,7 +1,7 @@
 /**
  * User actions on a device's connection, recorded as audit log entries. Maps the reference
- * implementation's name of each action to an action of the contract and a change text. Spec:
- * AuditLog entry
+ * implementation's name of each action to an action of the contract and a change text.
+ * Spec: AuditLog entry
  */
 import type { AuditAction } from '../../fixtures/contract/vocabulary.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The open socket of one device, with the sessions that run over it. Each session belongs to one
- * user; a message of the device carries the session id that identifies its recipient. Spec: Device
- * connect
+ * user; a message of the device carries the session id that identifies its recipient.
+ * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -1,6 +1,7 @@
 /**
  * A session that the server itself holds with a device in order to answer an HTTP request. It sends
- * messages, and waits for each reply within a deadline. Spec: Device connect
+ * messages, and waits for each reply within a deadline.
+ * Spec: Device connect
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -1,7 +1,8 @@
 /**
  * The websockets of all devices, at most one per device; the store records which devices are
  * connected. Users reach devices here: terminals and port forwards over a websocket, commands and
- * files over HTTP. Spec: Device connect
+ * files over HTTP.
+ * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -1,6 +1,7 @@
 /**
  * Signatures of devices: a table of algorithms, and verification of a signature over the exact
- * bytes that were sent. Spec: Device authentication
+ * bytes that were sent.
+ * Spec: Device authentication
  */
 import { constants, type KeyObject, verify } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';

@@ -1,6 +1,7 @@
 /**
  * Tokens of devices and users: JWTs that are signed with one key of this server. `tokenAlgorithms`
- * lists the algorithms. Spec: Authentication
+ * lists the algorithms.
+ * Spec: Authentication
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';

@@ -32,7 +32,8 @@ const absoluteForm = /^https?:\/\/[^/?]*/i;
 const printableId = /^[\x20-\x7e]{1,256}$/;
 
 /**
- * Splits a request's URL, and determines the request id: the caller's id, or a new one. Spec: Error
+ * Splits a request's URL, and determines the request id: the caller's id, or a new one.
+ * Spec: Error
  */
 export function openExchange(
   request: IncomingMessage,

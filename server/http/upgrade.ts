@@ -1,5 +1,6 @@
 /**
- * Upgrades to a websocket: checks the request, and hands over the connection. Spec: Device connect
+ * Upgrades to a websocket: checks the request, and hands over the connection.
+ * Spec: Device connect
  */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -1,6 +1,7 @@
 /**
  * Identifies callers by the token of a device or user, from the Authorization header. Users, and
- * devices at /connect, may send the cookie JWT instead. Spec: Authentication
+ * devices at /connect, may send the cookie JWT instead.
+ * Spec: Authentication
  */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -1,6 +1,7 @@
 /**
  * Applies the deprecation schedule: deprecated operations announce it in headers from the day of
- * their announcement, and are removed at their end of life. Spec: Versioning
+ * their announcement, and are removed at their end of life.
+ * Spec: Versioning
  */
 import {
   apiPrefixes,

@@ -1,6 +1,6 @@
 /**
- * Creates signed links from the address that the caller used, and checks them. Spec:
- * Authentication, rule 8
+ * Creates signed links from the address that the caller used, and checks them.
+ * Spec: Authentication, rule 8
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';

@@ -1,7 +1,8 @@
 /**
  * The stages of a request, in the order in which the contract checks: caller, rate, form of the
  * input; the handler then decides about ids and states. Unknown paths and methods are refused
- * earlier, in `routes.ts`. Spec: Errors
+ * earlier, in `routes.ts`.
+ * Spec: Errors
  */
 import type { DeprecatedApi } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -130,7 +131,8 @@ function authenticate(callers: Callers): Stage {
 
 /**
  * Refuses with 429 above the tenant's rate limit. Counts by device or user; by address for requests
- * without either. Spec: Limits
+ * without either.
+ * Spec: Limits
  */
 const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   const { rates } = tenant;

@@ -1,6 +1,6 @@
 /**
- * Decides what a user's roles permit. Pure: roles and operation in, decision out. Spec:
- * Authentication, rule 5
+ * Decides what a user's roles permit. Pure: roles and operation in, decision out.
+ * Spec: Authentication, rule 5
  */
 import type { PermissionSetName } from '../../fixtures/contract/management/access.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';

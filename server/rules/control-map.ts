@@ -1,6 +1,6 @@
 /**
- * The update control map that a device receives; its id is the deployment's id. Spec:
- * UpdateControlMap
+ * The update control map that a device receives; its id is the deployment's id.
+ * Spec: UpdateControlMap
  */
 import type { GivenControlMap, UpdateControlMap } from '../../fixtures/contract/resources.ts';
 

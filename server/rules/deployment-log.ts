@@ -1,5 +1,6 @@
 /**
- * Formats a deployment log for users: one line per message. Spec: PUT /device/deployments/{id}/log
+ * Formats a deployment log for users: one line per message.
+ * Spec: PUT /device/deployments/{id}/log
  */
 import type { DeploymentLog } from '../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';

@@ -1,6 +1,6 @@
 /**
- * The states of a deployment on one device, and the state that results from each event. Spec:
- * States and transitions
+ * The states of a deployment on one device, and the state that results from each event.
+ * Spec: States and transitions
  */
 import {
   type DeviceDeploymentStatus,

@@ -1,6 +1,6 @@
 /**
- * Decides which instruction a poll receives, or why it receives none. Spec: Device deployments, GET
- * and POST next
+ * Decides which instruction a poll receives, or why it receives none.
+ * Spec: Device deployments, GET and POST next
  */
 import { offered, retried, withStatus } from './device-deployment.ts';
 import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';

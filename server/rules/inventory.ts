@@ -1,6 +1,6 @@
 /**
- * Merges the attributes that a device or a user sets, and checks their limits. Spec: Device
- * inventory
+ * Merges the attributes that a device or a user sets, and checks their limits.
+ * Spec: Device inventory
  */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';

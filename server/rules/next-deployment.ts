@@ -1,5 +1,6 @@
 /**
- * Decides what a device deployment serves for a poll. Spec: Device deployments, GET and POST next
+ * Decides what a device deployment serves for a poll.
+ * Spec: Device deployments, GET and POST next
  */
 import { initialStatus } from './deployment-status.ts';
 import type { DeviceDeployment } from './device-deployment.ts';
