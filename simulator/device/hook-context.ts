@@ -4,7 +4,7 @@ import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behav
 import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
-/** Context of any hook. Its methods can be destructured: none of them needs `this`. */
+/** Context of any hook. Hooks may destructure it, because none of its methods uses `this`. */
 export class DeviceHookContext implements ActiveHookContext {
   readonly #device: Device;
   readonly #environment: DeviceEnvironment;

@@ -1,3 +1,4 @@
+/** A semaphore. */
 
 /** Runs a limited number of tasks at a time; later ones wait for their turn. */
 export class Semaphore {

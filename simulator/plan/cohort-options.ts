@@ -1,4 +1,4 @@
-/** Options that apply to the whole fleet and that a cohort may override. */
+/** Options of the whole fleet that each cohort may override. */
 
 import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
@@ -77,7 +77,7 @@ export const policyOptions = inGroup('Devices', {
     field: 'pollIntervalMs',
     result: number,
   },
-  /** Each poll is late by up to this share of the interval, at random. */
+  /** Largest random delay of a poll, as a share of the interval. */
   pollJitter: {
     flag: '--poll-jitter <share>',
     help: 'random delay of a poll, as a share of the interval',
@@ -88,8 +88,8 @@ export const policyOptions = inGroup('Devices', {
     result: number,
   },
   /**
-   * Where in the interval devices poll: `even`, spread as far apart as possible; `random`, by the
-   * seed; `lockstep`, all at the same time.
+   * How the polls of the devices are distributed over the interval. `even`: as far apart as
+   * possible; `random`: by the seed; `lockstep`: all at the same time.
    */
   phase: {
     flag: '--phase <phase>',
@@ -117,7 +117,10 @@ export const policyOptions = inGroup('Devices', {
     absent: false,
     result: v.boolean(),
   },
-  /** How much of an artifact is downloaded: all of it, its headers only, or nothing. */
+  /**
+   * How much of an artifact a device downloads. `full`: the whole file; `head`: its first bytes;
+   * `none`: nothing.
+   */
   download: {
     flag: '--download <part>',
     help: 'part of an artifact to download',
@@ -140,7 +143,7 @@ export const policyOptions = inGroup('Devices', {
       obeysRetryAfter: v.boolean(),
     }),
   },
-  /** The network simulated in this process; when absent, the real one is used unchanged. */
+  /** The network that this process simulates; when absent, traffic uses the real network only. */
   link: {
     flag: '--link <words>',
     help: "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",
