@@ -276,7 +276,7 @@ export class Coordinator {
    */
   #look(): void {
     const { clock, onProgress, onSilence } = this.#options;
-    // Undefined until all shards have reported, because the figures of a part would pass for the
+    // The report is undefined until all shards have reported, because a part would look like the
     // whole.
     const whole = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
     if (whole) {

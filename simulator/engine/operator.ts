@@ -209,8 +209,9 @@ export class FleetOperator {
 }
 
 /**
- * Returns true when a retry is pointless: for a refused deployment, for one without a response,
- * since the server may have created it, and for a 401.
+ * Returns true when the operator must give up instead of retrying: after a 401, after a refusal of
+ * the deployment, and after a request for the deployment without a response, because the server may
+ * have created it.
  */
 function isFinalRefusal(error: ClientError): boolean {
   if (error.operation === 'create-deployment')
