@@ -22,21 +22,25 @@ interface HookContext<Parameters extends BehaviourParameters = BehaviourParamete
   /** Zero-based index of the device in the fleet. */
   readonly index: number;
   /**
-   * Server time in milliseconds since the Unix epoch, without the skew of the device's own clock.
+   * Time of the run's clock in milliseconds since the Unix epoch, without the skew of the device's
+   * clock.
    */
   readonly nowMs: number;
-  /** Poll interval of the fleet's plan. */
+  /** Poll interval of the device's cohort in milliseconds. */
   readonly pollIntervalMs: number;
   /** Numbers that the behaviour stores for this device between hook calls. */
   readonly memory: Record<string, number>;
-  /** Random generator of this device; the same seed and name give the same values. */
+  /** Returns a random generator of this device; the same seed and name give the same values. */
   chance(name: string): Random;
 }
 
 /** Context of a hook that can wait. */
 export interface ActiveHookContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends HookContext<Parameters> {
-  /** Waits; ends early when the run ends. */
+  /**
+   * Waits for a time.
+   * @throws FleetStopped when the run ends first
+   */
   rest(waitMs: number): Promise<void>;
 }
 
@@ -113,7 +117,7 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
   installedAtStart?(facts: StartFacts): string | undefined;
   /** Returns the simulated network of the device, which replaces the network of its cohort. */
   link?(parameters: Parameters): LinkShape;
-  /** Returns how far the device's clock is ahead of the real time; negative when it is behind. */
+  /** Returns how far the device's clock is ahead of the run's clock; negative when it is behind. */
   clockSkewMs?(parameters: Parameters): number;
   /** Returns true when the device requests a new token after its token expired or was refused. */
   renewsToken?(parameters: Parameters): boolean;

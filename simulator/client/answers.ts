@@ -67,7 +67,10 @@ export function bodyOf<Shape extends v.GenericSchema>(
   throw new AnswerError('shape', said, circumstancesOf(answer, context));
 }
 
-/** Builds the context of an error about a response. */
+/**
+ * Returns the operation, the caller and the duration of an exchange, for an error about its
+ * response.
+ */
 export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): Circumstances {
   const { operation, caller } = context;
   return { operation: operation.id, caller, elapsedMs: answer.elapsedMs };

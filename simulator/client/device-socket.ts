@@ -103,7 +103,7 @@ export class DeviceSocket {
     }
   }
 
-  /** Sends messages in order; does nothing once the connection is closed. */
+  /** Sends messages in order. Does nothing once the connection is closed. */
   say(messages: readonly ConnectMessage[]): void {
     for (const message of messages) {
       const bytes = encodeConnectMessage(message);

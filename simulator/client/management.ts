@@ -26,7 +26,7 @@ import { AnswerError, ClientError, StatusError } from '../network/errors.ts';
 import type { HttpAnswer, Transport } from '../network/transport.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
 
-/** The deployment created by the run. */
+/** A deployment that the run creates or joins. */
 export interface Target {
   readonly deploymentId: string;
   readonly artifactName: string;

@@ -20,7 +20,9 @@ export interface ShardOrder {
 
 /** A message from the coordinator to a worker. */
 export type CoordinatorMessage =
-  /** Start at this time, in milliseconds since the Unix epoch by the coordinator's clock. */
+  /**
+   * Start at this time, in milliseconds since the Unix epoch by the clock that all processes share.
+   */
   | { readonly say: 'start'; readonly atMs: number }
   | { readonly say: 'deployment'; readonly target: Target }
   /** End cleanly, because a threshold of the whole run can no longer be met. */

@@ -1,4 +1,4 @@
-/** The context passed to every hook of a behaviour. */
+/** The hook context that the contexts of all behaviour hooks extend. */
 import type { Random } from '../../fixtures/random.ts';
 import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
 import type { Device } from './device.ts';

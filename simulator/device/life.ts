@@ -76,7 +76,7 @@ function linkOf(device: Device, environment: DeviceEnvironment): Link | undefine
 
 /**
  * Runs one cycle and returns the wait until the next one, in milliseconds. Most cycles only poll,
- * so each other step is awaited only when it is due; this saves CPU time.
+ * so each other step is awaited only when it is due.
  */
 async function oneCycle(subject: UpdateSubject): Promise<number> {
   const { device } = subject;

@@ -20,7 +20,10 @@ export interface LinkOptions {
   readonly clock: Clock;
   /** Random generator of the device; each exchange draws from it in order. */
   readonly random: Random;
-  /** Waits; throws FleetStopped when the run ends first. */
+  /**
+   * Waits for a time.
+   * @throws FleetStopped when the run ends first
+   */
   readonly rest: (waitMs: number) => Promise<void>;
   /** Time limit after which a device gives up an exchange that stalls. */
   readonly requestTimeLimitMs: number;

@@ -43,7 +43,7 @@ export interface EndedExchange {
   readonly elapsedMs: number;
 }
 
-/** The caller and the operation of a request. */
+/** The caller and the operation of an exchange. */
 export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
 
 /** The address of a server, and the settings of the exchanges with it. */

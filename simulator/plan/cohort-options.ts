@@ -7,7 +7,7 @@ import { kinds, type UngroupedRows } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
 import { backOff, downloads, link, phases } from './policy.ts';
 
-/** Weights of the key types. */
+/** Schema of the weights of the key types; at least one is above 0. */
 const keys = v.pipe(
   v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0))),
   v.check(
@@ -16,7 +16,7 @@ const keys = v.pipe(
   ),
 );
 
-/** Weights of behaviours by name; at least one is above 0. */
+/** Schema of the weights of behaviours, by name; at least one is above 0. */
 const behaviours = v.pipe(
   v.record(v.string(), weight, 'must be an object of names and weights'),
   v.check(
@@ -26,7 +26,7 @@ const behaviours = v.pipe(
   v.transform((weights) => Object.entries(weights).map(([name, each]) => ({ name, weight: each }))),
 );
 
-/** Overrides of behaviour parameters, by behaviour and name. */
+/** Schema of overridden behaviour parameters, by behaviour and parameter. */
 const parameters = v.record(
   v.string(),
   v.record(
@@ -37,7 +37,7 @@ const parameters = v.record(
   'must be an object of behaviours and their parameters',
 );
 
-/** The mix of keys and behaviours among the devices. */
+/** Options for the mix of keys and behaviours among the devices. */
 export const mixtureOptions = inGroup('Fleet', {
   keys: {
     flag: '--keys <shares>',
@@ -67,7 +67,7 @@ export const mixtureOptions = inGroup('Fleet', {
   },
 } as const satisfies UngroupedRows);
 
-/** How the devices interact with the server. */
+/** Options for how the devices interact with the server. */
 export const policyOptions = inGroup('Devices', {
   poll: {
     flag: '--poll <duration>',

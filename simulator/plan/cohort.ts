@@ -63,7 +63,7 @@ export const cohorts = v.pipe(
 
 type Common = FieldsOf<typeof cohortOptions> & { cohorts?: readonly CohortRow[] | undefined };
 
-/** A part of the fleet, with all defaults applied. */
+/** A cohort of the fleet, with all defaults applied. */
 export interface Cohort {
   readonly name: string;
   readonly weight: number;

@@ -252,7 +252,7 @@ const deviceOptions = inGroup('Devices', {
 } as const satisfies UngroupedRows);
 
 const resultOptions = inGroup('Results', {
-  /** Conditions on the run, such as `p99(poll) < 200ms`. */
+  /** Conditions that the run must meet, such as `p99(poll) < 200ms`. */
   threshold: {
     flag: '--threshold <condition>',
     help: "condition to meet: 'p99(poll) < 200ms', 'errors < 0.1%'; repeatable",

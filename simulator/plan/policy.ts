@@ -41,7 +41,7 @@ export const link = v.pipe(
   ),
 );
 
-/** Properties of a simulated network. */
+/** The properties of a simulated network. */
 export interface LinkShape {
   /** Delay from device to server in milliseconds; the way back has the same delay. */
   readonly latencyMs: number;
@@ -49,6 +49,8 @@ export interface LinkShape {
   readonly jitterMs: number;
   /** Share of the exchanges that are lost: 0 to 1. */
   readonly lossShare: number;
-  /** Bandwidth in each direction in bytes per second; 0 means unlimited. */
+  /**
+   * Bandwidth for bodies and messages in each direction, in bytes per second; 0 means unlimited.
+   */
   readonly bytesPerSecond: number;
 }

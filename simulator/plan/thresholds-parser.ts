@@ -1,9 +1,9 @@
-/** Parses thresholds: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
+/** Parses thresholds such as `95% updated within 10m`, `p99(poll) < 200ms` and `errors < 0.1%`. */
 import * as v from 'valibot';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { printable } from '../../fixtures/printable.ts';
 
-/** How the observed value is compared with the limit. */
+/** Operator that compares the observed value with the limit. */
 export type Comparator = '<=' | '>=' | '<' | '>' | '=';
 
 /** The measured quantity. An empty list of operations means all operations. */
@@ -23,7 +23,7 @@ type ThresholdSubject =
   | { readonly kind: 'success' }
   | { readonly kind: 'reports'; readonly fate: 'lost' | 'doubled' };
 
-/** One condition on a run. */
+/** One condition that a run must meet. */
 export interface Threshold {
   /** The text as the user wrote it, in lower case and without `abort on fail`. */
   readonly text: string;

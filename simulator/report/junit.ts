@@ -49,8 +49,8 @@ export function fleetJunit(result: FleetResult): string {
 }
 
 /**
- * Converts a finding to a test case. A finding that was not judged is skipped; an undecided one
- * fails.
+ * Converts a finding to a test case. A passed finding passes, a finding that was not judged is
+ * skipped, and any other fails.
  */
 function checkOf({ state, condition, sentence }: Finding): Check {
   const name = printable(condition);

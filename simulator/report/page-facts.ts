@@ -1,6 +1,6 @@
 /** Types of the data that the report page displays: texts, tables, charts and devices. */
 
-/** The meaning of a colour. */
+/** The meaning of a colour on the page. */
 export type ShownTone = 'good' | 'busy' | 'bad' | 'info' | 'plain';
 
 /** A cell of a table: a text, or a word with a colour. */
@@ -105,7 +105,7 @@ export interface FleetFacts {
   readonly progress: {
     readonly devices: number;
     readonly rows: readonly (readonly [name: string, count: number, tone: ShownTone])[];
-    /** Times until shares of the fleet were updated. */
+    /** Texts with the times until certain shares of the fleet were updated. */
     readonly times: readonly (readonly [name: string, value: string])[];
   };
   readonly course: ShownCourse;

@@ -25,7 +25,7 @@ interface ComparisonRow {
   /** The operation, or the kind of update. */
   readonly subject: string;
   readonly measure: 'p50' | 'p90' | 'p99' | 'ranks' | 'errors' | 'success';
-  /** Milliseconds, or a share from 0 to 1. */
+  /** Value in milliseconds, or a share from 0 to 1, in the first and in the second run. */
   readonly before: number;
   readonly after: number;
   readonly better: 'lower' | 'higher';

@@ -44,7 +44,7 @@ export interface Finding {
 /** The outcome of a run. */
 export interface Outcome {
   readonly verdict: Verdict;
-  /** For example `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
+  /** Summary such as `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
   readonly headline: string;
   /** The findings about all conditions, in the order of reports. */
   readonly findings: readonly Finding[];

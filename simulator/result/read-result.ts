@@ -1,4 +1,4 @@
-/** The published format of a fleet's result: its JSON Schema, and the file reader. */
+/** The published format of a fleet's result: its JSON Schema and its parser. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';

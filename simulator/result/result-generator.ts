@@ -1,4 +1,4 @@
-/** The load generator and the thresholds in a result. */
+/** The parts of a result about the load generator and the thresholds. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 import { figuresShape } from './result-figures.ts';

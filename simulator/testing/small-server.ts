@@ -11,7 +11,7 @@ interface KnownDevice {
   readonly identity_data: unknown;
   readonly pubkey: string;
   accepted: boolean;
-  /** Status in the deployment; undefined until the device has reported one. */
+  /** Status in the deployment; undefined while the deployment is pending. */
   status: string | undefined;
 }
 

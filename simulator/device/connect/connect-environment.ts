@@ -1,4 +1,4 @@
-/** The environment of a device's persistent connection. */
+/** Types for the interface between a device and its persistent connection. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 

@@ -1,4 +1,4 @@
-/** The devices, page by page, with filters. */
+/** The list of devices, page by page, with filters. */
 import { useMemo, useState } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { Card } from '../../../fixtures/page/card.tsx';
