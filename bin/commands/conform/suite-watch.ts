@@ -1,10 +1,13 @@
-/** Shows how far a run of the suite has come: every bad verdict at once, and a count. */
+/** Prints the progress of a conformance run: each failed verdict at once, and a count. */
 import { type CaseVerdict, listCases } from '../../../conformance/conformance.ts';
 import { verdictLine } from '../../../conformance/report/text.ts';
 import type { LiveOutput } from '../../output/live-line.ts';
 
 const CASES_PER_LINE = 50;
-/** A server that is gone makes every case bad; the report has them all. */
+/**
+ * Limit on printed failures: when the server is gone, every case fails, and the report lists them
+ * all.
+ */
 const BAD_LINES_MAX = 20;
 
 /** The cases with an ID that starts with one of the prefixes; all cases without prefixes. */
@@ -15,8 +18,8 @@ export function selectedCases(prefixes: readonly string[] = []) {
 }
 
 /**
- * What to call with each verdict. The count is a line that changes with each on a terminal, and one
- * now and then elsewhere.
+ * Returns a function to call with each verdict. On a terminal the count is one line that is updated
+ * each time; elsewhere it is printed now and then.
  * @param total cases that the run runs
  */
 export function verdictPrinter(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {

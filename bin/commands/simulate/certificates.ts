@@ -1,15 +1,20 @@
-/** The certificates of `--ca`, `--cert` and `--key`, read and checked before anything is sent. */
+/** Reads and checks the files of `--ca`, `--cert` and `--key` before the first request. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
-/** PEM files: the CA certificates to trust, and the fleet's client certificate with its key. */
+/**
+ * Paths of PEM files: the CA certificates to trust, and the fleet's client certificate with its
+ * key.
+ */
 export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
 
 /**
- * Returns the contents of the files; undefined when none is named.
+ * Returns the contents of the files; undefined when no file is named.
+ * @throws CommandError when a file cannot be read or has the wrong content, or when the key does
+ * not match the certificate
  * @throws CommandError when a file cannot be read, contains something else, or the key is not that
  * of the certificate
  */
@@ -35,6 +40,7 @@ export async function certificatesIn({
 
 /**
  * Returns the text of a file with CA certificates.
+ * @throws CommandError when the file cannot be read, or contains no certificate
  * @throws CommandError when it cannot be read, or contains none
  */
 export async function authorityIn(option: string, path: string): Promise<string> {
@@ -45,6 +51,7 @@ export async function authorityIn(option: string, path: string): Promise<string>
 
 /**
  * Returns the text of a file with a private key.
+ * @throws CommandError when the file cannot be read, or contains no private key
  * @throws CommandError when it cannot be read, or contains none
  */
 async function privateKeyPemIn(option: string, path: string): Promise<string> {

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 export interface ListenAddress {
   readonly address: string;
-  /** 0 for any free port. */
+  /** Port number; 0 for any free port. */
   readonly port: number;
 }
 
