@@ -128,8 +128,8 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
 }
 
 /**
- * Returns false when the server already has this artifact. @throws CommandError when the server has
- * an artifact of this name with other content
+ * Returns false when the server already has this artifact.
+ * @throws CommandError when the server has an artifact of this name with other content
  */
 async function isToUpload(api: ManagementApi, release: Release): Promise<boolean> {
   const { name } = release;

@@ -60,7 +60,10 @@ export function configure(command: Command): void {
   });
 }
 
-/** Removes the resources that a run of the suite left on the target, and prints the result. */
+/**
+ * Removes the resources that a run of the suite left on the target, and prints the result.
+ * @throws CommandError
+ */
 export async function cleanUpRun(
   ledgerFile: string,
   options: RunCleanupOptions,

@@ -15,7 +15,6 @@ const renderings: Readonly<Record<string, (coverage: Coverage) => string>> = {
 /**
  * Prints the coverage map. Returns the exit code "failed" when a requirement is unaccounted for.
  * @param form the value of `--coverage`, or true when the option has no value
- * @param form what was given after the option; true when nothing was
  */
 export function printCoverage(form: string | true): ExitCode {
   const render = renderings[form === true ? 'table' : form];

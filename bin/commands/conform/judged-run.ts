@@ -10,7 +10,7 @@ import { systemRandom } from '../../../fixtures/random.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
-/** Runs the suite with the system clock and the system's random numbers. */
+/** Runs the suite with the system clock and the system's random numbers. @throws CommandError */
 export async function judge(
   options: Omit<ConformanceOptions, 'clock' | 'random'>,
 ): Promise<ConformanceResult> {

@@ -90,7 +90,10 @@ function requireUser(options: ConformOptions): void {
   );
 }
 
-/** Converts the options to settings of a run, except the selection of cases. */
+/**
+ * Converts the options to settings of a run, except the selection of cases.
+ * @throws CommandError
+ */
 export async function runSettingsOf(options: ConformOptions) {
   requireUser(options);
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);

@@ -7,8 +7,9 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
 /**
- * Reads a report. @param name the argument that names the file, such as `REPORT` @throws
- * CommandError
+ * Reads a report.
+ * @param name the argument that names the file, such as `REPORT`
+ * @throws CommandError
  */
 export async function readReportFile(name: string, path: string): Promise<Report> {
   const json = await readNamedFile(name, path);

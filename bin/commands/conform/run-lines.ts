@@ -19,7 +19,7 @@ interface RunLines {
   readonly end: (result: ConformanceResult) => void;
 }
 
-/** Opens the file; without a file, the returned writer discards everything. */
+/** Opens the file; without a file, the returned writer discards everything. @throws CommandError */
 export async function openRunLines(
   file: string | undefined,
   { baseUrl, headerPrefix }: Pick<ConformanceOptions, 'baseUrl' | 'headerPrefix'>,

@@ -66,7 +66,7 @@ export const steeringRows = {
 type ControlOptions = ValuesOf<typeof controlRows>;
 type SteeringOptions = ValuesOf<typeof steeringRows>;
 
-/** Converts these options to settings of a run. */
+/** Converts these options to settings of a run. @throws CommandError */
 export async function steeringOf(options: SteeringOptions) {
   const control = controlOf(options);
   const { hooks: hookFile } = options;
@@ -81,6 +81,7 @@ export async function steeringOf(options: SteeringOptions) {
 /**
  * Returns the control listener of `--control-url`, if any. A token alone selects no control
  * listener, because the environment may set it for other commands.
+ * @throws CommandError
  */
 export function controlOf({
   controlUrl,

@@ -9,8 +9,9 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
 /**
- * Reads a result. @param name the argument that names the file, such as `RESULT` @throws
- * CommandError
+ * Reads a result.
+ * @param name the argument that names the file, such as `RESULT`
+ * @throws CommandError
  */
 export async function readResultFile(name: string, path: string): Promise<FleetResult> {
   const json = await readNamedFile(name, path);

@@ -8,8 +8,8 @@ const DEVICES_DEFAULT = 20;
 const SECONDS_DEFAULT = 60;
 
 /**
- * Returns the starter of runs. @param ready returns the ready message of the server; no run starts
- * while it returns undefined
+ * Returns the starter of runs.
+ * @param ready returns the ready message of the server; no run starts while it returns undefined
  */
 export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   return (request, onLine) => {

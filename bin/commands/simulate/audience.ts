@@ -46,14 +46,12 @@ export interface Audience {
   /**
    * Waits until the last events are written, and prints how many events were lost.
    * @returns the counts of the event stream; an empty object without an event stream
-   * @returns the counts of the event stream; nothing without an event stream
    */
   close(): Promise<Pick<FleetResult, 'events'>>;
 }
 
 /**
  * Opens the requested observers before the run starts.
- * @throws CommandError when a file cannot be written, or the command cannot listen at the address
  * @throws CommandError when a file cannot be written, or the command cannot listen at the address
  */
 export async function openAudience(

@@ -15,8 +15,6 @@ export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | u
  * Returns the contents of the files; undefined when no file is named.
  * @throws CommandError when a file cannot be read or has the wrong content, or when the key does
  * not match the certificate
- * @throws CommandError when a file cannot be read, contains something else, or the key is not that
- * of the certificate
  */
 export async function certificatesIn({
   ca,
@@ -41,7 +39,6 @@ export async function certificatesIn({
 /**
  * Returns the text of a file with CA certificates.
  * @throws CommandError when the file cannot be read, or contains no certificate
- * @throws CommandError when it cannot be read, or contains none
  */
 export async function authorityIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -52,7 +49,6 @@ export async function authorityIn(option: string, path: string): Promise<string>
 /**
  * Returns the text of a file with a private key.
  * @throws CommandError when the file cannot be read, or contains no private key
- * @throws CommandError when it cannot be read, or contains none
  */
 async function privateKeyPemIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);

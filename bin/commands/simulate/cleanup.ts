@@ -70,7 +70,10 @@ export function addFleetCleanupOptions(command: Command): Command {
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
 
-/** Removes the resources that fleets left on the server, and prints the result. */
+/**
+ * Removes the resources that fleets left on the server, and prints the result.
+ * @throws CommandError
+ */
 export async function cleanUpFleets(
   places: readonly string[],
   options: FleetCleanupOptions,

@@ -112,8 +112,9 @@ function sampleOf(plan: FleetPlan): Sample {
 }
 
 /**
- * Runs a sample of the fleet in virtual time. @param startMs start of the virtual time, in
- * milliseconds since the Unix epoch @returns the average traffic of a device
+ * Runs a sample of the fleet in virtual time.
+ * @param startMs start of the virtual time, in milliseconds since the Unix epoch
+ * @returns the average traffic of a device
  */
 export async function trafficOf(
   whole: FleetPlan,

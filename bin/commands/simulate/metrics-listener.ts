@@ -28,7 +28,6 @@ const reasons: Readonly<Record<string, string>> = {
 /**
  * Opens the listener before the run starts.
  * @throws CommandError when the address cannot be used
- * @throws CommandError when it cannot
  */
 export async function listenForScrapes(
   { address, port }: ListenAddress,

@@ -109,7 +109,6 @@ export interface SpreadOutput {
 /**
  * Runs the plan in one process, in several processes, or on workers.
  * @throws CommandError, and the errors of `simulateFleet`
- * @throws what simulateFleet throws; CommandError
  */
 export async function simulateSpread(
   written: WrittenPlan,

@@ -15,7 +15,7 @@ export interface Traffic {
   readonly receivedBytes: number;
 }
 
-/** Size of ` HTTP/1.1`, of `: `, or of a line end, as used in the head of a request. */
+/** Sizes of ` HTTP/1.1`, of `: ` and of a line end. */
 const VERSION_BYTES = 9;
 const COLON_BYTES = 2;
 const LINE_END_BYTES = 2;

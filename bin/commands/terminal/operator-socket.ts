@@ -63,8 +63,6 @@ export class OperatorSocket {
    * Opens a WebSocket.
    * @throws StatusError when the server refuses the upgrade; TransportError or TimeoutError when
    * there is no response
-   * @throws StatusError when the server refuses, TransportError and TimeoutError when there is no
-   * response
    */
   static async open(
     options: OperatorSocketOptions,

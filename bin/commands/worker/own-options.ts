@@ -57,7 +57,6 @@ export function addOwnOptions(command: Command): Command {
  * Builds the worker's part of the plan from the options: reads the files, and registers the
  * behaviours.
  * @throws CommandError when a file or a behaviour cannot be used
- * @throws CommandError when one of them cannot be used
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
   const { ca, cert, key, email: _, password: __, token: ___, ...words } = given;

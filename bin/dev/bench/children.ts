@@ -42,8 +42,6 @@ export class Children {
    * Starts Node with these arguments.
    * @param environment variables added to those of this process
    * @param stderr the destination of its standard error
-   * @param environment added to our own
-   * @param stderr the destination of its standard error
    */
   spawn(
     side: Side,
@@ -76,7 +74,6 @@ export class Children {
   /**
    * Starts Node with these arguments and waits for its first line.
    * @throws Error when the process exits before it has printed a line
-   * @throws Error when it exits before it has printed a line
    */
   start(side: Side, words: Words): Promise<Child> {
     const child = this.spawn(side, words);

@@ -44,8 +44,8 @@ export async function exchange(baseUrl: string, { method, path, headers, body }:
 }
 
 /**
- * Returns the `PeerAnswer` with the same bytes as the response. @throws Error when the status is
- * unexpected
+ * Returns the `PeerAnswer` with the same bytes as the response.
+ * @throws Error when the status is unexpected
  */
 export function peerAnswerLike(
   answer: Answer,
@@ -70,7 +70,6 @@ export function peerAnswerLike(
  * Checks that two responses have the same size, header by header. Request IDs and times differ but
  * have a fixed length; header names may differ in case.
  * @throws Error when the sizes differ
- * @throws Error
  */
 export function requireSameBytes(one: Answer, other: Answer): void {
   if (sizesOf(one) === sizesOf(other)) return;

@@ -15,8 +15,8 @@ const SETTLE_GROWTH = 4;
 const SETTLE_MAX_MS = 120_000;
 
 /**
- * Returns the plan of a fleet whose devices poll every 10 s. @param server a server that accepts
- * devices automatically
+ * Returns the plan of a fleet whose devices poll every 10 s.
+ * @param server a server that accepts devices automatically
  */
 export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetBench['plan'] {
   return {
@@ -51,7 +51,6 @@ export function busyFleet(server: ServerChild, devices: number, seconds: number)
  * time.
  * @throws CommandError when the second run does not settle either, or when a run ends early or sees
  * an error
- * @throws CommandError when it has not settled then either, has ended, or saw an error
  */
 export async function measuredFleet(
   children: Children,

@@ -82,8 +82,8 @@ function removeBuild(clone: string): void {
 }
 
 /**
- * Runs a program of the clone to its end and returns its duration in seconds. @throws CommandError
- * when the program fails
+ * Runs a program of the clone to its end and returns its duration in seconds.
+ * @throws CommandError when the program fails
  */
 async function secondsOf(clone: string, program: string, words: readonly string[]) {
   const startedMs = systemClock.monotonicMs();

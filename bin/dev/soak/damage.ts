@@ -60,7 +60,10 @@ const damages: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** What was written to the folder, and must be present or be refused. */
+/**
+ * The data that was written to the folder; after damage the server must still have it, or refuse
+ * the folder.
+ */
 interface Written {
   readonly devices: readonly string[];
   readonly artifacts: readonly string[];
@@ -217,7 +220,10 @@ async function exportOf(folder: string) {
   return exported;
 }
 
-/** Returns true when everything is present; a file that has changed must not be served. */
+/**
+ * Returns true when the server still has all written data. A file that has changed must not be
+ * served.
+ */
 async function keptOf(server: ServerReady, written: Written) {
   const tenants = await callControl(server, { method: 'GET', path: '/tenants' });
   if (!written.tenants.every((id) => tenants.text.includes(id))) return 'lost';
@@ -231,7 +237,7 @@ async function keptOf(server: ServerReady, written: Written) {
   return statuses.every((status) => status === 200 || status === 500) ? 'not served' : 'lost';
 }
 
-/** Digest of every file and folder; the lock, which has no content, does not count. */
+/** Returns a digest of every file and folder, except the lock, which has no content. */
 function digestOf(folder: string): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {

@@ -21,16 +21,16 @@ export interface FuzzTarget {
   readonly deviceTokens: readonly string[];
 }
 
-/** Event loop stalls, as reported by the server. */
+/** Stalls of the event loop, as reported by the server. */
 interface Stalls {
   readonly count: number;
   readonly worstMs: number;
   readonly worstIn: string;
 }
 
-/** Starts the server and has its devices accepted. */
+/** Starts the server and signs its devices in. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
-  // Its warnings name every stall.
+  // The log level `warn` makes the server name every stall.
   const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
   try {
     return await furnished(child);
@@ -97,7 +97,7 @@ function readControl(ready: ServerReady, path: string): Promise<string> {
     get(ready.controlUrl + path, { headers, agent: false }, (answer) => {
       const pieces: Buffer[] = [];
       answer.on('data', (piece: Buffer) => {
-        // An archive is read and discarded.
+        // An archive is read but not kept.
         if (path === '/overview') pieces.push(piece);
       });
       answer.on('end', () => resolve(Buffer.concat(pieces).toString()));

@@ -35,8 +35,8 @@ export interface Relay {
 }
 
 /**
- * Starts a server that relays to this device. @param refusal the complete response to every
- * upgrade, instead of relaying
+ * Starts a server that relays to this device.
+ * @param refusal the complete response to every upgrade, instead of relaying
  */
 export async function startRelay(answering: Answering, refusal?: string): Promise<Relay> {
   const server = await PretendServer.start({});

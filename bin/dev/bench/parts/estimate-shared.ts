@@ -116,8 +116,8 @@ async function measured(
 }
 
 /**
- * Reads progress lines until every device polls. @returns the duration of the run at that time, in
- * seconds
+ * Reads progress lines until every device polls.
+ * @returns the duration of the run at that time, in seconds
  */
 async function gathered(
   stderr: NodeJS.ReadableStream | null | undefined,
