@@ -59,8 +59,8 @@ export const idleExchanges: readonly Exchange[] = [
 ];
 
 /**
- * Returns the exchanges of a device with a deployment that was offered to every device. The polls
- * come first, because a status report ends them.
+ * Returns the exchanges of a device with a deployment, after every device has polled once and been
+ * offered it.
  */
 export function updateExchanges(deploymentId: string): readonly Exchange[] {
   return [
