@@ -219,8 +219,8 @@ class Load {
   }
 
   /**
-   * Uploads an artifact, checks its audit log entry, deploys it, and reports the progress of the
-   * device.
+   * Uploads an artifact, deploys it, and reports the progress of the device; notes each write with
+   * the query that checks it.
    */
   async #update(at: number): Promise<boolean> {
     const name = `${this.#name}-release-${at}`;
@@ -253,7 +253,10 @@ class Load {
     return true;
   }
 
-  /** Creates a tenant of this round, and deletes it. */
+  /**
+   * Creates a tenant. The first tenant of a round is deleted again; a second one is kept if the
+   * round keeps a tenant.
+   */
   async #tenant(at: number): Promise<boolean> {
     if (at > 0 && !this.#keepsTenant) return false;
     const name = `${this.#name}-tenant-${at}`;
