@@ -110,7 +110,7 @@ class Mask {
   }
 }
 
-/** Headers that differ from call to call. */
+/** Headers whose values differ between calls. */
 const varying = new Set(['content-length', 'date']);
 
 /** Records each answer as one line of JSON, with random values masked. */

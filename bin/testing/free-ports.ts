@@ -10,7 +10,7 @@ import { systemRandom } from '../../fixtures/random.ts';
 const [MIN, MAX] = [20_000, 32_000];
 const ATTEMPTS_MAX = 100;
 
-/** Returns a free port that the system does not assign to other listeners or connections. */
+/** Returns a free port outside of the range from which the system assigns ports by itself. */
 export async function freePort(): Promise<number> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
     const port = systemRandom.integer(MIN, MAX);

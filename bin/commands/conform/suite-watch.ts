@@ -10,7 +10,7 @@ const CASES_PER_LINE = 50;
  */
 const BAD_LINES_MAX = 20;
 
-/** The cases with an ID that starts with one of the prefixes; all cases without prefixes. */
+/** Returns the cases whose ID starts with one of the prefixes; all cases without prefixes. */
 export function selectedCases(prefixes: readonly string[] = []) {
   const cases = listCases();
   if (prefixes.length === 0) return cases;
@@ -18,9 +18,9 @@ export function selectedCases(prefixes: readonly string[] = []) {
 }
 
 /**
- * Returns a function to call with each verdict. On a terminal the count is one line that is updated
- * each time; elsewhere it is printed now and then.
- * @param total cases that the run runs
+ * Returns a function to call with each verdict. On a terminal, the count is one line that is
+ * updated with each verdict; elsewhere it is printed occasionally.
+ * @param total number of cases in the run
  */
 export function verdictPrinter(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
   let done = 0;

@@ -141,10 +141,10 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
 }
 
 /**
- * Lets the database run for longer before V8 optimizes it. The code that creates the tables runs
- * once, and optimizing it would delay the start by 0.1 s. The budget is nearly the largest possible:
- * the engine's interpreter reaches it within some hundred requests, other code hardly ever, at no
- * measured cost. The flag applies to the whole process, so only this command sets it, never
+ * Delays V8's optimization of the WebAssembly database. The code that creates the tables runs once,
+ * and optimizing it would delay the start by 0.1 s. The budget is nearly the largest possible: the
+ * engine's interpreter reaches it within a few hundred requests, other code hardly ever, and no
+ * cost was measured. The flag applies to the whole process, so only this command sets it, never
  * `startServer`.
  */
 function delayWasmOptimization(): void {

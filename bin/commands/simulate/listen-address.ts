@@ -10,7 +10,7 @@ export interface ListenAddress {
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 
-/** What `listenAddress` accepts, as a clause for messages. */
+/** A description of the texts that `listenAddress` accepts, as a clause for messages. */
 export const listenAddressForm =
   'a port (on the loopback interface) or an IP address with a port, ' +
   'such as 0.0.0.0:9464 or [::1]:9464; port 0 picks a free port';

@@ -18,7 +18,7 @@ export interface LiveFacts {
 export interface Rates {
   readonly exchanges: number;
   readonly errors: number;
-  /** Devices that finished the deployment. */
+  /** Number of devices that finished the deployment, per second. */
   readonly ended: number;
 }
 
@@ -95,7 +95,7 @@ function funnelLines({ funnel }: FleetProgress): Line[] {
   });
 }
 
-/** @param share from 0 to 1; any value above 0 is visible */
+/** Returns a bar. @param share from 0 to 1; any value above 0 is visible */
 function bar(share: number): string {
   const eighths = Math.round(share * BAR_MAX_COLUMNS * EIGHTHS.length);
   const shown = share > 0 ? Math.max(1, eighths) : 0;

@@ -21,9 +21,9 @@ export class NewCaseError extends Error {
 
 /** The case to add, and the requirement that it tests. */
 export interface Wish {
-  /** Such as `monitor/alerts-keep-their-order`. */
+  /** ID of the new case, such as `monitor/alerts-keep-their-order`. */
   readonly id: string;
-  /** ID of the requirement that it tests. */
+  /** ID of the requirement that the case tests. */
   readonly requirement: string;
   /**
    * For a new requirement: the ID of the preceding one, from which it copies heading, level and
@@ -102,7 +102,7 @@ function withRequirement(root: string, rule: Requirement, after: string): Change
     const [, indent = '', brace] = row.exec(text) ?? [];
     if (indent === '') continue;
     const rest = text.slice(text.search(row) + 1);
-    // The next row, or the end of the group.
+    // The new row is inserted before the next row, or at the end of the group.
     const end = rest.search(new RegExp(`\\n(${indent}'|${indent.slice(2)}\\})`)) + 1;
     const says = JSON.stringify(rule.sentence);
     const added = `${indent}'${rule.id}': ${brace === '{' ? `{ ${rule.level}: ${says} }` : says},\n`;

@@ -21,7 +21,7 @@ const stepShape = v.object({
 });
 const recordShape = v.array(stepShape);
 
-/** A nightly step that passed, as the record keeps it. */
+/** A step in the record of the nightly run. */
 export type NightlyStep = v.InferOutput<typeof stepShape>;
 
 /** The committed file; the path differs between sources and built files. */

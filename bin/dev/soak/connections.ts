@@ -262,7 +262,7 @@ async function settled(count: () => number, wanted: number): Promise<number> {
 function reach(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // The parts count the end of a connection, errors included.
+  // The parts of this soak count closed connections, including failed ones.
   socket.on('error', () => undefined);
   return socket;
 }

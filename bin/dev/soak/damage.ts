@@ -1,7 +1,8 @@
 /**
- * Applies every kind of damage to every file of a data folder, both of a closed server and of a
- * killed one. The server must either refuse each with one sentence that names the file and leave
- * the folder unchanged, or accept it with nothing lost; an export must report the damage.
+ * Applies every kind of damage to every file of a data folder, of a closed server and of a killed
+ * one. For each damage, the server must either refuse the folder with one sentence that names the
+ * file and leave it unchanged, or accept it without any loss of data; an export must report the
+ * damage.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -34,7 +35,7 @@ import {
 interface DamageOptions {
   readonly output: Output;
   readonly random: Random;
-  /** How many of all cases are tried, chosen at random; all when absent. */
+  /** Number of cases to try, chosen at random; all cases when absent. */
   readonly cases?: number;
 }
 
@@ -208,7 +209,10 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
   return { outcome, problems };
 }
 
-/** For an emptied folder, naming a file that was in it is enough. */
+/**
+ * Returns true when the message names the file. For an emptied folder, the name of a file that was
+ * in it is sufficient.
+ */
 function namesFile(message: string, path: string): boolean {
   return message.includes(path);
 }

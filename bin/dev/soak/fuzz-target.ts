@@ -1,4 +1,4 @@
-/** The server that the fuzzer attacks, and what is read from it during and after the run. */
+/** Starts the server that the fuzzer attacks, and reads its state during and after the run. */
 import { get } from 'node:http';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
@@ -12,7 +12,7 @@ const DEVICES = 100;
 /** A value that is slow to match against patterns, reported by every tenth device. */
 const blob = `${'a'.repeat(4000)}!`;
 
-/** A server with devices, in a process of its own. */
+/** A server with devices, in a separate process. */
 export interface FuzzTarget {
   readonly child: ServerChild;
   readonly ready: ServerReady;
@@ -90,7 +90,7 @@ export async function readJournal(ready: ServerReady, isOver: () => boolean): Pr
   return reads;
 }
 
-/** Reads a whole response on a connection of its own. */
+/** Reads a whole response over a new connection. */
 function readControl(ready: ServerReady, path: string): Promise<string> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   return new Promise((resolve, reject) => {

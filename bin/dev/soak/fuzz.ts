@@ -1,7 +1,7 @@
 /**
- * Sends hostile requests, with and without credentials, to both listeners of a server in a process
- * of its own while its journal is being read. The server must answer all of them without a 5xx,
- * stall no request, stay alive, leave no descriptor open and not grow beyond its memory limits.
+ * Sends hostile requests, with and without credentials, to both listeners of a server in a separate
+ * process while its journal is being read. The server must answer all of them without a 5xx, stall
+ * no request, stay alive, leave no descriptor open and stay within its memory limits.
  */
 import fc from 'fast-check';
 import { systemClock } from '../../../fixtures/clock.ts';

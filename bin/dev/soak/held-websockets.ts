@@ -11,7 +11,7 @@ export interface WantedWebsockets {
   readonly tokens: readonly string[];
 }
 
-/** Reply to the parent once all were answered. */
+/** Reply to the parent after the server has answered every handshake. */
 export interface AnsweredWebsockets {
   readonly granted: number;
   /** Number of responses with status 503, an Error body, a request ID and Retry-After. */

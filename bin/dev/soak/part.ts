@@ -1,7 +1,7 @@
 /** The interface of a part of the soak. */
 import type { Output } from '../../output/output.ts';
 
-/** What every part of the soak receives. */
+/** The input of every part of the soak. */
 interface SoakOptions {
   /** Computed figures go to `line`, progress to `progress`. */
   readonly output: Output;

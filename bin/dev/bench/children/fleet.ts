@@ -161,7 +161,7 @@ function measurement(): FleetMeasurement {
   };
 }
 
-/** The p99 and the maximum of a lateness, without its histogram. */
+/** Returns the p99 and the maximum of a delay, without its histogram. */
 function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
   return { p99Ms, maxMs };
 }

@@ -1,6 +1,6 @@
 /**
- * Part `scale`: measures very many devices, audit log entries, sockets and bytes. It takes hours,
- * so it runs only when it is named.
+ * Part `scale`: measures very many devices, audit log entries, sockets and bytes. It takes more
+ * than an hour, so it runs only when it is named.
  */
 import type { BenchContext } from '../rounds.ts';
 import type { Row } from '../row.ts';

@@ -116,7 +116,7 @@ function nextMessage(socket: WebSocket, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The body of a message as text. */
+/** Returns the body of a message as text. */
 export function textOf({ body }: ConnectMessage): string {
   return Buffer.from(body ?? []).toString();
 }
