@@ -18,7 +18,7 @@ export interface AskingForm {
   /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
-  /** The capability it belongs to, where not every target has it. */
+  /** The capabilities that a target needs for this request; empty if every target has it. */
   readonly needs: readonly Capability[];
   readonly ask: (device: SuiteDevice, provides: Provides) => Promise<Answer>;
 }

@@ -88,18 +88,21 @@ export interface LedgerEntry {
 /** Where a run records what it creates. */
 export interface CleanupLedger {
   /**
-   * Announces a resource; resolves once that is safely on the disk.
-   * @param caseId the case it is created for; the run itself when it is shared
+   * Announces a resource; resolves once the announcement is safely on the disk.
+   * @param caseId the case that creates the resource, or `all` for one that the run shares
    */
   intend(resource: Resource, caseId: string): Promise<LedgerEntry>;
 }
 
-/** For resources that are removed with one that has an entry, such as a device with its tenant. */
+/**
+ * A ledger that records nothing, for resources that are removed together with another resource
+ * that is recorded, such as the devices of a tenant.
+ */
 export const noLedger: CleanupLedger = {
   intend: async () => ({ made: () => undefined, removed: () => undefined }),
 };
 
-/** An open ledger. Its owner closes it. */
+/** A ledger that is open for writing. The owner must close it. */
 export class CleanupLedgerFile implements CleanupLedger {
   readonly #file: number;
   readonly #run: string;
@@ -153,7 +156,7 @@ export class CleanupLedgerFile implements CleanupLedger {
   }
 }
 
-/** Opens a file to append lines; a truncated last line is first ended with a line break. */
+/** Opens a file to append lines; adds a line break first if the last line was truncated. */
 export function openToAppend(path: string): number {
   const file = openSync(plainFile(path), 'a+', OWNER_ONLY);
   fchmodSync(file, OWNER_ONLY);

@@ -1,4 +1,4 @@
-/** A device that has been offered the deployment of its configuration, and the link to that. */
+/** Start state: a device that was offered the deployment of its configuration, with the link. */
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import type { Answer } from '../target/answer.ts';
 import { expectShape, expectStatus, expectUrl } from '../target/expectations.ts';
@@ -21,7 +21,7 @@ export interface ConfigurationOffer {
   readonly get: (url: string) => Promise<Answer>;
 }
 
-/** Configures a device, deploys that, and asks as the device. */
+/** Configures a device, deploys the configuration, and requests that deployment as the device. */
 export async function configurationOffer(
   context: TestContext,
   deviceType: string = factoryProvides.device_type,

@@ -48,7 +48,7 @@ export interface Control {
    * does not disturb others. Otherwise cases that need control run alone.
    */
   readonly isolates: boolean;
-  /** Returns the same control, with requests recorded on that line. */
+  /** Returns the same control, with its requests recorded in the given session. */
   on(session: Session): Control;
   /** Creates a tenant with a user and without devices. Needs `tenant-control`. */
   newTenant(order: TenantOrder): Promise<ControlledTenant>;

@@ -1,7 +1,7 @@
 /**
- * The artifact files that the suite uploads, written by an independent tool (mender-artifact
- * 3.9.0), with their known properties, which that tool read from the files. A run uploads each
- * under names of its own.
+ * The artifact files that the suite uploads, and their properties. An independent tool
+ * (mender-artifact 3.9.0) wrote the files and read the properties from them. Each run uploads the
+ * samples under names that contain the id of the run.
  */
 import { readFile } from 'node:fs/promises';
 import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
@@ -30,7 +30,7 @@ export interface SampleArtifact {
 /** The device type of all samples. */
 export const boardType = 'conformance-board';
 
-/** Device types that resemble the one of all samples, and are others. */
+/** Device types that resemble that of the samples but differ from it. */
 export const nearTypes = {
   shorter: boardType.slice(0, -1),
   longer: `${boardType}-2`,

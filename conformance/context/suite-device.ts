@@ -50,7 +50,7 @@ export class SuiteDevice {
       readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
       readonly learnSecret: (secret: string) => void;
-      /** Called with the id on the server. */
+      /** Called when the device's id on the server becomes known. */
       readonly onId?: (id: string) => void;
     },
   ) {

@@ -46,7 +46,7 @@ export class SilentTargetError extends SetupError {
 export class WrongTargetError extends SetupError {
   readonly code = 'wrong-target';
 
-  /** @param came what was answered. @param wayOut what to do about it */
+  /** @param came the answer that was received. @param wayOut the advice for the user */
   constructor(baseUrl: string, came: string, wayOut: string) {
     super(`${baseUrl} answers ${came}; ${wayOut}`);
     this.name = 'WrongTargetError';
