@@ -20,7 +20,7 @@ export type LearnSecret = (secret: string, kind?: SecretKind) => void;
 /** Shorter texts are not masked: they are hardly secrets, and they occur in ordinary text. */
 const SECRET_MIN_CHARACTERS = 4;
 
-/** A credential up to this length is an invented one, such as `Bearer nonsense`, and stays visible. */
+/** Credentials up to this length are invented by cases (`Bearer nonsense`) and stay visible. */
 const INVENTION_MAX_CHARACTERS = 12;
 
 const markup = /^\s*</;
@@ -121,8 +121,8 @@ export class Mask {
   }
 
   /**
-   * Returns a mask that names the changed parts of a known token, since a case that sends an altered
-   * token is about those parts.
+   * Returns a mask that names the changed parts of a known token, since those parts are what a case
+   * with an altered token tests.
    */
   #alteredMask(token: string): string {
     const parts = token.split('.');

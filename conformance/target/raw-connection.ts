@@ -71,7 +71,7 @@ export class RawConnection {
     this.#socket.on('close', () => this.#end());
   }
 
-  /** Writes a request and resolves with its answer. Answers are matched in the order of requests. */
+  /** Writes a request and resolves with its answer. Answers match requests in their order. */
   send(request: RawRequest, form: RawForm = {}): Promise<RawAnswer> {
     const { head, body } = written(request, form);
     const { bodyAfterMs } = form;

@@ -11,7 +11,7 @@ export interface RequestSignature {
   /** Name of the header that carries it, as sent. */
   readonly header: string;
   readonly keyType: KeyType;
-  /** True if the signature matches the body and the key in the body; some cases send a wrong one. */
+  /** True if the signature matches the body and the key in the body. */
   readonly fits: boolean;
 }
 

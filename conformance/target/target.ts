@@ -130,9 +130,9 @@ export class Session {
   }
 
   /**
-   * Sends a request, and repeats it after a pause when the target asks to slow down. Redirects of an
-   * absolute URL, such as a link to storage, are followed, as HTTP clients do. Throws a
-   * TransportFailure when no HTTP answer arrives in time, or when the requested pauses are too long.
+   * Sends a request, and repeats it after a pause when the target asks to slow down. Follows the
+   * redirects of an absolute URL, such as a link to storage, as HTTP clients do. Throws a
+   * TransportFailure when no HTTP answer arrives in time, or the requested pauses are too long.
    */
   async send(request: WireRequest): Promise<Answer> {
     let [answer, at] = [await this.#sendPatiently(request), request];
