@@ -1,6 +1,6 @@
 /**
- * The values that a name may have by the contract: often one, several where it is silent, each with
- * the requirement that decides it.
+ * The values that a configuration key or an attribute may have by the contract: usually one, several
+ * where the contract is silent. Each set has the requirement that determines it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';

@@ -56,7 +56,7 @@ export function memberAt(value: unknown, steps: readonly string[]): unknown {
   }, value);
 }
 
-/** Parses a date-time into milliseconds since the Unix epoch; returns undefined for other values. */
+/** Parses a date-time to milliseconds since the Unix epoch; returns undefined for other values. */
 export function momentOf(value: unknown): number | undefined {
   return typeof value === 'string' && isTimestamp(value) ? timestampMs(value) : undefined;
 }

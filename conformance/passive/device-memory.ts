@@ -37,7 +37,7 @@ export interface OfferedDeployment {
   readonly operation: string;
   /** Number of status reports that the device sent, acknowledged or not. */
   reports: number;
-  /** The last report that the server accepted; undefined if the outcome of a later one is unknown. */
+  /** The last accepted report; undefined if the outcome of a later report is unknown. */
   recorded: { readonly status: ReportableStatus; readonly atMs: number } | undefined;
   /** When a report was first answered 409, in milliseconds by the recorder's clock. */
   abortedMs: number | undefined;
@@ -131,7 +131,7 @@ export class DeviceMemory {
   }
 }
 
-/** Returns true if the answer shows that the token was accepted, even if the request was refused. */
+/** Returns true if the answer shows that the token is valid, even if the request was refused. */
 export function isOpened({ status, isSuccess }: JudgedExchange): boolean {
   return isSuccess || status === 400 || status === 404 || status === 409;
 }

@@ -84,7 +84,7 @@ export class JudgedExchange {
     return this.status >= 400;
   }
 
-  /** The id of the operation; undefined if it is not in the contract, such as most of management. */
+  /** The id of the operation; undefined for a management operation outside the contract. */
   get contractOperation(): OperationId | undefined {
     const { id } = this.row;
     return Object.hasOwn(operations, id) ? (id as OperationId) : undefined;
@@ -139,7 +139,7 @@ export class JudgedExchange {
     return Number.isNaN(named) ? this.request.endedMs : named;
   }
 
-  /** True if every HTTP server and proxy accepts the form of the request: see `isOrdinaryRequest`. */
+  /** True if every HTTP server accepts the form of the request: see `isOrdinaryRequest`. */
   get isOrdinary(): boolean {
     this.#isOrdinary ??= isOrdinaryRequest(this.request, this.row);
     return this.#isOrdinary;

@@ -4,7 +4,7 @@ import { type RecordingJudgement, reasons } from './recording.ts';
 /** Violated requirements that are shown in full; the JSON has all of them. */
 const SHOWN_MAX = 10;
 
-/** Returns a headline, the violated requirements, and the entries that were not judged, by reason. */
+/** Returns a headline, the violated requirements, and the number of unjudged entries by reason. */
 export function recordingText(judgement: RecordingJudgement): string {
   return [
     headline(judgement),

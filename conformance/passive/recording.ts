@@ -261,7 +261,7 @@ function operationOf(
   return { reason: Object.hasOwn(operations, row.id) ? 'no-rule' : 'management' };
 }
 
-/** Returns the absolute URL of an entry. For an entry with a path only, the Host header completes it. */
+/** Returns the absolute URL of an entry; the Host header completes an entry with a path only. */
 function absolute({ url, requestHeaders }: FullExchange): string {
   if (!url.startsWith('/')) return overHttp(url);
   const named = `http://${requestHeaders().host}${url}`;

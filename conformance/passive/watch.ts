@@ -45,7 +45,7 @@ interface ObservedAnswer {
   readonly status: number;
   /** The headers of the answer, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body of the answer; absent for files and for bodies over the size limit, which are not kept. */
+  /** The body of the answer; absent for files and for bodies over the size limit. */
   readonly body?: Buffer | undefined;
 }
 
