@@ -148,7 +148,7 @@ async function decide(
   await reality.context.admin.decide(id, key, status);
 }
 
-/** Looks up the id of a device as a user, unless it is known. Throws StartStateMissed if it fails. */
+/** Looks up the id of a device as a user, unless it is known. Throws StartStateMissed. */
 async function find(reality: Reality, index: number): Promise<void> {
   const device = realDevice(reality, index);
   if (device.id !== '') return;

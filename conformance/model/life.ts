@@ -79,7 +79,7 @@ export class Life {
     return device;
   }
 
-  /** Marks the data of a rejected device as unknown, since the contract does not say if it remains. */
+  /** Marks the data of a rejected device as unknown: the contract leaves open if it remains. */
   doubt(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.blur();

@@ -1,6 +1,6 @@
 /**
- * The values that a configuration key or an attribute may have by the contract: usually one, several
- * where the contract is silent. Each set has the requirement that determines it.
+ * The values that a configuration key or an attribute may have by the contract: usually one, but
+ * several where the contract is silent. Each set has the requirement that determines it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';

@@ -1,4 +1,7 @@
-/** Invariants on the bodies of answers and their media types. Spec: Resources and their fields */
+/**
+ * Invariants on the bodies of answers and their media types.
+ * Spec: Resources and their fields; Endpoints
+ */
 import * as v from 'valibot';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { shown, shownAnswer } from '../../target/expectations.ts';
@@ -32,7 +35,7 @@ function isLeftOpen({ path, type, input }: v.BaseIssue<unknown>): boolean {
   return last === 'update_control_map' && input === null;
 }
 
-/** Returns the first issue that is not an open point. A full parse runs only if one issue exists. */
+/** Returns the first issue that is not an open point. The full parse runs only after an issue. */
 function issueOf(shape: v.GenericSchema, value: unknown): v.BaseIssue<unknown> | undefined {
   if (v.safeParse(shape, value, { abortEarly: true }).success) return undefined;
   return v.safeParse(shape, value).issues?.find((issue) => !isLeftOpen(issue));

@@ -8,7 +8,7 @@ import { invariants } from '../catalogue.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { type Memory, otherStatus, type PassiveRule } from '../rule.ts';
 
-/** Bodies up to this size are small enough for every server, since the contract has no size limit. */
+/** Bodies up to this size are not refused as too large, although the contract sets no limit. */
 const SMALL_BODY_BYTES = 4096;
 
 /** The operations of devices whose answers, if they have a body, are JSON. */

@@ -67,7 +67,7 @@ function opens(requirement: RequirementId, isItsStretch: (grant: Grant) => boole
   };
 }
 
-/** Returns the seconds from `iat` to `exp` in a granted token; undefined if it lacks one of them. */
+/** Returns the seconds from `iat` to `exp` in a granted token; undefined if one is missing. */
 function lifetimeSeconds({ answer }: JudgedExchange): number | undefined {
   const { exp, iat } = membersOf(partOf(answer.text.split('.')[1]));
   return typeof exp === 'number' && typeof iat === 'number' ? exp - iat : undefined;
