@@ -8,7 +8,7 @@ import { membersOf } from '../target/json-members.ts';
 /** Texts with which recorders, such as Fleetbed's server, replace a secret. */
 const masked = /\[masked\]|\*{3}|redacted/i;
 
-/** Assigns an index to each device of a recording. Call it in the order in which exchanges ended. */
+/** Assigns an index to each device. Exchanges must be added in the order in which they ended. */
 export class RecordedDevices {
   readonly #indexes = new Map<string, number>();
   readonly #identityOfToken = new Map<string, string>();

@@ -273,7 +273,7 @@ export function decideMusts(
   };
 }
 
-/** Returns the reason why a MUST is undecided, from its case with the first verdict in order. */
+/** Returns the reason why a MUST is undecided, from the worst verdict of a case that tests it. */
 function whyUndecided(
   requirement: string,
   verdicts: readonly CaseVerdict[],

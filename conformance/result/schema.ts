@@ -172,8 +172,8 @@ export function resultSchema(): object {
 }
 
 /**
- * The file is not a report, or has another schema version. The message is the end of a sentence that
- * starts with the name of the file.
+ * The file is not a report, or has another schema version. The message is the end of a sentence
+ * that starts with the name of the file.
  */
 export class ReportError extends Error {
   override readonly name = 'ReportError';

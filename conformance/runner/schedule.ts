@@ -6,7 +6,7 @@ import type { CaseListing, RunnableCase } from '../suite/case.ts';
 interface Lanes<Case> {
   /** Cases that may run in parallel, since each uses only its own devices. */
   readonly together: readonly Case[];
-  /** Cases that run one at a time, after or before all others. */
+  /** Cases that run one at a time, after all others. */
   readonly alone: readonly Case[];
 }
 

@@ -25,7 +25,7 @@ export function isCutShort(verdict: CaseVerdict | undefined): boolean {
   return verdict?.reason?.code === 'connection-closed';
 }
 
-/** Returns the verdict of the last attempt. The attempts before it ended with a closed connection. */
+/** Returns the verdict of the last attempt. Connections closed during the attempts before it. */
 export function verdictOfLast(attempts: readonly CaseVerdict[]): CaseVerdict {
   const last = attempts.at(-1);
   if (!last) throw new Error('a case without a run has no verdict');

@@ -1,10 +1,10 @@
 /**
- * The clock for the suite's waits in a self-test. A defect suppresses many effects for which a case
- * waits seconds; with a local server a fraction of that is enough. Limits are not changed.
+ * A faster clock for the suite's waits in a self-test. Cases wait seconds for effects, which many
+ * defects suppress. With a local server a fraction of that time is enough. Limits do not change.
  */
 import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
 
-/** Runs `factor` times as fast for waits on an effect; its wall-clock time is that of `base`. */
+/** Runs `factor` times as fast as `base` in waits for an effect, but shows the time of `base`. */
 export class HurriedClock extends BaseClock {
   readonly #base: Clock;
   readonly #factor: number;
