@@ -4,7 +4,10 @@
  */
 import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
 
-/** Runs `factor` times as fast as `base` in waits for an effect, but shows the time of `base`. */
+/**
+ * A clock whose sleeps and monotonic time run `factor` times as fast as those of `base`. Timers and
+ * the wall-clock time are those of `base`.
+ */
 export class HurriedClock extends BaseClock {
   readonly #base: Clock;
   readonly #factor: number;

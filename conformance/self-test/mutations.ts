@@ -66,7 +66,7 @@ export function headersBecome(
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
 
-/** Changes the answers to requests that `picks` selects; `ask` sends more requests to the target. */
+/** Changes the answers to requests that `picks` selects; `ask` sends further ones to the target. */
 export function answerBecomes(
   change: (
     answer: ProxiedAnswer,

@@ -126,7 +126,7 @@ export function falseVerdicts(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   return rows.filter(({ bond, outcome }) => bond === 'nothing' && outcome === 'noticed');
 }
 
-/** Returns true for a complete run that reaches the floor without false verdicts or suite errors. */
+/** Returns true if a complete run reaches the floor without false verdicts and suite errors. */
 export function isSharp(
   { baselineFailures, rows, share, interrupted }: FuzzResult,
   floor: number,
