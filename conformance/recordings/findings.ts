@@ -27,7 +27,7 @@ interface RecordingCount {
 /**
  * The outcome of the findings. `uses`: the traffic has deprecated calls or request fields. `reads`:
  * it has only deprecated answer fields, and a recording cannot show whether the client reads them.
- * `clear`: it has calls of this API, none of them deprecated. `nothing`: it has no calls of this API.
+ * `clear`: it has calls of this API, and none is deprecated. `nothing`: it has no such calls.
  */
 export type TrafficOutcome = 'uses' | 'reads' | 'clear' | 'nothing';
 

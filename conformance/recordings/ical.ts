@@ -1,6 +1,6 @@
 /**
  * Formats the schedule as iCalendar (RFC 5545): one all-day event for each day on which a
- * deprecation starts, and one with reminders for the end of life. Each event lists the replacements.
+ * deprecation starts, and one with reminders for the end of life. Each lists the replacements.
  */
 import ical, { ICalAlarmType, type ICalCalendar, ICalEventTransparency } from 'ical-generator';
 import { dayStartMs } from './day.ts';

@@ -4,8 +4,8 @@
  *     {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://…", "status": 200}
  *
  * `at` is an RFC 3339 time. `path`, with or without a query, can replace `url`. `status` is 0 if no
- * answer arrived. `requestBody` and `responseBody` are optional: a JSON body is its value, a form is
- * an object of its text fields, and any other body is a string. The journal of Fleetbed's server
+ * answer arrived. `requestBody` and `responseBody` are optional: a JSON body is its value, a form
+ * is an object of its text fields, and any other body is a string. The journal of Fleetbed's server
  * has further optional keys: `requestHeaders` and `responseHeaders` are lists of names and values;
  * `tookMs` and `streamedMs` are durations that end at `at`; `device.id` is the sender; and
  * `responseBytes`, `responseBodyForm` and `responseBodyCutAt` describe a body that is encoded or

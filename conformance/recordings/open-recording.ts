@@ -16,7 +16,7 @@ interface RecordingLimits {
   /** Maximum size of an archive or a list, which is parsed as one JSON text in memory. */
   readonly harMaxBytes: number;
   readonly lineMaxCharacters: number;
-  /** Maximum size of a journal of lines; unlimited by default, for callers that do not keep them. */
+  /** Maximum size of a journal of lines; unlimited by default, since the lines are read lazily. */
   readonly journalMaxBytes?: number;
 }
 

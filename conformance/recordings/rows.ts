@@ -47,8 +47,8 @@ export function rowFinder({ rows }: Schedule): RowFinder {
 
 /**
  * Returns all known calls, deprecated or not, so that a literal path of one call takes precedence
- * over a parameter in the path of another. Deprecated calls come first, so that they win when a call
- * is listed twice.
+ * over a parameter in the path of another. Deprecated calls come first, so that they win when a
+ * call is listed twice.
  */
 function knownCalls(rows: readonly ScheduleRow[]): readonly KnownCall[] {
   const deprecated = rows

@@ -1,6 +1,6 @@
 /**
- * The repro script of a case: a bash script with every step in order, by curl, and by openssl where
- * a request is signed. Secrets are variables, each with a note on how to get it; values that later
+ * The repro script of a case: a bash script that sends every request in order with curl, and signs
+ * with openssl. Secrets are variables, each with a note on how to get its value. Values that later
  * steps take from an answer are read from the new answer. Spec: Device authentication
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -36,10 +36,10 @@ interface Masking {
   value<T>(value: T): T;
 }
 
-/** For evidence whose secrets are already hidden. */
+/** The identity masking, for evidence whose secrets are already hidden. */
 const masked: Masking = { text: (text) => text, value: (value) => value };
 
-/** What a script is generated for. */
+/** The inputs of a script besides its exchanges. */
 interface Origin {
   /** Base URL of the target's API. */
   readonly baseUrl: string;
@@ -89,7 +89,7 @@ interface StepOfCase extends Sent {
   readonly times: number;
 }
 
-/** Polls by users are reduced to the last one, which shows the effect. */
+/** Returns the steps, with repeated polls by users reduced to the last one, which has the effect. */
 function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {

@@ -36,7 +36,7 @@ const member =
   /"(\w*?(?:id|uri|token|password|secret))"(\s*:\s*)"([^"\\\s]+(?:\\u[0-9a-f]{4}[^"\\\s]*)*)"/gi;
 const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
 
-/** As openssl writes it; in another form the key itself is the subject of the case. */
+/** PEM in the form that openssl writes. A key in another form is what the case tests. */
 const plainName =
   /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
@@ -85,8 +85,9 @@ function usedForms(value: string): readonly string[] {
 }
 
 /**
- * Returns the keys with which devices sign correctly; others are part of what is tested. None where
- * a matching request cannot be signed again, since all of a device's requests use the same key.
+ * Returns the keys with which devices sign correctly; wrong signatures are what a case tests.
+ * Returns none if a correctly signed request cannot be signed again, since all requests of a device
+ * must use the same key.
  */
 export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
   const signed = exchanges.filter(({ request }) => request.signature?.fits);
@@ -202,7 +203,7 @@ function takerOf(
   return (file) => `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${around} | ${value}`;
 }
 
-/** A list, or an object with one. */
+/** Matches JSON that is a list or contains one. */
 const listed = /^\[|:\s*\[\s*\{/;
 
 /** Finds a sent word at its first occurrence in the answer, as near to the place as possible. */

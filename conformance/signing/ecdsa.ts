@@ -43,7 +43,7 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   };
 }
 
-/** Returns a signature as 64 bytes of R and S, a form that the contract does not allow for devices. */
+/** Returns a signature as 64 bytes of R and S, which the contract does not allow for devices. */
 export function sideBySide(signature: Buffer): Buffer {
   return Buffer.from(integersOf(signature).toBytes('compact'));
 }
