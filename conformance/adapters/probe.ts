@@ -1,6 +1,6 @@
 /**
- * Finds out which parts of the API a target has. The probe sends a few requests that change nothing:
- * each lacks a token or is malformed, so that a server with the operation refuses it.
+ * Finds out which parts of the API a target has. The probe sends a few requests that change
+ * nothing: each lacks a token or is malformed, so that a server with the operation refuses it.
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type Capability, operationsOf } from '../context/capabilities.ts';

@@ -1,6 +1,6 @@
 /**
- * Formats the result of a run as one self-contained HTML page. The page contains the result as data,
- * which the script of `page/` displays. Text from a target is never interpreted as markup.
+ * Formats the result of a run as one self-contained HTML page. The page contains the result as
+ * data, which the script of `page/` displays. Text from a target is never interpreted as markup.
  */
 import { charactersIn, firstCharacters } from '../../fixtures/characters.ts';
 import { embeddedJson, reportPage } from '../../fixtures/markup.ts';
