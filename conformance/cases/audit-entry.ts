@@ -34,7 +34,7 @@ interface Field {
   /** The expected value, as a phrase. */
   readonly words: string;
   readonly fits: (value: unknown, recorded: Recorded, context: TestContext) => boolean;
-  /** A server may leave it out. */
+  /** Present if a server may omit the field. */
   readonly isOptional?: true;
 }
 

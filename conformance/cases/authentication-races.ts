@@ -36,7 +36,7 @@ function expectAll(answers: readonly Answer[], ...statuses: readonly number[]): 
   for (const answer of answers) expectStatus(answer, ...statuses);
 }
 
-/** Removes the device that users see; returns true when they then see no other of its identity. */
+/** Removes the device; returns true if users then see no other device with its identity. */
 async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
   const find = () => context.admin.findDevice(device.identity);
   const first = expectPresent('a device of this identity', await context.settled(find, Boolean));

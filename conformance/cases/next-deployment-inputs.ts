@@ -11,7 +11,7 @@ import { anySuccess, expectEach, observed } from '../target/expectations.ts';
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
-/** A device for which nothing waits, and whose artifact the server may not know. */
+/** Statuses of an accepted request; 404 is legal since the server may not know the artifact. */
 const taken = [...anySuccess, 404];
 const longQueryText = 'x'.repeat(5000);
 

@@ -217,7 +217,7 @@ const logAndStatus = defineScenario({
   ],
 });
 
-/** Sends both at once; both must be accepted, which other cases check. */
+/** Sends a log and a report concurrently, and requires that the target accepts both. */
 async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
   const path = { id: arranged.id };
   const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'at once' }];

@@ -89,7 +89,7 @@ interface StepOfCase extends Sent {
   readonly times: number;
 }
 
-/** Returns the steps, with repeated polls by users reduced to the last one, which shows the effect. */
+/** Returns the steps without polls by users, except the last of each, which shows the effect. */
 function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {

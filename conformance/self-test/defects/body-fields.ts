@@ -1,6 +1,6 @@
 /**
- * Defects in single fields of bodies, generated from the contract's field tables: the server refuses
- * or alters a legal value.
+ * Defects in single fields of bodies, generated from the contract's field tables: the server
+ * refuses or alters a legal value.
  */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';

@@ -313,7 +313,7 @@ function jsonBecomes(change: (body: unknown) => unknown): () => Mutation {
   );
 }
 
-/** Returns defects in one field of each type, the deepest that is present in every answer. */
+/** Returns a defect for each field kind, in the last field of the table that fits the kind. */
 function fieldDefects(id: OperationId): readonly Defect[] {
   const [name, to] = answered[id] ?? [];
   const resource = tables.find((each) => each.name === name);

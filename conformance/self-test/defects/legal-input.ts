@@ -102,7 +102,7 @@ function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
   return !isOfBodies.includes(id) || method !== 'GET';
 }
 
-/** The operations called in other forms; a token in another place is tested on fewer operations. */
+/** The operations that cases call in other forms. Tokens in other places are sent to fewer. */
 const calledInForms: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
 
 /** A defect for each form on each operation that can be called in the form. */
