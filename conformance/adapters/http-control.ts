@@ -1,6 +1,6 @@
 /**
- * Control of a testbed by its control listener, each case in its own tenant. An edition without
- * tenants is controlled as a whole, and only in ways that end with the case.
+ * Control of a testbed by its control listener, with a separate tenant for each case. An edition
+ * without tenants is controlled as a whole, but only in ways that can be undone after a case.
  */
 import * as v from 'valibot';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';

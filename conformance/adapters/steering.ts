@@ -1,4 +1,4 @@
-/** How a run controls its target: the target admin, the control capabilities, the API parts. */
+/** Sets up the control of a target: the target admin, the control capabilities, the API parts. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';

@@ -152,7 +152,7 @@ function rejectionsIn(found: readonly Entry[]): number {
   return found.filter((entry) => textAt(entry, 'action') === 'reject').length;
 }
 
-/** Returns a case that reads the list in pages of two, and passes the pages and the list to `judge`. */
+/** Returns a case that passes the list, and the walk through its pages of two, to `judge`. */
 function walkCase(
   facts: Pick<JudgingCase<string>, 'id' | 'title' | 'requirements'>,
   judge: (walk: Walk, context: TestContext) => Promise<void>,

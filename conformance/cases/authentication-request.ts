@@ -35,7 +35,7 @@ const shortRsaKey = [
   '',
 ].join('\n');
 
-/** The same key in other encodings. */
+/** Functions that encode a PEM key differently, by a description. */
 const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
   'Windows line ends': (pem) => pem.replaceAll('\n', '\r\n'),
   'no final line end': (pem) => pem.trimEnd(),

@@ -95,7 +95,7 @@ async function readPairs(device: SuiteDevice): Promise<Members> {
   return pairs;
 }
 
-/** Writes each pair in a request of its own and asserts that it is read back. */
+/** Writes each pair in a separate request, and asserts that the device reads it back. */
 async function expectKept(device: SuiteDevice, pairs: Readonly<Record<string, string>>) {
   for (const [name, value] of Object.entries(pairs)) {
     await write(device, { [name]: value });

@@ -26,7 +26,7 @@ const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no 
 /** A valid log. It has two messages, so that a mistake in the second one is tested. */
 export const goodLog = { messages: [entry, entry] };
 
-/** Each field of a log, in each kind of input. */
+/** The input table for each field of a log. */
 export const logInputs: InputTable = {
   'date-time-as-timestamp-is-taken': {
     title: 'A timestamp may have a fraction of a second and any offset from UTC.',

@@ -21,7 +21,7 @@ import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/c
 import type { Answer } from '../target/answer.ts';
 import { expectStatus, NotObservable, observed } from '../target/expectations.ts';
 
-/** Content sizes that differ by more than a tar block, so that the artifact files differ in size. */
+/** Content sizes that differ by more than a tar block, so that the file sizes differ too. */
 const TINY_BYTES = 10;
 const SMALL_BYTES = 4000;
 const LARGE_BYTES = 9000;

@@ -69,7 +69,7 @@ async function race(
   return answer;
 }
 
-/** Asserts that the state is one that the answer to the report allows. */
+/** Asserts that the final state is possible with the answer to the report: see `outcomes`. */
 async function expectOneMoment(
   context: TestContext,
   arranged: OfferedDeployment,

@@ -30,7 +30,7 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** Number of times that a map is read, to detect a server that returns a wrong map only sometimes. */
+/** Number of times that a map is read, to detect a server that sometimes returns a wrong map. */
 const READINGS = 3;
 
 const givenMap = {

@@ -4,12 +4,10 @@ import type { Answer } from '../target/answer.ts';
 import type { Capability } from './capabilities.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
-/**
- * What a device reports about itself: strings by name, among them artifact_name and device_type.
- */
+/** The pairs that a device reports about itself, including artifact_name and device_type. */
 type Provides = Readonly<Record<string, string>>;
 
-/** One of the three requests by which a device asks for its next deployment. */
+/** One of the three requests for a device's next deployment. */
 export interface AskingForm {
   readonly operation: Extract<
     OperationId,

@@ -8,8 +8,8 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 
 interface CapabilityRow {
   /**
-   * `means`: a way to act as a user. `part`: operations that a target has all of or none of.
-   * `behaviour`: what the contract requires and some servers are known to lack; not probed.
+   * `means`: a way to act as a user. `part`: operations of which a target has either all or none.
+   * `behaviour`: required behaviour that some servers are known to lack; it is not probed.
    * `control`: control over the target that only a testbed offers.
    */
   readonly kind: 'means' | 'part' | 'behaviour' | 'control';

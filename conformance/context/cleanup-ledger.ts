@@ -1,7 +1,7 @@
 /**
- * The cleanup ledger of a run: a file that lists what the run has created on the target, so that it
- * can be removed even when the run was killed. JSON lines, append-only; a line is on the disk
- * before its resource is created. It contains no secrets.
+ * The cleanup ledger of a run: a file that lists the resources which the run creates on the target,
+ * so that they can be removed even if the run is killed. The file has JSON lines and is only
+ * appended to. A line is on the disk before its resource is created. It contains no secrets.
  */
 
 import {
@@ -36,7 +36,7 @@ const resourceShape: v.GenericSchema<unknown, Resource> = v.variant('kind', [
 const run = v.string();
 const entry = v.pipe(v.number(), v.integer());
 
-/** The kinds of lines: a run begins; a resource is about to be created, has an id, is removed. */
+/** The kinds of lines: a run starts; a resource will be created, got its id, or was removed. */
 export const ledgerLine = v.union([
   v.object({
     run,
@@ -85,7 +85,7 @@ export interface LedgerEntry {
   removed(): void;
 }
 
-/** Where a run records what it creates. */
+/** The interface by which a run records the resources that it creates. */
 export interface CleanupLedger {
   /**
    * Announces a resource; resolves once the announcement is safely on the disk.

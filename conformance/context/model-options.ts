@@ -10,7 +10,7 @@ export interface SequenceName {
   readonly seed: number;
   /** The shrink path from the seed's first sequence to this one. */
   readonly path: string;
-  /** Which of its steps were executed. */
+  /** The executed steps of the sequence, in fast-check's encoding. */
   readonly steps: string;
 }
 

@@ -4,7 +4,7 @@ import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import { type Made, nameOf, type Resource, type ResourceKind, removeResource } from './resource.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** Attempts to remove a resource whose connections are closed. */
+/** Maximum number of attempts to remove a resource when connections close. */
 const REMOVALS_MAX = 3;
 
 /** Removes one resource. Without an operator, it throws if the removal needs a user. */
@@ -12,7 +12,7 @@ export type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
 /** A resource that is about to be created. */
 export interface Owned {
-  /** Records the id that the target gave it. */
+  /** Records the id that the target gave the resource. */
   made(id: string): void;
 }
 

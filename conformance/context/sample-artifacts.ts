@@ -8,7 +8,7 @@ import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { makeEcdsaKey, sideBySide } from '../signing/ecdsa.ts';
 
-/** One committed file and what a server has to report about it. */
+/** One committed file, and the properties that a server must report about it. */
 export interface SampleArtifact {
   readonly fileName: string;
   readonly name: string;
@@ -101,7 +101,7 @@ export const sampleArtifacts = {
     },
     clears: ['rootfs-image.single-file.*'],
   },
-  /** No payload: it describes a factory device to a server. */
+  /** No payload; such an artifact describes the initial state of a device. */
   empty: {
     fileName: 'bootstrap.mender',
     name: 'conformance-bootstrap',
@@ -139,7 +139,7 @@ export async function sampleOfRun(
   const key = makeEcdsaKey(seededRandom(runId));
   const bytes = await renamedArtifact(await readSample(name), {
     rename,
-    // Artifact signatures have another encoding than device signatures.
+    // The artifact format requires 64 bytes of R and S, unlike the signatures of devices.
     sign: (manifest) => sideBySide(key.sign(manifest)).toString('base64'),
   });
   const described: SampleArtifact = JSON.parse(rename(JSON.stringify(sampleArtifacts[name])));

@@ -27,8 +27,8 @@ export class SharedArtifacts {
   readonly #ownership: Ownership;
 
   /**
-   * @param runId part of each artifact's name
-   * @param ledger where each upload is announced
+   * @param runId the id of the run, which is part of each artifact's name
+   * @param ledger the ledger to which each upload is announced
    */
   constructor(runId: string, ledger: CleanupLedger = noLedger) {
     this.#runId = runId;

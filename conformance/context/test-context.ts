@@ -34,7 +34,7 @@ export interface ContextParts {
   readonly session: Session;
   readonly admin: TargetAdmin | undefined;
   readonly control: Control | undefined;
-  /** The operations that the target has; some plans and editions lack some. */
+  /** The operations that the target has, which depend on its plan and edition. */
   readonly operations: ReadonlySet<OperationId>;
   /** The `tenant_token` of devices in the tenant of this context. */
   readonly tenantToken?: string | undefined;
@@ -42,7 +42,7 @@ export interface ContextParts {
   /** The ledger to which the case announces each resource before it creates it. */
   readonly ledger: CleanupLedger;
   readonly caseId: string;
-  /** Keys of one run; RSA keys are costly and shared, since the identity distinguishes devices. */
+  /** Returns a key; RSA keys are slow to create, so the devices of a run share one. */
   readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
   readonly names: VendorNames;
   readonly runId: string;

@@ -52,12 +52,12 @@ export class DeviceLife {
 export interface ExpectedDeployment {
   /** Index of the device in `Life.devices`, from 0. */
   readonly device: number;
-  /** `unsure` where the contract does not say if it is offered or may be reported on. */
+  /** `unsure`: the contract does not say if the deployment is offered or accepts reports. */
   offer: 'waiting' | 'offered' | 'unsure';
-  /** How it ended for the device, if it did. */
+  /** The end of the deployment for the device; absent while it has not ended. */
   over?: 'finished' | 'aborted';
   status?: ReportableStatus;
-  /** The request form that opened it. */
+  /** The request form by which the device was first offered the deployment. */
   openedBy?: string;
   /** Text of the newest log, and of an older one. */
   log?: string;

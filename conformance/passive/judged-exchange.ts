@@ -115,12 +115,12 @@ export class JudgedExchange {
     return isObject(this.json) ? this.json : undefined;
   }
 
-  /** The id that the caller gave the request. */
+  /** The request id in the header of the request; undefined if the caller sent none. */
   get requestId(): string | undefined {
     return this.header(this.requestIdHeader);
   }
 
-  /** The token that the request carried. */
+  /** The token in the Authorization header of the request. */
   get token(): string | undefined {
     return this.header('authorization')?.replace(/^Bearer /i, '');
   }

@@ -1,7 +1,7 @@
 /** Formats the judgement of a recording as text for a terminal. */
 import { type RecordingJudgement, reasons } from './recording.ts';
 
-/** Violated requirements that are shown in full; the JSON has all of them. */
+/** Maximum number of violated requirements in the text; the JSON output has all of them. */
 const SHOWN_MAX = 10;
 
 /** Returns a headline, the violated requirements, and the number of unjudged entries by reason. */

@@ -84,12 +84,12 @@ export function withReproScript(
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
 
-/** One step: a request, and how often it was sent in a row. */
+/** One step: a request with its answer, and the number of consecutive polls that it replaces. */
 interface StepOfCase extends Sent {
   readonly times: number;
 }
 
-/** Returns the steps without polls by users, except the last of each, which shows the effect. */
+/** Replaces repeated polls by a user with the last one, whose answer shows the effect. */
 function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {

@@ -41,7 +41,7 @@ export interface Exchange {
     readonly headers: Headers;
     readonly body?: string;
   };
-  /** Why there is no answer. */
+  /** The reason why there is no answer. */
   readonly failure?: string;
   readonly elapsedMs: number;
 }

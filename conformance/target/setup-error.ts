@@ -42,7 +42,7 @@ export class SilentTargetError extends SetupError {
   }
 }
 
-/** What answers at the base URL is not this API. */
+/** The server at the base URL does not implement this API. */
 export class WrongTargetError extends SetupError {
   readonly code = 'wrong-target';
 

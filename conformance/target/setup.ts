@@ -13,7 +13,7 @@ import {
 import type { Session } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** How the suite authenticates to the management API. */
+/** The credentials of the suite for the management API; `none` for a run without a user. */
 export type Credentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string }

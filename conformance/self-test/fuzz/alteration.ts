@@ -30,7 +30,7 @@ export interface Alteration {
   readonly change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer;
 }
 
-/** Which of several entries or members is altered. */
+/** The entry of a list or the member of a map that is altered, if there are several. */
 export type Pick = 'first' | 'last' | 'every';
 
 /** Changes the object that holds a member, by the member's name. */

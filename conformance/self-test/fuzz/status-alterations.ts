@@ -44,12 +44,12 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
   });
 }
 
-/** True for 404 in place of 204 at the next deployment, which is an open point of the contract. */
+/** Returns true for 404 instead of 204 at the next deployment, which is an open point. */
 function isOpen({ deploymentRole }: Operation, from: number, to: number): boolean {
   return deploymentRole === 'hands-out' && from === 204 && to === 404;
 }
 
-/** True for a list without elements; the status of such an answer is an open point. */
+/** Returns true for an empty list; the status of such an answer is an open point. */
 function isEmptyList(answer: ProxiedAnswer): boolean {
   const value = jsonOf(answer);
   return Array.isArray(value) && value.length === 0;
