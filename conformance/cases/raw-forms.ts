@@ -27,7 +27,7 @@ const declinesExpect = [417];
 /** A server may support newer HTTP versions only. RFC 9110, sections 15.5.22 and 15.6.6 */
 const declinesVersion = [426, 505];
 
-/** Returns a function that sends each request on a new connection and passes its answer to `judge`. */
+/** Returns a function that sends a request on a new connection; `judge` receives the answer. */
 function alone(
   context: TestContext,
   form: RawForm,

@@ -1,6 +1,6 @@
 /**
- * Runs random sequences of steps with fast-check, seeded by the case, and shrinks the first one that
- * misses a requirement to the shortest one that still does. Sequences and time are limited.
+ * Runs random sequences of steps with fast-check, seeded by the case, and shrinks the first one
+ * that misses a requirement to the shortest one that still does. Sequences and time are limited.
  */
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';

@@ -18,7 +18,7 @@ import { answerRules } from './rules/device-answers.ts';
 import { tokenRules } from './rules/tokens.ts';
 import { RunMemory } from './run-memory.ts';
 
-/** One request of a device and its answer, as a third party saw them. */
+/** One request of a device and its answer, as an observer recorded them. */
 export interface ObservedExchange {
   /** Index of the device among the watched devices. */
   readonly device: number;
@@ -36,7 +36,7 @@ export interface ObservedExchange {
    */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** The answer; absent when none came. */
+  /** The answer; absent if none arrived. */
   readonly answer?: ObservedAnswer | undefined;
 }
 

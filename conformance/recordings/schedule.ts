@@ -18,7 +18,7 @@ export interface ScheduleRow {
   readonly method: string;
   /** Path below the version prefix, with parameters in braces. */
   readonly path: string;
-  /** Further paths that carry a field. */
+  /** Further paths whose bodies have the field. */
   readonly alsoAt?: readonly string[];
   /** Family and version, as in `management v1`. */
   readonly versions: readonly string[];

@@ -8,9 +8,9 @@ import { maskedWord } from './shell.ts';
 interface CleanupRequest {
   /** The request, with marks in place of values that the script takes from answers. */
   readonly request: SentRequest;
-  /** The id of the operation that it calls. */
+  /** The id of the operation that the request calls. */
   readonly operation: string | undefined;
-  /** The file with its answer. */
+  /** The file in which the script stores the answer. */
   readonly file: string;
 }
 

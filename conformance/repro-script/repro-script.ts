@@ -27,7 +27,7 @@ import {
 } from './values.ts';
 import { alteredLines, variableLines } from './variables.ts';
 
-/** A script is part of every failure report; the first steps of a longer one are omitted. */
+/** Maximum length of a script, as failure reports contain it; the first steps are omitted. */
 const SCRIPT_MAX_CHARACTERS = 250_000;
 
 /** Hides the secrets of a run. */
@@ -44,7 +44,7 @@ interface Origin {
   /** Base URL of the target's API. */
   readonly baseUrl: string;
   readonly mask?: Masking | undefined;
-  /** Number of exchanges before the first that were not kept. */
+  /** Number of earlier exchanges that were not kept. */
   readonly dropped?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ interface Telling {
   readonly baseUrl: string;
   /** Hides the secrets; absent when they are already hidden. */
   readonly mask?: Masking | undefined;
-  /** True to add one also to a case that did not fail. */
+  /** True to add a script to cases that did not fail as well. */
   readonly always?: boolean | undefined;
 }
 

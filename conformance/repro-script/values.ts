@@ -29,7 +29,7 @@ export interface DeviceKey {
   readonly keyType: KeyType;
 }
 
-/** Shorter texts are not ids, and occur in too many places by chance. */
+/** Shorter texts are not treated as ids, since they occur in many places by chance. */
 const VALUE_MIN_CHARACTERS = 8;
 
 const member =
@@ -175,8 +175,9 @@ function kindOf(name: string): string {
 }
 
 /**
- * Returns the command that finds the member again. In a list others may precede it; it is found by
- * its distance from something that the case itself has sent, such as a serial number.
+ * Returns the command that finds the member in a new answer. In a list, other entries may precede
+ * the member, so the command uses its distance from a text that the case itself has sent, such as a
+ * serial number.
  */
 function takerOf(
   body: string,
@@ -206,7 +207,7 @@ function takerOf(
 /** Matches JSON that is a list or contains one. */
 const listed = /^\[|:\s*\[\s*\{/;
 
-/** Finds a sent word at its first occurrence in the answer, as near to the place as possible. */
+/** Finds the text nearest to the member that the case has sent and that occurs first there. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
   const words = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
     word,

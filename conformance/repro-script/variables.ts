@@ -15,7 +15,7 @@ interface Script {
   /** The marks of values that the script takes from answers. */
   readonly own: ReadonlySet<string>;
   readonly baseUrl: string;
-  /** True when it has all steps, so that it takes every real secret from an answer. */
+  /** True if the script has all steps, so that answers contain every secret that it needs. */
   readonly isWhole: boolean;
 }
 

@@ -42,7 +42,7 @@ export interface LoneCase {
 export interface Comparison {
   readonly before: Origin;
   readonly after: Origin;
-  /** The regressions first, in the order of `changeKinds`. */
+  /** The changes in the order of `changeKinds`, so regressions come first. */
   readonly changes: readonly CaseChange[];
   readonly newCases: readonly LoneCase[];
   readonly vanishedCases: readonly LoneCase[];

@@ -51,7 +51,7 @@ export type StandingCounts = Readonly<Record<Standing, number>>;
 export interface Coverage {
   readonly rows: readonly CoverageRow[];
   readonly totals: StandingCounts;
-  /** Headings of the contract that have requirements, in its order. */
+  /** Counts for each heading of the contract that has requirements, in order. */
   readonly byHeading: Readonly<Record<string, StandingCounts>>;
   readonly byLevel: Readonly<Record<string, StandingCounts>>;
   readonly byPlan: Readonly<Record<string, StandingCounts>>;

@@ -91,7 +91,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** The recorded exchanges, unless the case passed or was skipped. */
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
-  /** Fail: the repro script, as bash; the name is that of schema `fleetbed-conformance/2`. */
+  /** Fail: the repro script, as bash. */
   readonly reproScript?: string;
   /** Number of resources that the case created, by kind; absent if there are none. */
   readonly made?: Made;
@@ -104,7 +104,7 @@ interface UndecidedMust {
   readonly id: string;
   /** The reason in one phrase: the verdict of a case that tests the MUST, or that none was run. */
   readonly because: string;
-  /** The reason code of that case; absent when none was run. */
+  /** The reason code of the case in `because`; absent if no case was run. */
   readonly code?: string;
 }
 

@@ -69,7 +69,7 @@ export interface RunOptions extends Progress, Omit<GivenOptions, 'requestTimeLim
 interface ContextOptions {
   /** Name of the random stream; the same name and seed give the same random choices. */
   readonly stream: string;
-  /** Ends every request of the case. */
+  /** Aborts every request of the case. */
   readonly signal: AbortSignal;
   readonly judge: CaseJudge;
 }

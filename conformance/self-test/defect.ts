@@ -22,7 +22,7 @@ export interface Message {
 export interface ProxiedRequest extends Message {
   /** The operation matched by method and path; undefined when the contract has no such request. */
   readonly operation: ProxiedOperation | undefined;
-  /** The operations at its path, with any method. */
+  /** The operations at the path of the request, with any method. */
   readonly operationsAtPath: readonly ProxiedOperation[];
   /** The path segments that fill the parameters of the operation, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -101,9 +101,9 @@ export interface Mutation {
 export interface Defect {
   /** Stable name, such as `status-report-after-abort-is-204`. */
   readonly id: string;
-  /** A full sentence: what the server does wrong. */
+  /** A full sentence that states the mistake of the server. */
   readonly title: string;
-  /** Every requirement that it violates; a failing case must name at least one of them. */
+  /** Every requirement that the defect violates; a failing case must name at least one. */
   readonly violates: readonly [RequirementId, ...RequirementId[]];
   /**
    * The operations whose exchanges it may change; `all` includes requests that match no operation.

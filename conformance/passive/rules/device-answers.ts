@@ -83,7 +83,7 @@ const configurationRules: readonly PassiveRule[] = [
   },
 ];
 
-/** Errors of every operation; configuration, monitor and inventory. */
+/** Rules on errors of every operation, and on configuration, monitor and inventory. */
 export const answerRules: readonly PassiveRule[] = [
   ...errorRules,
   ...bodiless.map((id) => invariantOn('no-body', [id], requirementOn(id, ['body']))),

@@ -1,5 +1,5 @@
 /**
- * Invariants on what an answer says about the request that it answers.
+ * Invariants that compare an answer with its request, such as ids and filters.
  * Spec: Endpoints; Device deployments v1; Device deployments v2; Device connect
  */
 import { createHash } from 'node:crypto';
