@@ -129,7 +129,10 @@ const rowShape = v.strictObject(
   {
     name: v.pipe(
       v.string('must be a string'),
-      v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by dashes'),
+      v.regex(
+        /^[a-z0-9]+(-[a-z0-9]+)*$/,
+        'must be lower-case letters and digits, joined by dashes',
+      ),
       v.maxCodePoints(64, 'must have at most 64 characters'),
     ),
     description: sentence,
