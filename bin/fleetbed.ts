@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line: runs the command, and turns what it returns or throws into an exit code.
+ * The entry point of the command line: runs the command, and converts its result or error to an
+ * exit code.
  */
 import { CommanderError } from 'commander';
 import { printableText } from '../fixtures/printable.ts';
@@ -9,7 +10,10 @@ import { CommandError, describeError } from './output/command-error.ts';
 import { exitCodes } from './output/exit-codes.ts';
 import { programFor } from './program.ts';
 
-/** Commander has already printed its own message; help and version are not errors. */
+/**
+ * Returns the exit code of an error, and prints its sentence. Commander has already printed its own
+ * message; help and version are not errors.
+ */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   const { exitCode, sentence } = describeError(error);
@@ -21,9 +25,9 @@ function exitCodeOf(error: unknown): number {
   return exitCode;
 }
 
-/** A reader that goes away, as `head` does, ends the run quietly. */
+/** Exits quietly when the reader of standard output goes away, as `head` does. */
 process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.outputClosed));
-/** Progress that nobody reads any more is no reason to end. */
+/** Ignores a closed standard error, because nobody reads the progress then. */
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));
 
@@ -34,5 +38,5 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }
-// Open handles of a command must not keep the process alive; its output is written first.
+// Exits after the output is written, even if the command left handles open.
 process.stdout.write('', () => process.exit());

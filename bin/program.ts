@@ -8,19 +8,19 @@ import { addExamples } from './options/examples.ts';
 import { requireSecrets } from './options/secret-option.ts';
 import { packageVersion } from './output/version.ts';
 
-/** The export of a command's file: adds its options and its action, which sets the exit code. */
+/** The export of a command's file: adds the options and the action, which sets the exit code. */
 type Configure = (command: Command) => void;
 
 interface CommandRow {
-  /** Heading in the help of the program. */
+  /** Heading of the command in the help of the program. */
   readonly group: string;
   readonly summary: string;
-  /** True for a command that the help leaves out, because only fleetbed itself runs it. */
+  /** True for a command that the help omits, because only fleetbed itself runs it. */
   readonly hidden?: true;
   readonly load: () => Promise<{ readonly configure: Configure }>;
 }
 
-/** Every command by its name. */
+/** The commands by name. */
 export const commands: Readonly<Record<string, CommandRow>> = {
   ...inGroup('Run:', {
     serve: {
@@ -131,7 +131,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   }),
 };
 
-/** The program; only the commands that the words name have their options. */
+/** Returns the program. Only the commands that `words` name are loaded with their options. */
 export async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('fleetbed')
     .description('A reference server, a fleet simulator and a conformance suite in one.')

@@ -1,4 +1,4 @@
-/** The conformance suite: judges any server of this API family from its wire. */
+/** The conformance suite: tests any server of this API family by its HTTP and websocket answers. */
 import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
 import type { AdminSource } from './adapters/admin-source.ts';
@@ -43,40 +43,40 @@ export { SetupError } from './target/setup-error.ts';
 
 const suite = { name: 'fleetbed conformance', version: '1' };
 
-/** One run as it is asked for. */
+/** The options of one run. */
 export interface ConformanceOptions extends GivenOptions, Progress, SteeringOptions {
-  /** Where the server answers, such as `http://127.0.0.1:8080`. */
+  /** The base URL of the server, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
-  /** What devices say in `tenant_token`, where the user is not one of the server's default tenant. */
+  /** The `tenant_token` of the suite's devices; needed unless the user is in the default tenant. */
   readonly tenantToken?: string;
-  /** Beginnings of case ids; without any, every case is run. */
+  /** Prefixes of case ids; every case is run when the list is empty. */
   readonly selection?: readonly string[];
-  /** Exactly these cases; wins over `selection`. */
+  /** The ids of the cases to run; overrides `selection`. */
   readonly ids?: ReadonlySet<string>;
   readonly clock: Clock;
-  /** Decides the run's id, so that no two runs meet, and the seed when there is none. */
+  /** Generates the id of the run, which keeps runs apart, and the seed when `seed` is absent. */
   readonly random: Random;
-  /** Failures that are known and tolerated until a day. */
+  /** Known failures that are tolerated until a given day. */
   readonly waivers?: readonly Waiver[];
-  /** A file to which all that is made is announced, so that it can be removed after a kill too. */
+  /** Path of the cleanup ledger, which lists created resources for the clean-up of a killed run. */
   readonly ledgerFile?: string;
-  /** How hard the random cases try, or the one sequence that they repeat. */
+  /** The number of random sequences that the random cases try, or the one sequence to repeat. */
   readonly model?: ModelOptions;
   readonly tls?: { readonly caPem?: string };
-  /** False to run against whatever answers, as tests of the suite do. */
+  /** False skips the check that the server implements this API, as the suite's own tests need. */
   readonly preflight?: boolean;
 }
 
 const caseIds: ReadonlySet<string> = new Set(allCases.map(({ id }) => id));
 
-/** Every case of the suite, in the order of reports. */
+/** Returns every case of the suite, in the order of reports. */
 export function listCases(): readonly CaseListing[] {
   return allCases.map(asListed);
 }
 
 /**
- * Plays the selected cases, removes what they made, and gives the result. Throws a SetupError when
- * it could not even begin.
+ * Runs the selected cases, removes the resources that they created, and returns the result. Throws
+ * a SetupError when the run cannot start.
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceResult> {
   const { clock, random, requestTimeLimitMs, tls, signal } = options;
@@ -116,14 +116,14 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   }
 }
 
-/** A user that was given and cannot be used would leave most cases without a verdict. */
+/** Throws if the given user cannot be used, since most cases would then remain undecided. */
 function requireUsable(admin: AdminSource): void {
   if (admin.kind !== 'unusable') return;
   const wayOut = 'check the URL and the credentials, or run without credentials';
   throw new AdminUnusableError(admin.because, wayOut);
 }
 
-/** What is settled before the first case. */
+/** The facts about a run that are known before the first case. */
 interface Start {
   readonly runId: string;
   readonly seed: string;
@@ -168,7 +168,7 @@ async function playAll(
   };
 }
 
-/** What the verdicts come to under the waivers and the demands of the run. */
+/** Derives the outcome of a run from its verdicts, its waivers and its options. */
 function judgementOf(
   played: readonly CaseVerdict[],
   judgedEverywhere: readonly JudgedEverywhere[],
@@ -194,7 +194,7 @@ function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: Confor
   return applyWaivers(verdicts, waivers, { today, ids: caseIds });
 }
 
-/** Marks waived failures in the progress of a run, as reports do. */
+/** Returns progress callbacks that mark waived failures in the way that reports do. */
 function waiving(options: ConformanceOptions): Progress {
   const { onVerdict } = options;
   if (!onVerdict) return {};

@@ -1,4 +1,4 @@
-/** Starts the reference server: one protocol listener, one control listener, one store. */
+/** Starts the reference server: one API listener, one control listener, one store. */
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
@@ -35,7 +35,7 @@ import { variationTransform } from './variation/varied-answer.ts';
 import { Watchdog } from './watchdog.ts';
 import { TenantStates } from './world/tenant-states.ts';
 
-/** Settings, and time and chance as inputs; every one has a default. */
+/** The server's settings, with clock and random source as inputs; all have defaults. */
 export interface ServerOptions extends Partial<Settings> {
   readonly clock?: Clock;
   readonly random?: Random;
@@ -43,35 +43,40 @@ export interface ServerOptions extends Partial<Settings> {
   readonly startRun?: RunStarter;
 }
 
-/** A server that accepts on both listeners. */
+/** A server whose two listeners accept connections. */
 export interface RunningServer {
   readonly baseUrl: string;
-  /** Where artifact files are served under the dialect storage-host. */
+  /** URL of artifact files under the dialect storage-host. */
   readonly storageUrl?: string;
-  /** The TLS of the listeners; absent when they are plain. */
+  /** TLS facts of the listeners; absent when they are unencrypted. */
   readonly tls?: RunningTls;
   readonly controlUrl: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
-  /** A user's token for the management API. */
+  /** The admin's access token for the management API. */
   readonly adminToken: string;
-  /** The secret of the control listener; it does not expire. */
+  /** The token for the control listener; it does not expire. */
   readonly controlToken: string;
   readonly headerPrefix: string;
-  /** The planned faults of the first tenant. */
+  /** The fault plans of the first tenant. */
   readonly faults: FaultPlans;
   close(): Promise<void>;
 }
 
-/** @throws SettingError; StateError when the data folder cannot be used; or the system's error (such as EADDRINUSE) when a listener cannot open */
+/**
+ * Opens a server and starts its watchdog. Rejects with the system's error (such as EADDRINUSE) when
+ * a listener cannot open.
+ * @throws SettingError when a setting is invalid
+ * @throws StateError when the data folder cannot be used
+ */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { server, watchdog } = await openServer(options);
-  // An embedded server shares the event loop with a test, which may keep it as long as it likes.
+  // Not in `openServer`: an embedded server shares the event loop with a test, which may block it.
   watchdog.start();
   return server;
 }
 
-/** A server together with its parts, for code that embeds it. */
+/** A server with its internals, for code that embeds it. */
 export interface OpenServer {
   readonly server: RunningServer;
   readonly services: Services;
@@ -81,13 +86,16 @@ export interface OpenServer {
   readonly watchdog: Watchdog;
 }
 
-/** Opens everything in order: data folder, tenants, API, control. Throws as `startServer` does. */
+/**
+ * Opens data folder, tenants, API and control listener, in this order. Throws as `startServer`
+ * does.
+ */
 export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock = systemClock, random = systemRandom, startRun, ...given } = options;
   const settings = completeSettings(given);
   const { dataFolder } = settings;
   const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
-  /** What is open, the newest first. */
+  /** The open parts, newest first. */
   const open: { close(): unknown }[] = data ? [data] : [];
   try {
     const log = openLog(settings.logLevel);
@@ -117,7 +125,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     open.unshift(listeners);
     const { openInside, openInMemory, openInternalApi } = listeners;
     const states = new TenantStates(services, openInside);
-    // Where the disk is full, all that is there can be read.
+    // With a full disk the server still starts, because everything can be read.
     await states.markStart(services.tenants.first).catch(rethrowUnlessDiskError);
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
@@ -164,14 +172,14 @@ function openControl(controlled: Controlled) {
 interface Running extends Pick<OpenServer, 'services' | 'watchdog'> {
   readonly listeners: OpenListeners;
   readonly control: RunningControl;
-  /** Closed after all else, in this order. */
+  /** Closed after everything else, in this order. */
   readonly stores: readonly { close(): unknown }[];
 }
 
 function runningServer({ services, listeners, control, watchdog, stores }: Running) {
   const { baseUrl, storageUrl, tls } = listeners;
   const { settings, sockets, tenants } = services;
-  // A second call waits for the end that is underway.
+  // A second call waits for the close that is in progress.
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     watchdog.close();
@@ -192,21 +200,24 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
   };
 }
 
-/** Planned faults, and the configured variation. */
+/** Returns the transforms: fault plans, and the configured variation. */
 function transformsOf(services: Services): ResponseTransform[] {
   const { variationSeed: varySeed } = services.settings;
   const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
   return [new FaultTransform(services), ...varied];
 }
 
-/** The limits that all API connections share; warns if the system allows less than requested. */
+/**
+ * Creates the limits that all API connections share; logs when the system allows fewer than the
+ * settings.
+ */
 function openBudgets({ connectionLimits }: Settings, log: Log) {
   const { connectionsMax, underwayMaxBytes, unreadMaxBytes } =
     completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
   if (openFiles.max < connectionsMax) {
     const sentence = fewerConnections(openFiles.max, connectionsMax);
-    // The default was not requested explicitly, and is more than most systems allow.
+    // Logged at debug level for the default, which exceeds the limit of most systems.
     if (connectionLimits?.connectionsMax === undefined) log.debug(sentence);
     else log.info(sentence);
   }

@@ -1,4 +1,4 @@
-/** The server's settings: one table, from which type, defaults, checks, options and guide are generated. */
+/** The server's settings: a table that generates types, defaults, checks, options and guide. */
 
 import { charactersIn } from '../fixtures/characters.ts';
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
@@ -17,7 +17,7 @@ import { type TlsSettings, tlsSettingsFault } from './tls-settings.ts';
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Ten years; far beyond that a time cannot be written as a date any more. */
+/** Ten years; a time far beyond that cannot be formatted as a date. */
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;
 const PROVISIONING_DELAY_MAX_MS = 3_600_000;
 const DEVICE_LIMIT_MAX = 1_000_000;
@@ -136,7 +136,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     default: { value: 1000, shown: '1s' },
     problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
   },
-  /** Without it every response has its default form. */
+  /** Absent: every response has its default form. */
   variationSeed: {
     flag: '--variation-seed [seed]',
     help: 'vary responses within what the contract allows; without a seed: list all forms',
@@ -150,7 +150,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
 } as const satisfies UngroupedRows);
 
 const bounds = inGroup('Limits', {
-  /** Default limit of accepted devices per tenant; -1 for none. */
+  /** Default maximum of accepted devices per tenant; -1 for no limit. */
   deviceLimit: {
     flag: '--device-limit <count>',
     help: 'maximum number of accepted devices',
@@ -221,7 +221,7 @@ const records = inGroup('Journal and log', {
   },
 } as const satisfies UngroupedRows);
 
-/** Every setting that `fleetbed serve` has an option for, but for TLS, by its name. */
+/** Every setting with an option of `fleetbed serve`, by name; except TLS. */
 export const settingRows = {
   ...listening,
   ...users,
@@ -231,53 +231,67 @@ export const settingRows = {
   ...records,
 } as const;
 
-/** The number of requests in a window of time, per caller. */
+/** Maximum number of requests of one caller in a time window. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
 }
 
-/** The bounds of one listener; in real time, independent of tenant clocks. */
+/** Limits of one listener, measured in system time, independent of tenant clocks. */
 export interface ConnectionLimits {
-  /** From the connection, or the first byte of a later request, to the end of its headers. */
+  /**
+   * Maximum time from the connection, or the first byte of a later request, to the end of the
+   * headers.
+   */
   readonly headersMaxMs: number;
-  /** Maximum time in which a client sends nothing of a body, or reads nothing of an answer. */
+  /** Maximum time in which a client sends no byte of a body, or reads no byte of an answer. */
   readonly transferIdleMs: number;
-  /** Bytes per second that a client sends or reads at least, on average over that time. */
+  /**
+   * Minimum average rate at which a client sends or reads, in bytes per second over
+   * `transferIdleMs`.
+   */
   readonly transferRateMin: number;
-  /** How often a listener checks for requests and transfers that take too long. */
+  /** Interval at which a listener checks for slow requests and transfers. */
   readonly checkMs: number;
-  /** Maximum length of the request line and all headers together. */
+  /** Maximum total length of the request line and all headers. */
   readonly headersMaxBytes: number;
-  /** At the same time, of all listeners of the API; fewer with a low open file limit. */
+  /**
+   * Maximum number of open connections of all API listeners; lower if the open file limit is low.
+   */
   readonly connectionsMax: number;
-  /** How long a client may go on sending after an answer that did not wait for all of it. */
+  /** Maximum time for which a client may continue to send after an early answer. */
   readonly discardMaxMs: number;
-  /** How much of that is read and discarded before the connection is cut. */
+  /** Maximum number of bytes discarded in that time before the connection is cut. */
   readonly discardMaxBytes: number;
-  /** Maximum of incomplete bodies and messages, for all connections of the API together. */
+  /** Maximum total bytes of incomplete bodies and messages on all API connections. */
   readonly underwayMaxBytes: number;
-  /** Maximum of answers that wait for clients to read them, for all connections of the API together. */
+  /** Maximum total bytes of answers that clients have not read, on all API connections. */
   readonly unreadMaxBytes: number;
 }
 
-/** What a user of the server may choose. */
+/** The settings of a server. */
 export interface Settings extends ValuesOf<typeof settingRows> {
-  /** Encrypts the API's listeners; plain HTTP when absent. */
+  /** TLS settings of the API; unencrypted HTTP when absent. */
   readonly tls?: TlsSettings;
-  /** Towards slow clients, where it differs from the default one, as in a test of it. */
+  /** Limits on slow clients that differ from the defaults, for tests. */
   readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
-/** The settings where nothing is chosen. */
+/** The default settings. */
 export const defaultSettings: Settings = defaultsOf(settingRows);
 
-/** A setting that the server cannot start with; the message names it, its value and what is accepted. */
+/**
+ * The server cannot start with a setting; the message contains the setting, its value and what is
+ * accepted.
+ */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-/** Fills in defaults. @throws SettingError */
+/**
+ * Fills in defaults, and checks the settings.
+ * @throws SettingError when a setting is invalid
+ */
 export function completeSettings(given: Partial<Settings>): Settings {
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaultSettings, ...Object.fromEntries(known) };
@@ -287,7 +301,7 @@ export function completeSettings(given: Partial<Settings>): Settings {
   return settings;
 }
 
-/** Why these numbers are no limit; nothing when they are one. */
+/** Returns why a rate limit is invalid; undefined when it is valid. */
 export function rateLimitFault({ requests, windowSeconds }: RateLimit): string | undefined {
   if (!(Number.isInteger(requests) && requests >= 0 && requests <= RATE_REQUESTS_MAX)) {
     return `requests: must be a whole number from 0 to ${RATE_REQUESTS_MAX}, not ${requests}`;
@@ -310,14 +324,14 @@ const defaultConnectionLimits: ConnectionLimits = {
   unreadMaxBytes: 134_217_728,
 };
 
-/** The given limits, with the default in place of each absent one. */
+/** Returns the limits, with defaults for absent ones. */
 export function completeConnectionLimits(
   given: Partial<ConnectionLimits> | undefined,
 ): ConnectionLimits {
   return { ...defaultConnectionLimits, ...given };
 }
 
-/** The limits of a listener of a server with these settings. */
+/** Returns the limits of the listeners of a server with these settings. */
 export function connectionLimitsOf(settings: Settings): ConnectionLimits {
   const { transferIdleMs, transferRateMin, connectionLimits } = settings;
   return completeConnectionLimits({ transferIdleMs, transferRateMin, ...connectionLimits });

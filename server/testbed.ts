@@ -1,6 +1,6 @@
 /**
- * The server embedded in tests: `import { startTestbed } from 'fleetbed'`. What tests control is
- * called here without HTTP; devices and the admin use HTTP, as everywhere.
+ * The server embedded in tests: `import { startTestbed } from 'fleetbed'`. Tests control it by
+ * direct calls; devices and the admin use HTTP.
  */
 import { seededRandom } from '../fixtures/random.ts';
 import {
@@ -20,36 +20,39 @@ export type { TestbedTenant };
 
 /** The settings of the server, and the start state of its first tenant. */
 export interface TestbedOptions extends ServerOptions {
-  /** Makes ids, secrets and passwords repeatable; an alternative to `random`. */
+  /** Makes ids, secrets and passwords repeatable; takes precedence over `random`. */
   readonly seed?: string;
-  /** The start state of the first tenant; empty when absent. */
+  /** The start state of the first tenant; the tenant is empty when absent. */
   readonly world?: WorldSource;
 }
 
-/** The admin of a new tenant; e-mail and password are generated where they are not given. */
+/** The admin of a new tenant; absent fields are generated. */
 export interface NewTenantOptions {
   readonly adminEmail?: string;
   readonly adminPassword?: string;
 }
 
-/** Tenants besides the first one, for tests that run at the same time. */
+/** Creates and removes tenants besides the first one, for tests that run at the same time. */
 export interface TestbedTenants {
-  /** @throws Error when the server has no room for another tenant, or the name or e-mail is in use */
+  /**
+   * Creates a tenant.
+   * @throws Error when the server has its maximum of tenants, or the name or e-mail is in use
+   */
   create(name: string, options?: NewTenantOptions): Promise<TestbedTenant>;
-  /** Removes a tenant; its tokens and links are refused from now on. */
+  /** Removes a tenant; its tokens and links are refused from then on. */
   drop(tenant: Pick<TestbedTenant, 'id'>): Promise<void>;
 }
 
-/** A running server; its own members are those of its first tenant. */
+/** A running server; inherited members refer to its first tenant. */
 export interface Testbed extends TestbedTenant {
   readonly baseUrl: string;
   readonly controlUrl: string;
   readonly controlToken: string;
   readonly headerPrefix: string;
-  /** The test CA's certificate in PEM, where one was made. */
+  /** The test CA's certificate in PEM; absent without a test CA. */
   readonly caPem?: string;
   readonly tenants: TestbedTenants;
-  /** Puts the first tenant back to its start state, and removes every other one. */
+  /** Resets the first tenant to its start state, and removes all others. */
   reset(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -58,15 +61,16 @@ export interface Testbed extends TestbedTenant {
 const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
 
 /**
- * Starts a server on free loopback ports, silent by default; several may run in one
- * process. Throws as `startServer` does, and YamlProblem or WorldError when `world` cannot be.
+ * Starts a server on free loopback ports, silent by default. Several may run in one process. Throws
+ * as `startServer` does, and YamlProblem or WorldError when `world` cannot be loaded.
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { seed, world, ...settings } = options;
   const chance = seed === undefined ? {} : { random: seededRandom(seed) };
   const inside = await openServer({ ...defaults, ...settings, ...chance });
   const { server } = inside;
-  // The admin of an encrypted server would have to trust its test CA first.
+  // On an encrypted server the admin would first have to trust the test CA, so it uses an
+  // unencrypted port.
   const door = server.tls && (await inside.openInside());
   const close = async (): Promise<void> => {
     await door?.close();
@@ -149,7 +153,10 @@ async function createTenant(
   return testbedTenant(inside, tenant, { apiUrl, admin: signedIn });
 }
 
-/** A token without end, or a test that lets a week pass would lose its admin. */
+/**
+ * Issues a token that does not expire, so that a test which advances the clock by a week keeps its
+ * admin.
+ */
 function signIn({ services }: OpenServer, tenant: Tenant, userId: string): string {
   const wanted = { userId, kind: 'first', nowMs: tenant.clock.now() } as const;
   return issueUserToken(services, tenant, wanted);

@@ -1,8 +1,8 @@
-/** The TLS settings and their check; `listeners/tls/files.ts` reads the files. */
+/** The TLS settings and their validation; `listeners/tls/files.ts` reads the files. */
 import { isIP, isIPv6 } from 'node:net';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 
-/** Maximum number of names that a user may add. */
+/** Maximum number of names that a user may add to the certificate. */
 const certificateNamesMax = 100;
 
 const NAME_MAX_CHARACTERS = 253;
@@ -10,9 +10,12 @@ const hostName =
   /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const allDigits = /^[\d.]+$/;
 
-/** Every setting of TLS; each of them encrypts, with or without `--tls`. */
+/** The TLS settings. Each of them enables TLS, with or without `--tls`. */
 export const tlsRows = inGroup('TLS', {
-  /** Beside localhost, the loopback addresses and the address listened on; `*.example.com` too. */
+  /**
+   * Names in addition to localhost, the loopback addresses and the listening address; wildcards
+   * such as `*.example.com` are permitted.
+   */
   names: {
     flag: '--tls-name <name>',
     help: 'host name or address for the certificate; repeatable',
@@ -35,13 +38,13 @@ export const tlsRows = inGroup('TLS', {
     help: 'require client certificates from a CA in this PEM file',
     cli: { kind: 'text' },
   },
-  /** Made when it is absent, used again when it is there. */
+  /** PEM file of the test CA: created if missing, otherwise reused. */
   caKeepFile: {
     flag: '--tls-ca-keep <file>',
     help: 'keep the test CA and its private key in this PEM file across restarts',
     cli: { kind: 'text' },
   },
-  /** Of the server's own certificate; the test CA signs by RSA. */
+  /** Key type of the server's certificate; the test CA always signs with RSA. */
   keyType: {
     flag: '--tls-key-type <type>',
     help: 'key of the certificate by the test CA: rsa (default), or ec for P-256',
@@ -54,10 +57,13 @@ export const tlsRows = inGroup('TLS', {
   },
 } as const satisfies UngroupedRows);
 
-/** TLS of the protocol's listeners. Without a file the server makes a test CA and a certificate of it. */
+/**
+ * TLS settings of the API's listeners. Without certificate files, the server creates a test CA and
+ * a certificate.
+ */
 export type TlsSettings = ValuesOf<typeof tlsRows>;
 
-/** Returns a sentence about the first invalid setting; nothing when all are valid. */
+/** Returns a sentence about the first invalid setting; undefined when all are valid. */
 export function tlsSettingsFault(tls: TlsSettings): string | undefined {
   const { names = [], certFile, keyFile, caKeepFile, keyType, gallery = false } = tls;
   if ((certFile === undefined) !== (keyFile === undefined)) {
@@ -84,7 +90,7 @@ function alone(why: string): string {
 }
 
 /**
- * Returns a host name in lower case, or an IP address in canonical form; nothing for any other
+ * Returns a host name in lower case, or an IP address in canonical form; undefined for any other
  * text.
  */
 export function canonicalName(text: string): string | undefined {

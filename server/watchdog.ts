@@ -1,5 +1,5 @@
 /**
- * Reports work that blocked the event loop: what it was, how long, how often. Uses real time only,
+ * Reports work that blocked the event loop: the request, how long, and how often. Uses system time,
  * independent of tenant clocks.
  */
 import { systemClock, type Timer } from '../fixtures/clock.ts';
@@ -8,22 +8,25 @@ import type { Log } from './pipeline/log.ts';
 /** Work that blocked the event loop for longer than `STALL_MS`. */
 export interface Stalls {
   readonly count: number;
-  /** 0 while there was none. */
+  /** Duration of the longest stall in milliseconds; 0 if there was none. */
   readonly worstMs: number;
-  /** The operation and request of the worst; empty while there was none. */
+  /** Operation and request of the longest stall; empty if there was none. */
   readonly worstIn: string;
 }
 
-/** A request as the log names it. */
+/** The work that is named in the log. */
 interface Work {
   readonly operation: string | undefined;
   readonly requestId?: string;
 }
 
 const STALL_MS = 100;
-/** Interval of the checks for a blocked event loop. */
+/** Interval in milliseconds at which the watchdog checks for a blocked event loop. */
 const PERIOD_MS = 50;
-/** At most one line in that time; those in between are counted in the next. */
+/**
+ * Minimum interval between log lines in milliseconds; a line contains the number of stalls since
+ * the last.
+ */
 const LINE_EVERY_MS = 10_000;
 
 /** The watchdog of one server. */
@@ -45,12 +48,14 @@ export class Watchdog {
     return this.#stalls;
   }
 
-  /** Returns the start time of a piece of work, for `end`. */
+  /** Returns the start time of a piece of work, to be passed to `end`. */
   begin(): number {
     return systemClock.monotonicMs();
   }
 
-  /** Must be called when a piece of work returns to the event loop. */
+  /**
+   * Reports the work if it took too long. Must be called when the work returns to the event loop.
+   */
   end(begunMs: number, work: Work): void {
     this.#last = work;
     const nowMs = systemClock.monotonicMs();
@@ -59,7 +64,7 @@ export class Watchdog {
     this.#look(nowMs);
   }
 
-  /** Starts checking for blocking work outside of the reported pieces. */
+  /** Starts to check for stalls outside the work passed to `end`. */
   start(): void {
     this.#timer = systemClock.every(PERIOD_MS, () => {
       const nowMs = systemClock.monotonicMs();
@@ -68,7 +73,7 @@ export class Watchdog {
       if (lateMs > STALL_MS) this.#report(lateMs, `outside any request${last}`);
       this.#look(nowMs);
     });
-    // Only from here on, what the process did before is no part of its first period.
+    // Excludes the time before the start from the first period.
     this.#look(systemClock.monotonicMs());
   }
 
@@ -82,7 +87,8 @@ export class Watchdog {
   }
 
   #report(tookMs: number, where: string): void {
-    // A process that was stopped, or not scheduled by the system, did not work in that time.
+    // A process that was suspended or not scheduled used no CPU time, and did not block the event
+    // loop.
     const stoodMs = Math.round(this.#timer ? Math.min(tookMs, cpuMs() - this.#cpuMs) : tookMs);
     if (stoodMs <= STALL_MS) return;
     const { count, worstMs, worstIn } = this.#stalls;
@@ -108,7 +114,7 @@ function nameOf({ operation = 'a request without an operation', requestId }: Wor
   return requestId === undefined ? operation : `${operation} (request ${requestId})`;
 }
 
-/** Returns the CPU time of this process, all its threads together. */
+/** Returns the CPU time of all threads of this process, in milliseconds. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -20,7 +20,7 @@ Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the comm
 3 the server cannot be reached, or refuses the user.
 `;
 
-/** Adds the options of `fleetbed accept` and what it does. */
+/** Adds the options and the action of `fleetbed accept`. */
 export function configure(command: Command): void {
   addServerOptions(command)
     .argument('[device...]', 'ID, or a value of the identity such as the MAC address')
@@ -58,7 +58,8 @@ async function accept(names: readonly string[], options: AcceptOptions): Promise
 }
 
 /**
- * Accepts the newest pending key, else the newest one; false when the device was accepted before.
+ * Accepts the newest pending key of the device, or its newest key when none is pending. Returns
+ * false when the device was accepted before.
  */
 async function acceptOne(api: ManagementApi, device: Device): Promise<boolean> {
   const newestFirst = device.auth_sets.toSorted((one, other) => (one.ts < other.ts ? 1 : -1));

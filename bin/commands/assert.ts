@@ -26,7 +26,7 @@ Exit codes: 0 the steps happened; 1 they did not, and what the journal shows ins
 step is wrong; 3 the control listener cannot be reached, or refuses the token.
 `;
 
-/** Adds the options of `fleetbed assert` and what it does. */
+/** Adds the options and the action of `fleetbed assert`. */
 export function configure(command: Command): void {
   addControlOptions(command)
     .argument('<step...>', 'what must have happened, in this order', stepIn)

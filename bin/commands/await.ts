@@ -26,7 +26,7 @@ Exit codes: 0 the entries arrived; 1 they did not arrive in time; 2 a filter is 
 listener cannot be reached, or refuses the token; 130 Ctrl-C.
 `;
 
-/** Adds the options of `fleetbed await` and what it does. */
+/** Adds the options and the action of `fleetbed await`. */
 export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command))
     .option('--count <n>', 'number of entries to wait for', values.count(1, COUNT_MAX), 1)

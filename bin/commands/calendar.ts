@@ -54,7 +54,11 @@ const rows = inGroup('Options', {
 
 type CalendarPlan = Omit<ValuesOf<typeof rows>, 'json'>;
 
-/** A deprecated call or sent field fails a build; responses alone, or no call, decide nothing. */
+/**
+ * The exit code of a search in recorded traffic. A deprecated call or a deprecated field in a
+ * request fails the build; deprecated fields in responses only, or recordings without API calls,
+ * leave the result undecided.
+ */
 const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
   uses: exitCodes.failed,
   reads: exitCodes.undecided,
@@ -83,7 +87,7 @@ Exit codes with recordings, by outcome:
   3  a recording cannot be read
 `;
 
-/** Adds the options of `fleetbed calendar` and what it does. */
+/** Adds the options and the action of `fleetbed calendar`. */
 export function configure(command: Command): void {
   addOptionRows(command.argument('[recording...]', 'HAR files or journals to search'), rows)
     .addHelpText('after', help)
@@ -148,7 +152,10 @@ function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number)
   return format === 'json' ? `${JSON.stringify(schedule)}\n` : `${scheduleText(schedule)}\n`;
 }
 
-/** Of a recording the text contains only names on the schedule, so it needs no escaping. */
+/**
+ * Prints the text, or writes it to the file of `--out`. The text needs no escaping: of a recording
+ * it contains only names from the schedule.
+ */
 async function deliver(text: string, { out }: CalendarPlan): Promise<void> {
   if (out === undefined) process.stdout.write(text);
   else await writeWhole(out, text);

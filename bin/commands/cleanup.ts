@@ -1,5 +1,6 @@
 /**
- * `fleetbed cleanup`: removes what runs of `simulate` and `conform` left, as their ledgers list it.
+ * `fleetbed cleanup`: removes the resources that runs of `simulate` and `conform` left on a server,
+ * as listed in their ledgers.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -16,12 +17,12 @@ import {
   type FleetCleanupOptions,
 } from './simulate/cleanup.ts';
 
-/** The first line of a ledger is far shorter. */
+/** Bytes read from the start of a ledger to find its kind; the first line is far shorter. */
 const HEAD_BYTES = 4096;
 
 type Options = RunCleanupOptions & FleetCleanupOptions;
 
-/** Adds the options of `fleetbed cleanup` and what it does. */
+/** Adds the options and the action of `fleetbed cleanup`. */
 export function configure(command: Command): void {
   addExamples(
     command,
@@ -61,7 +62,10 @@ async function cleanUp(
   return worstExitCode(codes);
 }
 
-/** A folder is the state of a fleet; the first line of a file names the kind of ledger. */
+/**
+ * Returns true when the path names the ledger of a fleet: a folder, or a file whose first line has
+ * the kind of a fleet's ledger.
+ */
 function isOfFleet(place: string): boolean {
   try {
     if (statSync(place).isDirectory()) return true;

@@ -30,7 +30,7 @@ JSON is {now, mode: "base"|"shifted"|"scaled"|"frozen", offsetSeconds, rate}.
 Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no server.
 `;
 
-/** Adds the options of `fleetbed clock` and what it does. */
+/** Adds the options and the action of `fleetbed clock`. */
 export function configure(command: Command): void {
   addControlOptions(command)
     .argument('[change]', '+DURATION, a date or time, freeze, resume or reset', change)

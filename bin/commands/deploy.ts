@@ -1,4 +1,4 @@
-/** `fleetbed deploy`: uploads a file, and creates a deployment of it. */
+/** `fleetbed deploy`: uploads a file and creates a deployment of it. */
 
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
@@ -49,7 +49,7 @@ other content under this name; 2 the command line is wrong; 3 the file cannot be
 cannot be reached or refuses the user.
 `;
 
-/** Adds the options of `fleetbed deploy` and what it does. */
+/** Adds the options and the action of `fleetbed deploy`. */
 export function configure(command: Command): void {
   addServerOptions(command)
     .argument('<file>', '.mender artifact, or any other file', values.filled)
@@ -93,12 +93,12 @@ export function configure(command: Command): void {
   );
 }
 
-/** An artifact read from a file, or to be generated from a plain file. */
+/** An artifact that is read from a file, or that the server generates from a plain file. */
 interface Release {
   readonly name: string;
   /** Name of the update module of each payload. */
   readonly types: readonly (string | null)[];
-  /** SHA-256 of each file of the payload, in hex. */
+  /** SHA-256 digests of the payload files, in hex. */
   readonly checksums: readonly string[];
   /** Uploads the artifact, or has the server generate it. */
   upload(api: ManagementApi): Promise<unknown>;
@@ -127,7 +127,10 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-/** False when the server has it. @throws CommandError when it has something else of this name */
+/**
+ * Returns false when the server already has this artifact.
+ * @throws CommandError when the server has an artifact of this name with other content
+ */
 async function isToUpload(api: ManagementApi, release: Release): Promise<boolean> {
   const { name } = release;
   const { body: known } = await api.call('list-all-artifacts', { query: { name } });
@@ -139,7 +142,10 @@ async function isToUpload(api: ManagementApi, release: Release): Promise<boolean
   );
 }
 
-/** Where a file goes on the device is content too: it is in a small file of the payload. */
+/**
+ * Compares the content of an artifact on the server with the release. The destination path is
+ * compared too, because it is stored in a small payload file.
+ */
 function hasContentOf({ updates = [] }: Artifact, { types, checksums }: Release): boolean {
   const sums = updates.flatMap(({ files = [] }) => files.map(({ checksum }) => checksum));
   const modules = updates.map((update) => update.type_info?.type ?? null);
@@ -234,7 +240,10 @@ function refuseUninstallable(file: string, payload: PlainPayload): void {
   throw new CommandError(sentence, exitCodes.usage);
 }
 
-/** A tar archive that begins with the entry `version`, or what calls itself an artifact. */
+/**
+ * Returns true for a file that ends in `.mender`, and for a tar archive that starts with the entry
+ * `version`.
+ */
 async function isArtifact(file: string): Promise<boolean> {
   if (file.endsWith('.mender')) return true;
   const handle = await open(file);

@@ -1,4 +1,4 @@
-/** `fleetbed devices`: the devices that a server knows. */
+/** `fleetbed devices`: lists the devices that a server knows. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
@@ -32,7 +32,7 @@ Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 the 
 reached, or refuses the user.
 `;
 
-/** Adds the options of `fleetbed devices` and what it does. */
+/** Adds the options and the action of `fleetbed devices`. */
 export function configure(command: Command): void {
   addServerOptions(command)
     .option(

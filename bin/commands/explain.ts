@@ -1,4 +1,7 @@
-/** `fleetbed explain`: why a request was refused or brought no update, and what would help. */
+/**
+ * `fleetbed explain`: explains why a request was refused or brought no update, and suggests a
+ * remedy.
+ */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
@@ -30,7 +33,7 @@ Exit codes:
   3  the control listener cannot be reached, or refuses the token
 `;
 
-/** Adds the options of `fleetbed explain` and what it does. */
+/** Adds the options and the action of `fleetbed explain`. */
 export function configure(command: Command): void {
   addControlOptions(command)
     .argument(

@@ -1,5 +1,5 @@
 /**
- * `fleetbed faults`: plans faults on a running server, lists which have fired, and removes them.
+ * `fleetbed faults`: plans faults on a running server, lists those that fired, and removes them.
  */
 import type { Command } from 'commander';
 import { counted } from '../../fixtures/counted.ts';
@@ -22,7 +22,7 @@ interface FaultsOptions extends ControlOptions {
   readonly json?: boolean;
 }
 
-/** Adds the commands of `fleetbed faults` and what they do. */
+/** Adds the subcommands of `fleetbed faults` with their actions. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed faults add plan.yaml', 'fleetbed faults check');
   on(command, 'list', 'list the rules: how often each matched, fired, and can still fire').action(
@@ -108,7 +108,7 @@ async function check(options: FaultsOptions): Promise<ExitCode> {
   return status === 200 ? exitCodes.pass : exitCodes.failed;
 }
 
-/** The parts of a request to `/faults` beside its method. */
+/** A request to `/faults`, without its method. */
 interface FaultsRequest {
   readonly below?: string;
   readonly id?: string;

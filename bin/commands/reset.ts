@@ -22,7 +22,7 @@ Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the comm
 3 no server.
 `;
 
-/** Adds the options of `fleetbed reset` and what it does. */
+/** Adds the options and the action of `fleetbed reset`. */
 export function configure(command: Command): void {
   addControlOptions(command)
     .option(
@@ -55,6 +55,6 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
 }
 
 interface Outcome {
-  /** `gone` for a device that the start state does not contain. */
+  /** `restored` to the start state; `gone` for a device that the start state does not contain. */
   readonly device?: 'restored' | 'gone';
 }

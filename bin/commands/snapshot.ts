@@ -16,7 +16,7 @@ interface SnapshotOptions extends ControlOptions {
 
 interface Snapshot {
   readonly name: string;
-  /** ISO 8601 in UTC, of the server's clock. */
+  /** Time by the server's clock: ISO 8601 in UTC. */
   readonly takenAt: string;
 }
 
@@ -29,7 +29,7 @@ const help = `
 A snapshot holds all devices, artifacts and deployments of a tenant, in the memory of the server.
 ${exits}`;
 
-/** Each command on one snapshot: its request, and the word for its result. */
+/** The subcommands on one snapshot, each with its request and the word for its result. */
 const named = {
   save: {
     summary: 'save the state under a name; replaces a snapshot of that name',
@@ -46,7 +46,7 @@ const named = {
   delete: { summary: 'delete a saved state', method: 'DELETE', below: '', done: 'deleted' },
 } as const;
 
-/** Adds the commands of `fleetbed snapshot` and what they do. */
+/** Adds the subcommands of `fleetbed snapshot` with their actions. */
 export function configure(command: Command): void {
   command.addHelpText('after', help);
   for (const [name, { summary, method, below, done }] of Object.entries(named)) {

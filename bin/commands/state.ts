@@ -1,4 +1,4 @@
-/** `fleetbed state`: exports a data folder to one plain SQLite file, and imports such a file. */
+/** `fleetbed state`: exports a data folder to a plain SQLite file, and imports such a file. */
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
 import { StateError } from '../../server/store/engine/state-error.ts';
@@ -37,7 +37,7 @@ interface ImportOptions {
   readonly json?: boolean;
 }
 
-/** Adds the commands of `fleetbed state` and what they do. */
+/** Adds the subcommands of `fleetbed state` with their actions. */
 export function configure(command: Command): void {
   command.addHelpText('after', help);
   addExamples(

@@ -1,6 +1,4 @@
-/**
- * `fleetbed world`: creates and checks files of start states, and loads them into a running server.
- */
+/** `fleetbed world`: creates and checks world files, and loads them into a running server. */
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { exampleWorld } from '../../server/world/example.ts';

@@ -1,7 +1,7 @@
 /**
- * Builds a clone whose packages are installed: the pages, the package's `dist/`, and in `build/` a
- * JavaScript file for each source, from which benchmarks and other tools run. Types are not checked
- * here but by `checkTypes`, so that a fresh clone runs within seconds.
+ * Builds a clone whose packages are installed: the pages, the package's `dist/`, and in `build/`
+ * one JavaScript file per source, which benchmarks and other tools run. `build` does not check
+ * types, so that a fresh clone runs within seconds; `checkTypes` does.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { bundle, placeDeclarations } from './bundle.mjs';
 import { buildPages, pageFolders } from './pages.mjs';
 
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
-/** Folders whose files, other than sources, are read by the built code at run time. */
+/** Folders with files other than sources that the built code reads at run time. */
 const assetFolders = ['fixtures/vectors', 'fixtures/worlds'];
 const builtCommand = 'dist/bin/fleetbed.js';
 
@@ -19,7 +19,7 @@ const isTest = (file) => file.endsWith('.test.ts');
 const isForPeople = (file) => /(\.py|README\.md)$/.test(file);
 const isSource = (file) => /\.tsx?$|tsconfig\.json$/.test(file);
 
-/** Every file below the folders of a clone, as paths from its root, in a fixed order. */
+/** Returns every file below the folders of a clone, as sorted paths from its root. */
 function filesBelow(root, folders) {
   return folders
     .filter((folder) => existsSync(join(root, folder)))
@@ -29,7 +29,10 @@ function filesBelow(root, folders) {
     .sort();
 }
 
-/** The files that a build depends on; with `tests`, those that the types depend on. */
+/**
+ * Returns the files that a build depends on; with `tests`, the files that the type check depends
+ * on.
+ */
 export function inputsOf(root, { tests }) {
   return filesBelow(root, sourceFolders).filter((file) => tests || !isTest(file));
 }
@@ -61,7 +64,7 @@ function copyInto(target, root, file) {
   copyFileSync(join(root, file), join(target, file));
 }
 
-/** Writes each source but tests and pages as JavaScript, with nothing but its types taken out. */
+/** Writes each source except tests and pages as JavaScript, without its types. */
 async function transpile(root, pages) {
   const { transform } = await import('rolldown/utils');
   const isPage = (file) => [...pages, 'fixtures/page'].some((page) => file.startsWith(`${page}/`));
@@ -80,13 +83,15 @@ async function transpile(root, pages) {
 }
 
 /**
- * Checks the types of all sources, tests and pages, and gives `dist/` the declarations of what it
- * exports. @param run starts a program; resolves with whether it succeeded, and with how it ended
+ * Checks the types of all sources, tests and pages, and copies the declarations of the package's
+ * exports to `dist/`.
+ * @param run runs a program; resolves with `done`, true for success, and with `how` it ended
  */
 export async function checkTypes(root, run) {
   const pages = pageFolders.filter((folder) => existsSync(join(root, folder)));
   const projects = [root, ...pages.map((folder) => join(root, folder))];
-  // Dependency checks and documentation need the API of `typescript`, which the native one lacks.
+  // The native compiler is used only here: dependency checks and documentation need the API of
+  // `typescript`.
   const compiler = new URL('bin/tsc', import.meta.resolve('typescript-native/package.json'));
   const { done, how } = await run(process.execPath, [fileURLToPath(compiler), '-b', ...projects]);
   if (done) placeDeclarations(root);

@@ -1,29 +1,37 @@
 /**
- * Bundles the sources into the package's `dist/`: a file for each way in, and chunks that are loaded
- * when they are first needed. It starts in half the time that hundreds of small files take.
+ * Bundles the sources into the package's `dist/`: one file per entry point, and chunks that are
+ * loaded when they are first needed. A bundle starts in half the time of several hundred small
+ * files.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** What is run or imported: its place in `dist/`, one folder deep as the chunks are, and its module. */
+/**
+ * Entry points: the path in `dist/` and the module. The path is one folder deep, like the paths of
+ * chunks.
+ */
 const entries = {
   'bin/fleetbed': 'bin/fleetbed.ts',
   'server/testbed': 'server/testbed.ts',
   'simulator/behaviour': 'simulator/behaviours/behaviour.ts',
 };
-/** The types of what is imported. */
+/** The declarations of the exported entry points. */
 const types = ['server/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
 
 /**
- * Packages that are needed now and then, have native parts or find files beside themselves. The
- * others would be read from many small files at every start.
+ * Packages that stay outside of the bundle, because they are rarely needed, have native parts or
+ * read files of their own folder. Bundling all others saves reading many small files at every
+ * start.
  */
 const external = [
   /^node:/,
   /^(libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js|re2js)(\/|$)/,
 ];
 
-/** A bundled module finds the files beside it where they were, not beside the chunk. */
+/**
+ * Keeps `import.meta.url` pointing to the original location of a module, so that it finds the files
+ * next to it.
+ */
 const ownPlace = (root) => ({
   name: 'own-place',
   transform(code, id) {
@@ -35,7 +43,10 @@ const ownPlace = (root) => ({
   },
 });
 
-/** Of the types of media only those that a file name or a charset leads to; the rest is asked by nobody. */
+/**
+ * Reduces the table of media types to those with a file name extension or a charset; the others are
+ * never looked up.
+ */
 const fewerMediaTypes = {
   name: 'fewer-media-types',
   transform(code, id) {
@@ -47,7 +58,10 @@ const fewerMediaTypes = {
   },
 };
 
-/** The SQL engine looks for its program beside itself: in the folder of the chunks, once bundled. */
+/**
+ * Copies the WebAssembly file of the SQL engine next to the chunks, where the bundled engine looks
+ * for it.
+ */
 const sqlEngine = {
   name: 'sql-engine',
   transform(_code, id) {
@@ -57,10 +71,10 @@ const sqlEngine = {
     return null;
   },
 };
-/** What the engine knows its folder by, which only CommonJS has. */
+/** Replaces `__dirname`, which only CommonJS has and by which the SQL engine finds its folder. */
 const define = { __dirname: 'import.meta.dirname' };
 
-/** Makes `dist/` anew. @param assets files that are read at run time: paths from `build/` */
+/** Rebuilds `dist/`. @param assets files that are read at run time, as paths from `build/` */
 export async function bundle(root, assets) {
   const { rolldown } = await import('rolldown');
   const dist = join(root, 'dist');
@@ -74,7 +88,7 @@ export async function bundle(root, assets) {
     platform: 'node',
     external,
     plugins: [ownPlace(root), fewerMediaTypes, sqlEngine],
-    // Replacements of packages in the bundle.
+    // Packages that are replaced in the bundle.
     resolve: { alias: { 'iconv-lite': join(root, 'bin/dev/text-decoders.ts') } },
     transform: { define },
   });
@@ -88,13 +102,16 @@ export async function bundle(root, assets) {
   for (const file of assets) place(join(root, 'build', file), join(dist, file));
 }
 
-/** Copies the declarations of what the package exports, and those that they lead to, into `dist/`. */
+/** Copies the declarations of the package's exports, and all that they import, into `dist/`. */
 export function placeDeclarations(root) {
   const from = join(root, 'build', 'types');
   for (const file of typesReached(from)) place(join(from, file), join(root, 'dist', file));
 }
 
-/** Data needs no layout, as only programs read it, and types need no spaces four by four. */
+/**
+ * Copies a file, and removes whitespace that nobody reads: the layout of JSON, and three of four
+ * spaces in the indentation of declarations.
+ */
 function place(from, to) {
   mkdirSync(dirname(to), { recursive: true });
   const read = () => readFileSync(from, 'utf8');
@@ -107,7 +124,7 @@ function place(from, to) {
   else copyFileSync(from, to);
 }
 
-/** The declarations to which the exported types lead. */
+/** Returns the declaration files that the exported ones import, directly or indirectly. */
 function typesReached(from) {
   const reached = new Set(types);
   for (const file of reached) {

@@ -1,7 +1,7 @@
 /**
- * Checks the imports of the folder it is started in against `.dependency-cruiser.mjs` there. Files
- * that the cruiser leaves out are an error too: with an unsupported compiler it reads no source, and
- * finds nothing wrong.
+ * Checks the imports of the current folder against its `.dependency-cruiser.mjs`. Source files that
+ * the cruiser skips are an error too: with an unsupported compiler it reads no source, and reports
+ * no violation.
  */
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, format and lint, unused code, directions of imports, words. Two checks run at a
- * time; each prints its lines once it has ended.
+ * `npm run check`: checks types, format and lint, unused code, import directions, and words. Two
+ * checks run at a time; each prints its output when it has ended.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const checks = [
   ['words', join(root, 'bin/dev/words.mjs')],
 ];
 
-/** Prints the output of a check in one piece. */
+/** Runs a check, and prints its output in one piece. */
 async function run([name, ...words]) {
   const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';

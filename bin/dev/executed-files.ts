@@ -1,7 +1,7 @@
 /**
- * `npm run executed-files`: sends one signed auth request to a running server that has answered
- * others before, and prints the source files in which it ran a function, in the order in which it
- * reached them. They are the files to read for the life of a request.
+ * `npm run executed-files`: sends a signed auth request to a running, warmed-up server, and prints
+ * the source files whose functions handled it, in the order of execution. These are the files to
+ * read for the life of a request.
  */
 import { once } from 'node:events';
 import type { Debugger } from 'node:inspector';
@@ -12,13 +12,13 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { startServer } from '../../server/server.ts';
 import { newDevice } from './bench/signed-in.ts';
 
-/** Until every cache is filled and everything that is loaded late is there. */
+/** Requests before the measured one, which fill the caches and load the lazy modules. */
 const WARM_UP_REQUESTS = 20;
 
-/** `build/` has a file for each source, under the same path. */
+/** `build/`, which has one file for each source, under the same path. */
 const buildRoot = new URL('../../', import.meta.url);
 
-/** Where the inspector's conditions note what was reached; nothing else runs in them. */
+/** The files reached so far. The conditions of the inspector's breakpoints add to this set. */
 const reached = new Set<string>();
 Object.assign(globalThis, { reachedFiles: reached });
 
@@ -50,7 +50,7 @@ for (const { scriptId, url, functions } of result) {
   const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId });
   for (const { functionName, ranges } of functions) {
     const [whole] = ranges;
-    // The function without a name that is the whole file runs when it is loaded.
+    // The unnamed function of a whole file runs when the file is loaded.
     const isFile = functionName === '' && whole?.startOffset === 0;
     if (!whole || whole.count === 0 || isFile) continue;
     await noteWhenReached(file, { scriptId, ...placeOf(scriptSource, whole.startOffset) });
@@ -62,21 +62,24 @@ socket.destroy();
 await server.close();
 for (const [at, file] of [...reached].entries()) process.stdout.write(`${at + 1}. ${file}\n`);
 
-/** The source of a file of the server; undefined for this script, Node and the packages. */
+/** Returns the source of a server file; undefined for this script, Node and packages. */
 function sourceOf(url: string): string | undefined {
   if (!url.startsWith(buildRoot.href) || url === import.meta.url) return undefined;
   const file = fileURLToPath(url).slice(fileURLToPath(buildRoot).length);
   return /^(server|fixtures)\//.test(file) ? file.replace(/\.js$/, '.ts') : undefined;
 }
 
-/** The inspector counts lines and columns from 0. */
+/** Returns the location for the inspector, which counts lines and columns from 0. */
 function placeOf(text: string, offset: number) {
   const before = text.slice(0, offset);
   const lineNumber = before.split('\n').length - 1;
   return { lineNumber, columnNumber: offset - (before.lastIndexOf('\n') + 1) };
 }
 
-/** Notes the file where the function begins; a condition that is false does not stop there. */
+/**
+ * Sets a breakpoint at the function whose condition adds the file. The condition is false, so
+ * execution does not stop.
+ */
 async function noteWhenReached(file: string, start: Debugger.Location): Promise<void> {
   const { locations } = await session.post('Debugger.getPossibleBreakpoints', {
     start,
@@ -97,7 +100,7 @@ function authRequest(): string {
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Sends it on the one connection; returns the whole answer, which is short. */
+/** Sends a request on the open connection, and returns the response, which fits into one chunk. */
 async function answerTo(text: string, on: Socket = socket): Promise<string> {
   on.write(text);
   const [piece] = await once(on, 'data');

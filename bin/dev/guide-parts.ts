@@ -1,4 +1,4 @@
-/** The generated parts of the guides: references of options, operations, behaviours. */
+/** The generated parts of the guides: references of options, operations and behaviours. */
 import { Command, type Option } from 'commander';
 import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
@@ -7,7 +7,7 @@ import { configure as configureConform } from '../commands/conform/conform.ts';
 import { configure as configureServe } from '../commands/serve/serve.ts';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
 
-/** The generated parts of each guide, by file and by the name of their place in it. */
+/** Generators of text by guide and by the name of the marker in it. */
 export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'conformance/guide.md': { options: () => optionReference(configureConform) },
   'server/guide.md': {
@@ -20,12 +20,12 @@ export const guideParts: Readonly<Record<string, Readonly<Record<string, () => s
   },
 };
 
-/** The generated pictures of the guides, by file. */
+/** Generators of the guides' pictures, by file. */
 export const guidePictures: Readonly<Record<string, () => string>> = {
   'conformance/self-test/kinds.svg': kindPicture,
 };
 
-/** A guide with its generated parts up to date. @throws Error when the place of one is missing */
+/** Returns the guide with its generated parts replaced. @throws Error when a marker is missing */
 export function guideWithParts(file: string, guide: string): string {
   return Object.entries(guideParts[file] ?? {}).reduce(
     (text, [name, part]) => replaced(text, name, part()),
@@ -33,7 +33,7 @@ export function guideWithParts(file: string, guide: string): string {
   );
 }
 
-/** Puts a text between `<!-- name -->` and the next `<!-- end -->`. */
+/** Replaces the text between `<!-- name -->` and the next `<!-- end -->`. */
 export function replaced(guide: string, name: string, text: string): string {
   const start = `<!-- ${name} -->`;
   const from = guide.indexOf(start);
@@ -83,7 +83,9 @@ function controlTable(): string {
   return table(['call', 'query', 'what it does'], rows);
 }
 
-/** As the formatter leaves it: columns padded to the widest cell. */
+/**
+ * Returns a Markdown table as the formatter would print it, with columns padded to the widest cell.
+ */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

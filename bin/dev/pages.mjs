@@ -1,11 +1,17 @@
-/** Builds the pages with Vite into `build/`, from where they are served or written into reports. */
+/**
+ * Builds the pages with Vite into `build/`. The server serves the console from there, and reports
+ * embed the other two.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Has an `index.html` of its own; what it loads gets a hashed name. */
+/** The console has its own `index.html`; the file names of its assets contain a hash. */
 const consoleFolder = 'server/console/page';
-/** Each becomes `report.js` and `report.css`, which are written into every report. */
+/**
+ * Each report page is built to one `report.js` and one `report.css`, which are embedded in every
+ * report.
+ */
 const reportFolders = ['conformance/report/page', 'simulator/report/page'];
 
 export const pageFolders = [consoleFolder, ...reportFolders];
@@ -18,7 +24,7 @@ const oneScriptOneStyle = {
   },
 };
 
-/** @param root the folder of the clone @param folders those of the pages to build */
+/** Builds pages. @param root the folder of the clone @param folders the folders of the pages */
 export async function buildPages(root, folders) {
   const { build } = await import('vite');
   for (const folder of folders) {
@@ -43,7 +49,7 @@ export async function buildPages(root, folders) {
   if (folders.includes(consoleFolder)) compressAssets(join(root, 'build', consoleFolder, 'assets'));
 }
 
-/** Every browser takes them so. */
+/** Replaces each asset by a gzip file, which every browser accepts. */
 function compressAssets(folder) {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);

@@ -1,9 +1,9 @@
 /**
- * Makes a clone ready to run: installs the packages of the lock file and builds. With `--types` it
- * checks the types too. For the tests it finds a browser (`--browser`), clients of the field
- * (`--field-clients`) and a Redis (`--redis`); with `--required-in-ci` it fails in CI where one is
- * missing. What is already done is skipped. Plain JavaScript without any package, because it runs
- * before there are packages.
+ * Sets a clone up: installs the packages of the lock file and builds. `--types` also checks the
+ * types. For tests, it provides a browser (`--browser`), the Debian clients (`--field-clients`) and
+ * a Redis (`--redis`); `--required-in-ci` makes it fail in CI when one of them is missing. Finished
+ * steps are skipped. It is plain JavaScript without dependencies, because it runs before packages
+ * are installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ import { build, checkTypes, inputsOf } from './build.mjs';
 
 const NODE_MIN = [20, 19];
 const APT_MAX_MS = 240_000;
-/** Interval between two lines about a long step. */
+/** Interval of progress lines during a long step. */
 const PROGRESS_MS = 15_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,12 +36,14 @@ const installStamp = at('node_modules', '.fleetbed-lock');
 const buildStamp = at('build', '.stamp');
 const typesStamp = at('build', 'types', '.stamp');
 const builtCommand = at('dist', 'bin', 'fleetbed.js');
-/** What the check of the types adds to `dist/`. */
+/** A declaration file that the type check writes to `dist/`. */
 const declarations = at('dist', 'server', 'testbed.d.ts');
 const commandLink = at('node_modules', '.bin', 'fleetbed');
-/** Debian's packages of clients of the field, unpacked: nothing on the machine is changed. */
+/**
+ * Folder of the unpacked Debian packages with device clients; nothing is installed on the machine.
+ */
 const fieldFolder = at('.fleetbed', 'field-clients');
-/** The package of each program. */
+/** The Debian package of each program. */
 const fieldPackages = {
   mender: 'mender-client',
   'mender-connect': 'mender-connect',
@@ -50,10 +52,13 @@ const fieldPackages = {
 };
 
 const redisFolder = at('.fleetbed', 'redis');
-/** The server's program is in the first; the second only starts it as a service. */
+/**
+ * `redis-tools` contains the program `redis-server`; the package `redis-server` only installs it as
+ * a service.
+ */
 const redisPackages = ['redis-tools', 'redis-server'];
 
-/** A failure with a way out; its message is all that is printed. */
+/** A failure with a remedy; only its message is printed. */
 class SetupError extends Error {}
 
 function say(text) {
@@ -71,8 +76,9 @@ function readStamp(path) {
 }
 
 /**
- * Runs a program with its output on standard error and a line about `what` now and then; says how
- * it ended. Without a time limit it takes as long as the machine needs.
+ * Runs a program with its output on standard error, and prints a progress line about `what`
+ * periodically. Resolves with `done` and `how` the program ended. There is no time limit without
+ * `timeoutMs`.
  */
 function run(program, words, { what, timeoutMs } = {}) {
   const startedMs = performance.now();
@@ -146,7 +152,7 @@ async function makeBuild() {
   writeFileSync(buildStamp, hash);
 }
 
-/** Building anew removes the declarations. */
+/** Checks both files, because a new build removes the declarations. */
 const areTypesChecked = () =>
   existsSync(declarations) && readStamp(typesStamp) === hashOf({ tests: true });
 
@@ -195,7 +201,7 @@ async function installBrowser() {
 
 const missingFieldPrograms = () => missingPrograms(Object.keys(fieldPackages), fieldFolder);
 
-/** Those that are neither unpacked nor among the machine's own. */
+/** Returns the programs that are neither unpacked nor installed on the machine. */
 function missingPrograms(programs, folder) {
   const folders = [join(folder, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
   return programs.filter((program) => !folders.some((each) => existsSync(join(each, program))));
@@ -236,8 +242,8 @@ function requireInCi(what) {
 }
 
 /**
- * Downloads the packages, and those they need that the machine does not have, and unpacks them.
- * They are not installed: that takes rights, and would start and enable services.
+ * Downloads the packages and their missing dependencies, and unpacks them. Installing them would
+ * need privileges, and would start services.
  */
 async function unpackPackages(packages, folder) {
   say(`unpacking Debian's ${packages.join(', ')} for the tests`);
@@ -285,7 +291,7 @@ function takeLock() {
   });
 }
 
-/** Waits until the run that holds the lock ends; clears away a lock whose run has died. */
+/** Waits until the run that holds the lock ends; removes the lock of a run that died. */
 function waitForLock() {
   return new Promise((resolve) => {
     const waiting = connect(lockPath);
@@ -297,7 +303,10 @@ function waitForLock() {
   });
 }
 
-/** Runs `work` alone; the lock is an open socket, so it cannot outlive its process. */
+/**
+ * Runs `work` while no other set-up of this clone runs. The lock is an open socket, so it cannot
+ * outlive its process.
+ */
 async function alone(work) {
   let lock = await takeLock();
   while (!lock) {

@@ -1,6 +1,7 @@
 /**
- * The part of `iconv-lite` that the reader of bodies uses, implemented with the platform's decoders.
- * It replaces that package in the bundle, whose tables of a hundred encodings slow down every start.
+ * The part of `iconv-lite` that the body parser uses, implemented with the platform's decoders. The
+ * bundle contains this module instead of the package, whose tables of a hundred encodings slow down
+ * every start.
  */
 
 interface Decoder {
@@ -8,7 +9,10 @@ interface Decoder {
   end(): string;
 }
 
-/** Decodes piece by piece. @throws Error with the message by which the reader knows the cause */
+/**
+ * Returns a decoder that accepts a text in pieces.
+ * @throws Error with the message by which the body parser recognizes an unknown encoding
+ */
 export function getDecoder(encoding: string): Decoder {
   const decoder = decoderOf(encoding);
   if (!decoder) throw new Error(`Encoding not recognized: '${encoding}'`);
@@ -23,7 +27,7 @@ export function encodingExists(encoding: string): boolean {
   return decoderOf(encoding) !== undefined;
 }
 
-/** Decodes a whole text; throws as `getDecoder` does. */
+/** Decodes a whole text. @throws Error like `getDecoder` */
 export function decode(bytes: Uint8Array, encoding: string): string {
   const { write, end } = getDecoder(encoding);
   return write(bytes) + end();

@@ -1,7 +1,7 @@
 /**
- * Words and phrases that the project does not use, and what it writes instead. `legal` lists the
- * beginnings of paths where a word has a meaning of its own. Ids of cases, requirements and defects
- * keep theirs, and "taken" is legal of a name, an address or a port.
+ * Words and phrases that the project does not use, each with its replacement. `legal` lists path
+ * prefixes where the word has a special meaning. IDs of cases, requirements and defects may contain
+ * the words, and "taken" is legal for a name, an address or a port.
  */
 export const unwanted = [
   {

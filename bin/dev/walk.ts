@@ -1,7 +1,7 @@
 /**
  * `npm run walk FILE`: calls every operation of the device API, the management API and the control
- * API in several ways, and writes each answer as a line, so that the files of two versions of the
- * sources show by `diff` what a change made different. Nothing is measured, nothing judged.
+ * API in several ways, and writes each response as a line. `diff` on the files of two versions
+ * shows how the behaviour changed. Nothing is measured or judged.
  */
 import { writeFileSync } from 'node:fs';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -24,7 +24,7 @@ import { signIn } from '../../server/testing/test-tenants.ts';
 
 type Names = Readonly<Record<string, string>>;
 
-/** Ways to call an operation wrongly; each is answered, whatever it is. */
+/** Wrong calls of an operation; every response is recorded. */
 const wrongCalls: readonly Call[] = [
   { json: [] },
   { json: { unknown: 1 } },
@@ -33,7 +33,7 @@ const wrongCalls: readonly Call[] = [
   { token: 'x.y.z' },
 ];
 
-/** Bodies of operations that name nothing in their paths. */
+/** Calls of operations that have no parameters in their paths. */
 const bodies: Readonly<Record<string, Call>> = {
   'create-user': { json: { email: 'walker@example.com' } },
   'create-user-v1': { json: { email: 'walker-1@example.com', password: 'long-password' } },
@@ -54,7 +54,7 @@ const bodies: Readonly<Record<string, Call>> = {
   'post-next-deployment-v2': { json: { device_provides: board } },
 };
 
-/** Calls of the control listener: what it shows first, then what changes something. */
+/** Calls of the control listener: first those that read, then those that change something. */
 const controlCalls: readonly (readonly [method: string, path: string, json?: unknown])[] = [
   ...['/ready', '/overview', '/devices', '/clock', '/faults', '/faults/schema', '/rate-limit'].map(
     (path) => ['GET', path] as const,
@@ -87,11 +87,11 @@ const controlCalls: readonly (readonly [method: string, path: string, json?: unk
   ['DELETE', '/journal'],
 ];
 
-/** Masks what another number of random values, or another port, would change. */
+/** Masks values that differ between runs: random values and ports. */
 class Mask {
   readonly #names = new Map<string, string>();
 
-  /** The text with a name for each secret, id and key, in the order of their first appearance. */
+  /** Replaces each secret, ID and key by a name, numbered in order of first appearance. */
   apply(text: string): string {
     return text
       .replace(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'KEY')
@@ -110,7 +110,7 @@ class Mask {
   }
 }
 
-/** Headers that differ from call to call. */
+/** Headers whose values differ between calls. */
 const varying = new Set(['content-length', 'date']);
 
 /** Records each answer as one line of JSON, with random values masked. */
@@ -128,7 +128,7 @@ class Walk {
   }
 }
 
-/** The names in the path of a device's operation: those of a deployment that it was offered. */
+/** Creates a deployment, polls as the device, and returns the path parameters of its operations. */
 async function offered(server: TestServer, device: AcceptedDevice): Promise<Names> {
   const id = await deploy(server, [device], { name: 'walk', update_control_map: {} });
   await nextRequests['POST v2'](server, device.token, board);
@@ -144,7 +144,7 @@ async function walkApi(opened: TestServer): Promise<void> {
   let round = 0;
   for (const row of rows) {
     round += 1;
-    // A call may have ended the one before.
+    // Signs in again, because an earlier call may have ended the session.
     const { text: adminToken } = await signIn(opened, opened.adminEmail, opened.adminPassword);
     const server = { ...opened, adminToken };
     const device = await acceptedDevice(server, `walker-${round}`);

@@ -1,13 +1,13 @@
 /**
  * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, in sources and
- * documents; part of `npm run check`. With `--sentences FILE` it writes every text of three words or
- * more in production code, and every document, into one file for proofreading.
+ * documents; part of `npm run check`. With `--sentences FILE` it collects every text of three words
+ * or more in production code, and every document, in one file for proofreading.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { unwanted } from './unwanted-words.mjs';
 
-/** Shorter texts are names, units and labels. */
+/** Least number of words in a collected text; shorter texts are names, units and labels. */
 const SENTENCE_WORDS = 3;
 
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

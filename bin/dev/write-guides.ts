@@ -4,7 +4,7 @@ import { runQuickStart, shownReport } from '../commands/simulate/quick-start.ts'
 import { guideParts, guidePictures, guideWithParts, replaced } from './guide-parts.ts';
 
 const PORTS = { port: 18_080, controlPort: 18_081 };
-/** Relative to the folder of the package. */
+/** Path of the guide, relative to the folder of the package. */
 const quickStartGuide = 'simulator/guide.md';
 for (const path of Object.keys(guideParts)) {
   writeFileSync(path, guideWithParts(path, readFileSync(path, 'utf8')));

@@ -1,4 +1,4 @@
-/** Examples below the help of a command. A test parses each of them. */
+/** Adds examples below the help of a command. A test parses each example. */
 import type { Command } from 'commander';
 
 /** Adds whole command lines below the help, under "Examples:". */

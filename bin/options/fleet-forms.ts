@@ -1,4 +1,4 @@
-/** The forms of a report on a run of a fleet. */
+/** The report formats of a fleet run. */
 import { fleetCsv } from '../../simulator/report/csv.ts';
 import { fleetHtml } from '../../simulator/report/html.ts';
 import { fleetJunit } from '../../simulator/report/junit.ts';
@@ -7,14 +7,15 @@ import { jsonFile, type ReportForm } from './reports.ts';
 
 interface FleetForm extends ReportForm<FleetResult> {
   /**
-   * The name in the help of `report render`; absent for the result itself, which that command
-   * reads.
+   * Name of the format in the help of `report render`; absent for the result itself, which is the
+   * input of that command.
    */
   readonly title?: string;
 }
 
 /**
- * The forms of `simulate --report`; all but the result itself are also options of `report render`.
+ * The formats of `simulate --report`; all except the result itself are also options of `report
+ * render`.
  */
 export const fleetForms: readonly FleetForm[] = [
   { form: 'json', render: jsonFile },

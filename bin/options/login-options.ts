@@ -1,4 +1,4 @@
-/** The user of a command at the management API: a login, or a user's token. */
+/** The options by which a command names its user of the management API: a login, or a token. */
 import { type Command, Option } from 'commander';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
@@ -10,16 +10,19 @@ export interface LoginOptions {
   readonly token?: string | undefined;
 }
 
-/** The user that the options name; undefined when they name none. */
+/** Returns the user that the options name; undefined when they name none. */
 export function userOf({ email, password, token }: LoginOptions) {
   if (token !== undefined) return { token };
   return password === undefined ? undefined : { email, password };
 }
 
-/** Both ways to name a user, for a sentence. */
+/** The options that name a user, as a part of a sentence. */
 export const loginWays = `--password (env: ${secretVariables.password}) or --token (env: ${secretVariables.userToken})`;
 
-/** Adds the options; a secret on the command line overrides both variables, a token a password. */
+/**
+ * Adds the options. A secret on the command line overrides both environment variables; a token
+ * overrides a password.
+ */
 export function addLoginOptions(command: Command): Command {
   const { password, userToken } = secretVariables;
   return command

@@ -1,6 +1,4 @@
-/**
- * Turns the rows of a table of options into a command's options, and their values into settings.
- */
+/** Converts a table of option rows to options of a command, and the parsed values to settings. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   defaultsOf,
@@ -12,7 +10,7 @@ import {
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
-/** Adds an option for each row, under the headings of the rows. */
+/** Adds an option for each row, under the help heading of the row. */
 export function addOptionRows(command: Command, rows: OptionRows): Command {
   for (const row of Object.values(rows)) addOptionRow(command, row, parserOf(row.cli));
   return command;
@@ -21,10 +19,10 @@ export function addOptionRows(command: Command, rows: OptionRows): Command {
 /** An option row of any kind of value. */
 type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
 
-/** Reads the text of an option; there is none for a switch or a plain text. */
+/** Parses the text of an option. Switches and plain texts have no parser. */
 export type Parser = (text: string, previous: never) => unknown;
 
-/** Adds the option of a row, and the one that switches it off where there is one. */
+/** Adds the option of a row, and its `--no-` option if the row has one. */
 export function addOptionRow(command: Command, row: ShownRow, parse: Parser | undefined): void {
   const { cli } = row;
   command.addOption(optionOf(row, parse).helpGroup(`${row.group}:`));
@@ -58,7 +56,7 @@ function optionOf(row: ShownRow, parse: Parser | undefined): Option {
   return option;
 }
 
-/** The parser of a kind of value that commands share. */
+/** Returns the parser for a kind of value that several commands share. */
 export function parserOf(cli: OptionValue): Parser | undefined {
   switch (cli.kind) {
     case 'count':
@@ -105,8 +103,8 @@ function reader(read: (text: string) => unknown, accepted: string): Parser {
 }
 
 /**
- * The settings of the values that commander gives, by the names of the rows: the given values, and
- * the defaults of the other rows.
+ * Converts the values parsed by commander to settings, with the names of the rows and the defaults
+ * of missing values.
  */
 export function settingsOfOptions<Rows extends OptionRows>(
   rows: Rows,
@@ -121,7 +119,7 @@ export function settingsOfOptions<Rows extends OptionRows>(
   return { ...defaultsOf(rows), ...Object.fromEntries(settings) };
 }
 
-/** The name by which commander stores the value of a flag. */
+/** Returns the name under which commander stores the value of a flag. */
 export function valueName(flag: string): string {
   return new Option(flag).attributeName();
 }

@@ -1,6 +1,7 @@
 /**
- * Parsers of option values. Each returns a typed value for a text of the command line, or throws an
- * error that says what is accepted; commander prefixes it with the option's name and the value.
+ * Parsers of option values. Each converts a text of the command line to a typed value, or throws an
+ * error that lists what is accepted; commander prefixes the message with the option's name and the
+ * value.
  */
 
 import { InvalidArgumentError } from 'commander';
@@ -15,10 +16,14 @@ const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
 
-/** Shares by name; only their proportions count. */
+/** Weights by name; only their proportions matter. */
 export type Weights = Readonly<Record<string, number>>;
 
-/** A duration such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a number without a unit is in seconds. @returns milliseconds */
+/**
+ * Parses a duration such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a number without a unit is in
+ * seconds.
+ * @returns milliseconds
+ */
 export function durationMs(text: string): number {
   const milliseconds = millisecondsOf(text);
   if (milliseconds !== undefined) return milliseconds;
@@ -27,21 +32,24 @@ export function durationMs(text: string): number {
   );
 }
 
-/** A duration above zero, in the form that durationMs accepts. @returns milliseconds */
+/** Parses a duration above zero, in the form that `durationMs` accepts. @returns milliseconds */
 export function positiveDurationMs(text: string): number {
   const milliseconds = durationMs(text);
   if (milliseconds > 0) return milliseconds;
   throw new InvalidArgumentError('Accepted: a duration above zero, such as 500ms or 10s.');
 }
 
-/** A lifetime that the API states in seconds. @returns whole seconds, at least 1 */
+/** Parses a lifetime that the API states in seconds. @returns whole seconds, at least 1 */
 export function lifetimeSeconds(text: string): number {
   const seconds = durationMs(text) / MS_PER_SECOND;
   if (Number.isInteger(seconds) && seconds >= 1) return seconds;
   throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
 }
 
-/** A date, or a time with an offset, in ISO 8601. @returns milliseconds since the Unix epoch */
+/**
+ * Parses a date, or a time with an offset, in ISO 8601.
+ * @returns milliseconds since the Unix epoch
+ */
 export function momentMs(text: string): number {
   const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (isTimestamp(moment)) return timestampMs(moment);
@@ -50,7 +58,7 @@ export function momentMs(text: string): number {
   );
 }
 
-/** A number of requests per time window, such as `100/60s`. */
+/** Parses a number of requests per time window, such as `100/60s`. */
 export function rateLimit(text: string): RateLimit {
   const [, requests, window = ''] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
   const limit = { requests: Number(requests), windowSeconds: durationMs(window) / 1000 };
@@ -61,7 +69,7 @@ export function rateLimit(text: string): RateLimit {
 }
 
 /**
- * A parser of rates per second, such as `20/s` or `0.5`.
+ * Returns a parser of rates per second, such as `20/s` or `0.5`.
  * @param max the largest accepted rate
  */
 export function perSecond(max: number): (text: string) => number {
@@ -73,14 +81,17 @@ export function perSecond(max: number): (text: string) => number {
   };
 }
 
-/** A share from 0 to 1, such as `0.25`. */
+/** Parses a share from 0 to 1, such as `0.25`. */
 export function share(text: string): number {
   const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 1) return value;
   throw new InvalidArgumentError('Accepted: a number from 0 to 1, such as 0.25.');
 }
 
-/** A parser of names from a list, separated by commas or given by repeating the option. */
+/**
+ * Returns a parser of names from a list. Several names are separated by commas, or given by
+ * repeating the option.
+ */
 export function someOf<const Name extends string>(
   names: readonly Name[],
 ): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
@@ -96,14 +107,14 @@ function wholeNumber(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** A TCP port; 0 lets the system choose. */
+/** Parses a TCP port; 0 lets the system choose. */
 export function port(text: string): number {
   const value = wholeNumber(text);
   if (value <= PORT_MAX) return value;
   throw new InvalidArgumentError(`Accepted: a whole number from 0 (any free port) to ${PORT_MAX}.`);
 }
 
-/** A parser of whole numbers from `min` to `max`, both included. */
+/** Returns a parser of whole numbers from `min` to `max`, both included. */
 export function count(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = wholeNumber(text);
@@ -113,8 +124,8 @@ export function count(min: number, max: number): (text: string) => number {
 }
 
 /**
- * A parser of shares such as `rsa=1,ecdsa=2` or `rsa`, which may also be given by repeating the option.
- * @param names the known names; without them any name is accepted, to be checked later
+ * Returns a parser of weights such as `rsa=1,ecdsa=2` or `rsa`; the option can be repeated.
+ * @param names the accepted names; without them any name is accepted, to be checked later
  */
 export function weights(
   names?: readonly string[],
@@ -137,7 +148,7 @@ function weight(share: string, names: readonly string[] | undefined): readonly [
   throw new InvalidArgumentError(`Accepted: name=weight,${known} ${weights}.`);
 }
 
-/** The vendor's part of header names, such as `X-SVC`. */
+/** Parses the vendor's prefix of header names, such as `X-SVC`. */
 export function headerPrefix(text: string): string {
   if (headerPrefixPattern.test(text)) return text;
   throw new InvalidArgumentError(
@@ -146,7 +157,8 @@ export function headerPrefix(text: string): string {
 }
 
 /**
- * The base URL of a server, such as `https://staging.example.com`; a slash at the end is removed.
+ * Parses the base URL of a server, such as `https://staging.example.com`, and removes a trailing
+ * slash.
  */
 export function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -157,29 +169,29 @@ export function baseUrl(text: string): string {
   );
 }
 
-/** An e-mail address that fits HTTP Basic: a text on both sides of @, and no colon. */
+/** Parses an email address that HTTP Basic can carry: a text on both sides of @, and no colon. */
 export function email(text: string): string {
   if (/^[^\s:@]+@[^\s:@]+$/.test(text)) return text;
   throw new InvalidArgumentError('Accepted: an e-mail address, such as admin@example.com.');
 }
 
-/** A text that is not empty. */
+/** Parses a text that is not empty. */
 export function filled(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('Accepted: a non-empty text.');
 }
 
-/** Texts that are not empty, one for each use of the option. */
+/** Parses a repeatable option whose texts are not empty. */
 export function listed(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, filled(text)];
 }
 
-/** Addresses in a list with commas. */
+/** Parses a comma-separated list of addresses. */
 export function addresses(text: string): readonly string[] {
   return text.split(',').map((address) => filled(address).trim());
 }
 
-/** A `redis:` or `rediss:` URL. */
+/** Parses a `redis:` or `rediss:` URL. */
 export function redisUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
@@ -189,13 +201,13 @@ export function redisUrl(text: string): string {
   );
 }
 
-/** A password that the server accepts. */
+/** Parses a password that is long enough for the server. */
 export function adminPassword(text: string): string {
   if (charactersIn(text) >= limits.passwordMinCharacters) return text;
   throw new InvalidArgumentError(`Accepted: at least ${limits.passwordMinCharacters} characters.`);
 }
 
-/** A parser of `FORM=FILE` with one of these forms, each at most once. */
+/** Returns a parser of `FORM=FILE` for these report formats; each format may appear once. */
 export function reportFiles(forms: readonly string[]) {
   return (text: string, previous: Readonly<Record<string, string>> = {}) => {
     const [, form = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
@@ -204,7 +216,7 @@ export function reportFiles(forms: readonly string[]) {
   };
 }
 
-/** A list such as `json=FILE, junit=FILE or html=FILE`. */
+/** Returns a list such as `json=FILE, junit=FILE or html=FILE`. */
 export function fileForms(forms: readonly string[], word: 'and' | 'or'): string {
   const files = forms.map((form) => `${form}=FILE`);
   return [files.slice(0, -1).join(', '), ...files.slice(-1)].join(` ${word} `);

@@ -1,19 +1,23 @@
-/** The command line that repeats a run: the one that was given, with its seed and without its secrets. */
+/**
+ * Builds the command line that repeats a run: the original one, with the seed and without secrets.
+ */
 import type { Command } from 'commander';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { SecretOption } from './secret-option.ts';
 
 interface Repeated {
-  /** Options that come behind the others, with their values. */
+  /** Options of the repetition with their values; they are appended to the others. */
   readonly own: readonly string[];
-  /** Flags that are left out, as `own` has them or a repetition has no use for them. */
+  /**
+   * Flags to leave out, because `own` contains them or because they are useless in a repetition.
+   */
   readonly replaced: readonly string[];
 }
 
 /**
- * Returns one line for a shell. What comes from the environment is an option in it, but for secrets,
- * whose variables a comment names.
- * @param words the arguments of the command as they were given
+ * Returns one line for a shell. Values from environment variables become options, except secrets,
+ * whose variables are named in a comment.
+ * @param words the arguments of the command as they were typed
  */
 export function repeatLine(
   words: readonly string[],

@@ -1,23 +1,26 @@
 /**
- * Report files: `--report FORM=FILE`, for each form in which a command can write its result. Option,
- * help and files are derived from the command's table of forms.
+ * Writes report files: `--report FORM=FILE`, for each format in which a command can write its
+ * result. Option, help and files are derived from the command's table of formats.
  */
 import { printableJson } from '../../fixtures/printable.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
 import { fileForms } from './option-values.ts';
 
-/** A form in which a run is written to a file. */
+/** A format in which the result of a run can be written to a file. */
 export interface ReportForm<Run> {
-  /** The name of the form in `--report FORM=FILE`. */
+  /** Name of the format in `--report FORM=FILE`. */
   readonly form: string;
-  /** Returns the content of the file; called only for requested forms. */
+  /** Returns the content of the file. It is called only for requested formats. */
   readonly render: (run: Run) => string;
 }
 
-/** Paths of files by form. */
+/** Paths of report files by format. */
 export type ReportFiles = Readonly<Record<string, string>>;
 
-/** The row of the option `--report`. @param help makes its help of the list of forms */
+/**
+ * Returns the row of the option `--report`.
+ * @param help returns the help text for the list of formats
+ */
 export function reportOption<Run>(
   forms: readonly ReportForm<Run>[],
   help: (list: string) => string,
@@ -30,7 +33,7 @@ export function reportOption<Run>(
   } as const;
 }
 
-/** Checks, before the run begins, that every report can be written. @throws CommandError */
+/** Checks before the run starts that every report can be written. @throws CommandError */
 export async function prepareReports(files: ReportFiles = {}): Promise<void> {
   for (const [form, path] of Object.entries(files)) {
     await requireWritable(`--report ${form}=FILE`, path);
@@ -49,7 +52,7 @@ export async function writeReports<Run>(
   }
 }
 
-/** A value as the text of a JSON file. */
+/** Returns a value as the content of a JSON file. */
 export function jsonFile(value: unknown): string {
   return `${printableJson(JSON.stringify(value, null, 2))}\n`;
 }

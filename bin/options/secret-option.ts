@@ -1,6 +1,6 @@
 /**
- * Options with a secret value. Every user of the machine can read a command line, and shells keep it
- * in their history, so each secret can be given in the environment instead.
+ * Options with a secret value. Every user of the machine can read command lines, and shells record
+ * them, so each secret can also be set in an environment variable.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as values from './option-values.ts';
@@ -12,14 +12,14 @@ export const secretVariables = {
   userToken: 'FLEETBED_TOKEN',
   controlToken: 'FLEETBED_CONTROL_TOKEN',
   tenantToken: 'FLEETBED_TENANT_TOKEN',
-  /** A URL with the password of the Redis. */
+  /** A Redis URL, which can contain a password. */
   redis: 'FLEETBED_REDIS',
   workerSecret: 'FLEETBED_WORKER_SECRET',
 } as const;
 
-/** An option with a secret value, which no refusal shows. */
+/** An option with a secret value. Error messages never show the value. */
 export class SecretOption extends Option {
-  /** The command does nothing without it. */
+  /** True when the command requires the option. */
   isNeeded = false;
 
   constructor(
@@ -36,25 +36,28 @@ export class SecretOption extends Option {
         return parse(text);
       } catch (error) {
         if (!(error instanceof InvalidArgumentError)) throw error;
-        // A wrong value in the environment matters only if the command line gives none.
+        // A wrong value in the environment matters only when the command line has no value.
         return new RefusedValue(`the value of option ${this.named} is invalid. ${error.message}`);
       }
     });
   }
 
-  /** Makes the option required; a refusal names both ways to give it. */
+  /** Makes the option required; the error for a missing value names the option and its variable. */
   needed(): this {
     this.isNeeded = true;
     return this;
   }
 
-  /** The option and its variable, for a sentence. */
+  /** The option and its variable, as a part of a sentence. */
   get named(): string {
     return `'${this.flags}' (env: ${this.envVar})`;
   }
 }
 
-/** Ends the command when a required option is given neither way, or a value is invalid. */
+/**
+ * Ends the command with an error when a required option is missing both as option and as variable,
+ * or when a value is invalid.
+ */
 export function requireSecrets(command: Command): void {
   for (const option of command.options) {
     if (!(option instanceof SecretOption)) continue;
@@ -74,7 +77,7 @@ class RefusedValue {
   }
 }
 
-/** Treats empty variables, as CI systems leave them, as unset. */
+/** Removes empty variables, which CI systems set for missing secrets. */
 export function dropEmptyVariables(environment: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith('FLEETBED_') && value === '') delete environment[name];

@@ -1,7 +1,7 @@
-/** Subcommands of commands that also have their own options and action. */
+/** Adds subcommands to commands that also have their own options and action. */
 import type { Command } from 'commander';
 
-/** A subcommand by name; its file is loaded when it is called. */
+/** Loaders of subcommands by name; a subcommand's file is loaded when it is called. */
 export type Subcommands = Readonly<
   Record<
     string,
@@ -12,7 +12,7 @@ export type Subcommands = Readonly<
   >
 >;
 
-/** Adds the subcommands; options after a name belong to the subcommand. */
+/** Adds the subcommands. Options after the name of a subcommand belong to that subcommand. */
 export function addSubcommands(command: Command, subcommands: Subcommands): void {
   command.helpCommand(false);
   for (const [name, { summary }] of Object.entries(subcommands)) {

@@ -1,11 +1,11 @@
-/** `--url`, which has one meaning in every command. */
+/** The option `--url`, which has the same meaning in every command. */
 import { type Command, Option } from 'commander';
 import * as values from './option-values.ts';
 
-/** The environment variable with the URL of the server. */
+/** The environment variable for the URL of the server. */
 const urlVariable = 'FLEETBED_URL';
 
-/** The option `--force` of a command that cleans up by a ledger. */
+/** Returns the option `--force` of commands that clean up by a ledger. */
 export function forceOption(): Option {
   return new Option(
     '--force',
@@ -13,7 +13,10 @@ export function forceOption(): Option {
   );
 }
 
-/** Why a clean-up that found nothing of a ledger on a server keeps the ledger. */
+/**
+ * Returns the sentence for a clean-up that found none of the ledger's resources on the server and
+ * therefore keeps the ledger.
+ */
 export function doubtSentence(baseUrl: string): string {
   return (
     `${baseUrl} has nothing of what the ledger lists, so the ledger is kept: ` +
@@ -23,16 +26,13 @@ export function doubtSentence(baseUrl: string): string {
 
 interface UrlOptionSettings {
   readonly description: string;
-  /** The value without option and variable. */
+  /** The default when neither the option nor the variable is set. */
   readonly defaultUrl?: string;
-  /**
-   * False where a file of an earlier run names the server, and the environment must not override
-   * it.
-   */
+  /** False when a file of an earlier run names the server: the environment must not override it. */
   readonly isInEnvironment?: boolean;
 }
 
-/** Adds the option; its value is `url`. */
+/** Adds the option `--url`. */
 export function addUrlOption(
   command: Command,
   { description, defaultUrl, isInEnvironment = true }: UrlOptionSettings,

@@ -1,6 +1,6 @@
 /**
- * Turns anything thrown into one sentence with a remedy, and an exit code. Only this file turns
- * errors into text for the command line.
+ * Converts any error to one sentence with a remedy, and to an exit code. Only this file produces
+ * the error text of the command line.
  */
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
@@ -25,14 +25,14 @@ const checkServer = 'check --url and that the server is running';
 const trust = 'give its certificate, or that of its authority, with --ca FILE';
 const otherPort = 'choose another port, or 0 for any free one';
 
-/** Sentences by the system's error code when a server cannot listen. */
+/** Sentences for a server that cannot listen, by the system's error code. */
 const notListening: Readonly<Record<string, (at: { port: number; address: string }) => string>> = {
   EADDRINUSE: ({ port }) => `port ${port} is in use; ${otherPort}`,
   EACCES: ({ port }) => `this user may not listen on port ${port}; ${otherPort}`,
   EADDRNOTAVAIL: ({ address }) => `${address} is not an address of this machine; check --host`,
 };
 
-/** Sentences by error code of the system and of TLS: the cause, and the way out. */
+/** Sentences with cause and remedy, by error codes of the system and of TLS. */
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: `nothing listens there; ${checkServer}`,
   ECONNRESET: `the connection was closed; ${checkServer}`,
@@ -58,8 +58,8 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * The sentence and the exit code for anything thrown.
- * @param place what the error is about, such as the base URL; begins the sentence
+ * Returns the sentence and the exit code for any thrown value.
+ * @param place the subject of the error, such as the base URL; the sentence starts with it
  */
 export function describeError(error: unknown, place?: string): ErrorDescription {
   const chain = causes(error);
@@ -67,9 +67,9 @@ export function describeError(error: unknown, place?: string): ErrorDescription 
   if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
   for (const cause of chain) {
     const listening = notListening[codeOf(cause)];
-    // A forbidden file has the same code as a forbidden port.
+    // A file without permission has the same error code as a privileged port.
     if (listening && ('port' in cause || Reflect.get(cause, 'syscall') === 'listen')) {
-      // Node leaves out the port when it is 0.
+      // Node omits the port when it is 0.
       const { port = 0, address = '' } = cause as { port?: number; address?: string };
       return { exitCode: exitCodes.setUp, sentence: listening({ port, address }) };
     }
@@ -83,9 +83,9 @@ export function describeError(error: unknown, place?: string): ErrorDescription 
 }
 
 /**
- * The error of a run that could not be set up: for a known code the sentence with the option that
- * helps, else the error's own message.
- * @param place what the error is about, such as the base URL
+ * Returns the error of a run that could not be set up: the sentence of a known error code with the
+ * option that helps, otherwise the message of the error.
+ * @param place the subject of the error, such as the base URL
  */
 export function setUpError(error: Error, place: string): CommandError {
   const { exitCode, sentence } = describeError(error, place);
@@ -97,7 +97,10 @@ export function setUpError(error: Error, place: string): CommandError {
 
 const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'];
 
-/** Names a proxy that other tools would use, because the same address works with them. */
+/**
+ * Returns a hint about proxy variables: other tools would reach the same address through the proxy,
+ * but fleetbed ignores it.
+ */
 function proxyHint(place: string): string {
   const host = URL.canParse(place) ? new URL(place).hostname : 'localhost';
   const name = proxyVariables.find((each) => process.env[each]);
@@ -105,7 +108,9 @@ function proxyHint(place: string): string {
   return ` (${name} is set, but fleetbed connects without a proxy)`;
 }
 
-/** The message "fetch failed" says nothing; the innermost cause does. */
+/**
+ * Returns a sentence with the innermost cause, because the message "fetch failed" explains nothing.
+ */
 function failedFetch(error: Error, place: string): string {
   const innermost = causes(error).at(-1) ?? error;
   return `${place}: the request failed (${innermost.message}); ${checkServer}`;
@@ -123,7 +128,10 @@ function causes(error: unknown): Error[] {
   return chain;
 }
 
-/** The code of an error; every error of an HTTP parser counts as `HPE`. A blocked port has a message alone. */
+/**
+ * Returns the code of an error. Every error of an HTTP parser has the code `HPE`; the error for a
+ * blocked port has no code, so its message is used.
+ */
 function codeOf(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   if (error.message === 'bad port') return error.message;

@@ -1,34 +1,42 @@
 /** The exit codes of all commands. */
 
-/** What an exit code of the command line means; the same in all commands. */
+/** The exit codes of the command line, with the same meaning in all commands. */
 export const exitCodes = {
-  /** Everything asked for was done and holds. */
+  /** The command did everything, and every check succeeded. */
   pass: 0,
-  /** What was checked does not hold: a case, a threshold, the reconciliation, or what recorded traffic uses. */
+  /**
+   * A check failed: a case, a threshold, the reconciliation, or deprecated usage in recorded
+   * traffic.
+   */
   failed: 1,
-  /** The command line itself is wrong. */
+  /** The command line is wrong. */
   usage: 2,
-  /** Unreachable, port busy, login refused, file unusable: the run could not be set up. */
+  /**
+   * The run could not be set up: server unreachable, port busy, login refused, or file unusable.
+   */
   setUp: 3,
-  /** Nothing was decided: too little was measured, or a verdict is open. */
+  /** The run is undecided: too little was measured, or a verdict is open. */
   undecided: 4,
-  /** The machine that made the load was its limit: the figures are not valid. */
+  /** The machine that generated the load was the bottleneck, so the figures are not valid. */
   limited: 5,
-  /** No device of the fleet was accepted: nothing but sign-ins was measured. */
+  /** No device of the fleet was accepted, so only sign-ins were measured. */
   notAccepted: 6,
-  /** A shard of the fleet was lost: part of it is unknown. */
+  /** A shard of the fleet was lost, so part of the result is missing. */
   incomplete: 7,
   /** An internal error. */
   internal: 70,
   /** Ctrl-C, or another signal that ends commands. */
   interrupted: 130,
-  /** Standard output was closed before the command had ended, as by `| head`: 128 and SIGPIPE. */
+  /**
+   * Standard output was closed before the command ended, as by `| head`: 128 plus the number of
+   * SIGPIPE.
+   */
   outputClosed: 141,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** All exit codes, the worst first. */
+/** All exit codes, worst first. */
 const order: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.outputClosed,
@@ -43,7 +51,7 @@ const order: readonly ExitCode[] = [
   exitCodes.pass,
 ];
 
-/** The exit code of a run whose parts have these exit codes: the worst of them. */
+/** Returns the worst of the exit codes. */
 export function worstExitCode(parts: readonly ExitCode[]): ExitCode {
   return order.find((code) => parts.includes(code)) ?? exitCodes.undecided;
 }

@@ -1,4 +1,4 @@
-/** Reads and writes the files of a command; each failure is one sentence. */
+/** Reads and writes the files of a command, and reports each failure as one sentence. */
 import { fchmodSync, fstatSync, open } from 'node:fs';
 import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -8,7 +8,9 @@ import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** Returns a descriptor, which both streams and synchronous writes accept. */
+/**
+ * Opens a file and resolves with its descriptor, which streams and synchronous writes both accept.
+ */
 const openFile = promisify(open);
 
 const reasons: Readonly<Record<string, string>> = {
@@ -22,7 +24,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a file named by an option.
+ * Returns the text of a file that an option names.
  * @throws CommandError when it cannot be read
  */
 export async function readNamedFile(option: string, path: string): Promise<string> {
@@ -34,7 +36,7 @@ export async function readNamedFile(option: string, path: string): Promise<strin
 }
 
 /**
- * Checks, before a run begins, that its result can be written to a file named by an option.
+ * Checks before a run starts that its result can be written to a file that an option names.
  * @throws CommandError
  */
 export async function requireWritable(option: string, path: string): Promise<void> {
@@ -48,14 +50,14 @@ export async function requireWritable(option: string, path: string): Promise<voi
   }
 }
 
-/** The output of a run may hold tokens, addresses and data of devices. */
+/** File mode of all output, which may contain tokens, addresses and data of devices. */
 const OWNER_ONLY = 0o600;
-/** For what is published anyway, such as the certificate of a test authority. */
+/** File mode of public output, such as the certificate of the test CA. */
 export const FOR_ALL = 0o644;
 
 /**
- * Writes a file by rename, so that it is never read half-written. Only its owner may read it, even
- * if it replaces a file with other permissions.
+ * Writes a file by renaming a complete draft, so that no reader sees a partial file. Only its owner
+ * may read it, even if it replaces a file with other permissions.
  * @param mode other permission bits
  * @throws CommandError
  */
@@ -76,16 +78,16 @@ export async function writeWhole(
 }
 
 /**
- * Opens an empty file for lines that are written one by one, readable by its owner only.
- * @param option the option that names it
- * @returns the file's descriptor
+ * Opens an empty file for writing single lines; only its owner may read it.
+ * @param option the option that names the file
+ * @returns the file descriptor
  * @throws CommandError
  */
 export async function openForLines(option: string, path: string): Promise<number> {
   await requireWritable(option, path);
   try {
     const file = await openFile(path, 'w', OWNER_ONLY);
-    // An existing file would keep its mode; a device or a pipe has none to change.
+    // An existing file would keep its mode. Devices and pipes have none to change.
     if (fstatSync(file).isFile()) fchmodSync(file, OWNER_ONLY);
     return file;
   } catch (error) {
@@ -94,8 +96,8 @@ export async function openForLines(option: string, path: string): Promise<number
 }
 
 /**
- * The error of a file that cannot be used.
- * @param what what failed with which file, such as `--ca cannot read x.pem`
+ * Returns the error for a file that cannot be used.
+ * @param what the failed action with the file, such as `--ca cannot read x.pem`
  */
 export function fileError(what: string, error: unknown): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -1,4 +1,4 @@
-/** The outcome of a fleet for the command line: its exit code, and its errors as sentences. */
+/** Converts the outcome of a fleet run to an exit code, and its errors to sentences. */
 
 import { ClusterError } from '../../simulator/cluster/cluster-error.ts';
 import { WorkerFailed } from '../../simulator/cluster/coordinator.ts';
@@ -28,12 +28,15 @@ const codeOf: Readonly<Record<Verdict, ExitCode>> = {
   interrupted: exitCodes.interrupted,
 };
 
-/** The exit code of a run: that of its verdict, the word in the first line of its report. */
+/** Returns the exit code for the verdict of a run, the first word of its report. */
 export function fleetExitCode(result: FleetResult): ExitCode {
   return codeOf[outcomeOf(result).verdict];
 }
 
-/** An expected error of a run as a sentence with a way out; any other error unchanged. */
+/**
+ * Converts an expected error of a run to a sentence with a remedy; returns any other error
+ * unchanged.
+ */
 export function fleetError(
   error: unknown,
   plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith' | 'tls'>,
@@ -71,19 +74,22 @@ function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>):
   return `${place} refused the login of ${user.email}; check --email and --password`;
 }
 
-/** The TLS alerts with which a server refuses the certificate of a client. */
+/** TLS alerts with which a server refuses the certificate of a client. */
 const refusedCertificate =
   /ALERT_(ACCESS_DENIED|BAD_CERTIFICATE|CERTIFICATE_|HANDSHAKE_FAILURE|UNKNOWN_CA)/;
-/** The errors of a client whose server refuses it without an alert. */
+/** Errors that a client sees when the server refuses its certificate without an alert. */
 const cuts: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** A sentence with a way out when a TLS server may have refused the client's certificate. */
+/**
+ * Returns a sentence with a remedy when a TLS server may have refused the client's certificate;
+ * undefined otherwise.
+ */
 function certificateProblem(
   { reason }: TransportError,
   { baseUrl, tls }: Pick<FleetPlan, 'baseUrl' | 'tls'>,
 ): string | undefined {
   const isRefused = refusedCertificate.test(reason);
-  // A clean-up may take its server from a ledger; the URL is then the name of that file.
+  // A clean-up may read its server from a ledger; `baseUrl` is then the name of that file.
   const mayBeTls = !baseUrl.startsWith('http:');
   if (!isRefused && !(mayBeTls && cuts.has(reason))) return undefined;
   const hasCertificate = tls?.certPem !== undefined;

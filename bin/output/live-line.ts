@@ -1,16 +1,16 @@
 /**
- * A line on a terminal that is updated in place, below all other output of the command, and removed
- * at the end. Without a terminal there is no such line.
+ * Shows a line on a terminal that is updated in place, below all other output of the command, and
+ * removed at the end. Without a terminal there is no such line.
  */
 import { printable } from '../../fixtures/printable.ts';
 import type { Output } from './output.ts';
 
-/** Moves to the first column and clears the line. */
+/** Control sequence that moves to the first column and clears the line. */
 const CLEAR = '\r\u001b[K';
-/** For a terminal that does not report its width. */
+/** Width of a terminal that does not report its width. */
 const COLUMNS_DEFAULT = 80;
 
-/** Output with a line that changes. */
+/** Output with a line that can be updated. */
 export interface LiveOutput extends Output {
   /** Replaces the text of the line. Absent without a terminal. */
   readonly live?: (text: string) => void;
@@ -24,8 +24,8 @@ interface LiveStream {
 }
 
 /**
- * Gives `run` an output with a live line, and removes the line however `run` ends, also when the
- * process ends in between.
+ * Calls `run` with an output that has a live line, and removes the line when `run` ends, fails, or
+ * the process exits.
  */
 export async function withLiveLine<T>(
   output: Output,
@@ -34,7 +34,7 @@ export async function withLiveLine<T>(
 ): Promise<T> {
   if (stream.isTTY !== true) return run(output);
   const { clear, ...live } = liveOutput(output, stream);
-  // Before all other listeners, which may print something.
+  // The line must be cleared before other listeners print something.
   process.prependListener('exit', clear);
   try {
     return await run(live);
@@ -51,7 +51,7 @@ function liveOutput(output: Output, stream: LiveStream) {
     shown = '';
   };
   const live = (text: string): void => {
-    // A character in the last column makes some terminals begin the next line.
+    // Two columns stay free: some terminals start a new line after a character in the last column.
     shown = printable(text, (stream.columns ?? COLUMNS_DEFAULT) - 2);
     stream.write(CLEAR + shown);
   };

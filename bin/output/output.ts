@@ -1,15 +1,15 @@
 /**
- * The output of a command. With `--json` standard output carries JSON only, and lines for people go
- * to standard error.
+ * The output of a command. With `--json`, standard output contains only JSON, and lines for people
+ * go to standard error.
  */
 import { printableJson, printableText } from '../../fixtures/printable.ts';
 
-/** The two streams of a command. */
+/** The output functions of a command. */
 export interface Output {
   readonly json: boolean;
-  /** Prints a value as one line of JSON without terminal control characters, in JSON mode only. */
+  /** Prints a value as one line of JSON without terminal control characters; only with `--json`. */
   data(value: unknown): void;
-  /** Prints a result for people. */
+  /** Prints a line of the result for people. */
   line(text: string): void;
   /** Prints a progress message, always on standard error. */
   progress(text: string): void;
@@ -20,7 +20,7 @@ export interface OutputStreams {
   readonly stderr: { write(text: string): unknown };
 }
 
-/** @param json true when standard output carries JSON only */
+/** Creates the output of a command. @param json true when standard output contains only JSON */
 export function createOutput(json: boolean, streams: OutputStreams = process): Output {
   const human = json ? streams.stderr : streams.stdout;
   return {

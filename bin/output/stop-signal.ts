@@ -1,8 +1,14 @@
-/** Ctrl-C and SIGTERM: the first signals end a run with its summary, the next one the process. */
+/**
+ * Handles Ctrl-C and SIGTERM: the first signal ends a run with its summary, a later one ends the
+ * process.
+ */
 import { setMaxListeners } from 'node:events';
 import { exitCodes } from './exit-codes.ts';
 
-/** Aborts at the first SIGINT or SIGTERM; a second one ends the process with 130. */
+/**
+ * Returns a signal that aborts at the first SIGINT or SIGTERM. A second one exits the process with
+ * code 130.
+ */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   abortInTurn([stop]);
@@ -10,8 +16,8 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * Like stopSignal, for a run that drains: a second signal aborts `forceStop`, a third ends the
- * process.
+ * Returns signals for a run that drains: the first SIGINT or SIGTERM aborts `signal`, the second
+ * aborts `forceStop`, the third exits the process.
  */
 export function stopSignals(): { readonly signal: AbortSignal; readonly forceStop: AbortSignal } {
   const [stop, forceStop] = [new AbortController(), new AbortController()];
@@ -20,7 +26,7 @@ export function stopSignals(): { readonly signal: AbortSignal; readonly forceSto
 }
 
 function abortInTurn(steps: readonly AbortController[]): void {
-  // Every running case listens; Node would report so many listeners as a leak.
+  // Every running case adds a listener; Node would report that many as a leak.
   for (const { signal } of steps) setMaxListeners(0, signal);
   const onSignal = (): void => {
     const next = steps.find(({ signal }) => !signal.aborted);
@@ -31,7 +37,7 @@ function abortInTurn(steps: readonly AbortController[]): void {
   process.on('SIGTERM', onSignal);
 }
 
-/** Resolves once the signal has aborted; immediately if it already has. */
+/** Resolves once the signal has aborted, or immediately if it already has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,7 +1,7 @@
-/** The version of this package, read from its manifest. */
+/** Reads the version of this package from its manifest. */
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The version in package.json, found from the sources as well as from the built folder. */
+/** Returns the version in `package.json`, found from the sources and from the built folder. */
 export function packageVersion(): string {
   const places = ['../../package.json', '../../../package.json'];
   const manifest = places.map((place) => new URL(place, import.meta.url)).find(existsSync);

@@ -1,4 +1,4 @@
-/** Calls to the control listener of a running server: its address, its token, its responses. */
+/** Calls the control listener of a running server. */
 
 import { type Command, Option } from 'commander';
 import type { ControlPath } from '../../fixtures/control/operations.ts';
@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { fillControl } from './found-server.ts';
 
 const SENTENCE_MAX_CHARACTERS = 2000;
-/** Limit of a response; a whole journal is far smaller. */
+/** Limit on the size of a response, far above that of a whole journal. */
 const ANSWER_MAX_BYTES = 256 * 1_048_576;
 
 /** The address of the control listener, its token, and the tenant. */
@@ -21,7 +21,7 @@ export interface ControlOptions {
   readonly tenant?: string;
 }
 
-/** An answer of the control listener. */
+/** A response of the control listener. */
 export interface ControlAnswer {
   readonly status: number;
   readonly body: Response;
@@ -34,9 +34,7 @@ type Filled<Path extends string> = Path extends `${infer Before}{${string}}${inf
 /** A path of the control API with its parameters filled in. */
 type ControlTarget = Filled<ControlPath>;
 
-/**
- * Adds the options; values that are not given come from the run file of the server on this machine.
- */
+/** Adds the options. Missing values come from the run file of the server on this machine. */
 export function addControlOptions(command: Command): Command {
   return command
     .optionsGroup('Server:')
@@ -62,14 +60,14 @@ export function addControlOptions(command: Command): Command {
 
 /** A request to the control listener. */
 interface AskOptions extends RequestInit {
-  /** Statuses that are not errors. */
+  /** Statuses that are not treated as errors. */
   readonly expected?: readonly number[];
-  /** A stream; its reader limits the size of each event. */
+  /** True for a stream without end; its reader limits the size of each event. */
   readonly isEndless?: boolean;
 }
 
 /**
- * Calls the control listener. A response beyond a size limit fails.
+ * Calls the control listener, and fails when the response exceeds a size limit.
  * @throws CommandError
  */
 export async function ask(
@@ -89,8 +87,8 @@ export async function ask(
 }
 
 /**
- * Calls the control listener for the tenant that the options name, with a JSON body if there is one.
- * A refusal because of the server's state (404, 409, 422) has exit code 1.
+ * Calls the control listener for the tenant of the options, optionally with a JSON body. A refusal
+ * because of the server's state (404, 409, 422) has exit code 1.
  * @throws CommandError
  */
 export async function askAs(
@@ -113,7 +111,7 @@ export async function askAs(
   throw new CommandError(await refusalOf(options.controlUrl, body), exitCodes.failed);
 }
 
-/** Counts the bytes after decompression. */
+/** Limits the response body to `ANSWER_MAX_BYTES`, counted after decompression. */
 function bounded(url: string, answer: Response): Response {
   if (answer.body === null) return answer;
   let bytes = 0;
@@ -132,7 +130,7 @@ function exitCodeOf(status: number): ExitCode {
   return status === 400 ? exitCodes.usage : exitCodes.setUp;
 }
 
-/** A refusal of the control listener as one sentence. */
+/** Returns one sentence about a refusal of the control listener. */
 export async function refusalOf(url: string, answer: Response): Promise<string> {
   if (answer.status === 401)
     return `${url} refuses the control token; check --control-token, or FLEETBED_CONTROL_TOKEN.`;

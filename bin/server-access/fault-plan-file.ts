@@ -1,4 +1,4 @@
-/** Reads fault plans from files, and words the warning for planned faults that never fired. */
+/** Reads fault plans from files, and formats the warning about planned faults that never fired. */
 
 import { counted } from '../../fixtures/counted.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
@@ -8,7 +8,7 @@ import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
 
-/** A line for each planned fault that never fired. */
+/** Returns a line for each planned fault that never fired. */
 export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
   return unfired.map(({ id, act, step, matched }) => {
     const place = step === undefined ? id : `${id}, step ${step}`;
@@ -17,9 +17,10 @@ export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
 }
 
 /**
- * The rules of a plan in a file.
- * @param option the option or command that names the file, for the message when it cannot be read
- * @throws CommandError with file, line and column of each fault
+ * Returns the rules of a fault plan file.
+ * @param option the option or command that names the file, for the error message when it cannot be
+ * read
+ * @throws CommandError with file, line and column of each mistake
  */
 export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {
   const read = readPlan(await readNamedFile(option, file));

@@ -1,6 +1,7 @@
 /**
- * Finds the server of a command: the one that options or environment name, else the one that runs on
- * this machine, by its run file. Given values take precedence; the run file supplies the others.
+ * Finds the server of a command: the server that options or environment name, otherwise the server
+ * that runs on this machine, by its run file. Given values take precedence; the run file supplies
+ * missing ones.
  */
 import type { Command } from 'commander';
 import { secretVariables } from '../options/secret-option.ts';
@@ -8,7 +9,7 @@ import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type RunFile, runningServers } from './run-file.ts';
 
-/** The source of a value from a run file, beside commander's own `cli`, `env` and `default`. */
+/** Source of values from a run file, in addition to commander's own `cli`, `env` and `default`. */
 const FOUND = 'run-file';
 
 /** The addresses at which `fleetbed serve` listens by default. */
@@ -23,7 +24,7 @@ export function fillControl(command: Command): void {
   if (url !== undefined && token !== undefined) return;
   const given = `--control-url and --control-token (env: ${secretVariables.controlToken})`;
   if (url === undefined && token !== undefined) {
-    // A token belongs to one server: use that one, or the default address.
+    // A token belongs to one server: select that server, or the default address if none has it.
     const owner = runningServers().find(({ controlToken }) => controlToken === token);
     command.setOptionValueWithSource(
       'controlUrl',
@@ -45,8 +46,9 @@ export function fillControl(command: Command): void {
 }
 
 /**
- * Fills in `url`, and the user of the run file as `foundAdmin`, unless a login or a token is given.
- * @param ways the options that name a user, for a sentence
+ * Fills in `url`, and the user of the run file as `foundAdmin` when neither password nor token is
+ * given.
+ * @param ways the options that name a user, as a part of a sentence
  * @throws CommandError when there is no server, or several
  */
 export function fillServer(command: Command, ways: string): void {
@@ -74,12 +76,14 @@ export function fillServer(command: Command, ways: string): void {
   if (!hasUser) command.setOptionValueWithSource('foundAdmin', run, FOUND);
 }
 
-/** Matches the exact URL only: another listener must not receive the token. */
+/**
+ * Returns the running server with exactly this URL; another listener must not receive the token.
+ */
 function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
   return runningServers().find((run) => new URL(run[kind]).href === new URL(url).href);
 }
 
-/** The only running server. @throws CommandError when there is none, or several */
+/** Returns the only running server. @throws CommandError when there is none, or several */
 function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
   const [run, ...others] = runningServers();
   if (run && others.length === 0) return run;

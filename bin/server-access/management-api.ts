@@ -1,4 +1,4 @@
-/** Calls the management API for a command, as the user that the options name. */
+/** Calls the management API for a command as the user of its options. */
 import { Agent, fetch } from 'undici';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
@@ -17,7 +17,7 @@ import { readNamedFile } from '../output/files.ts';
 import type { ServerOptions } from './server-options.ts';
 
 const SENTENCE_MAX_CHARACTERS = 1000;
-/** Pages of one list that are read at most: a hundred thousand items. */
+/** Limit on the pages read from one list, which is a hundred thousand items. */
 const PAGES_MAX = 200;
 
 /** A signed-in user. Every method throws CommandError, with exit code 1 when the server refuses. */
@@ -34,7 +34,7 @@ export class ManagementApi {
     this.#client = adminClient(options.url, token, by);
   }
 
-  /** Logs in if necessary; renews the token of a run file that has expired. */
+  /** Signs in if necessary, and renews an expired token from a run file. */
   static async open(options: ServerOptions): Promise<ManagementApi> {
     const { ca, token, email, password, foundAdmin } = options;
     const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
@@ -62,12 +62,12 @@ export class ManagementApi {
     }
   };
 
-  /** All devices, in the server's order. */
+  /** Returns all devices, in the server's order. */
   devices(): Promise<Device[]> {
     return this.pages((query) => this.call('list-devices', { query }));
   }
 
-  /** All items of a list. @param read asks for one page */
+  /** Returns all items of a list. @param read requests one page */
   async pages<Item>(
     read: (query: { page: number; per_page: number }) => Promise<{ readonly body: Item[] }>,
   ): Promise<Item[]> {
@@ -81,7 +81,9 @@ export class ManagementApi {
     return all;
   }
 
-  /** The clock of the server may have been moved beyond the token's expiry. */
+  /**
+   * Renews the token of a run file, because the server's clock may have been moved past its expiry.
+   */
   async #renewToken({ adminEmail: email, adminPassword: password }: FoundAdmin): Promise<void> {
     try {
       await this.#client.call('count-devices');
@@ -96,7 +98,10 @@ export class ManagementApi {
 
 type FoundAdmin = NonNullable<ServerOptions['foundAdmin']>;
 
-/** Trusts one more authority, and follows no redirect: a token is sent only to the named server. */
+/**
+ * Returns a `fetch` that trusts an additional CA and follows no redirect, so that the token goes
+ * only to the named server.
+ */
 function fetchWith({ url: place }: ServerOptions, caPem: string | undefined): Fetch {
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   return async (url, init) => {

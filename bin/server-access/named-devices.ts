@@ -1,4 +1,4 @@
-/** Finds devices as people name them: by ID, or by a value of the identity. */
+/** Finds devices by the names that users type: an ID, or a value of the identity. */
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { printable } from '../../fixtures/printable.ts';
@@ -9,8 +9,9 @@ const LISTED_MAX = 5;
 const NAME_MAX_CHARACTERS = 100;
 
 /**
- * The named devices, each once.
- * @throws CommandError when a name fits no device (the message lists the nearest) or several
+ * Returns the named devices without duplicates.
+ * @throws CommandError when a name matches no device (the message lists the nearest names) or
+ * several
  */
 export function namedDevices(devices: readonly Device[], names: readonly string[]): Device[] {
   return [...new Set(names.map((name) => namedDevice(devices, name)))];
@@ -43,7 +44,7 @@ function namedDevice(devices: readonly Device[], name: string): Device {
   );
 }
 
-/** The identity on one line, fit for a terminal. */
+/** Returns the identity on one line, safe for a terminal. */
 export function shownIdentity({ identity_data }: Device): string {
   const pairs = Object.entries(identity_data).map(([name, value]) => `${name}=${textOf(value)}`);
   return printable(pairs.join(' '), NAME_MAX_CHARACTERS);

@@ -1,4 +1,4 @@
-/** The ready message of a server, for people, scripts and the ready file. */
+/** The ready message of a server for people, scripts and the ready file. */
 import { rm } from 'node:fs/promises';
 import type { RunningServer } from '../../server/server.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
@@ -22,7 +22,7 @@ export interface ServerReady {
   readonly version: string;
 }
 
-/** The ready message of a server. */
+/** Returns the ready message of a server. */
 export function serverReady(server: RunningServer, tls?: TlsReady): ServerReady {
   const { baseUrl, controlUrl, adminEmail, adminPassword, adminToken, controlToken } = server;
   return {
@@ -39,14 +39,14 @@ export function serverReady(server: RunningServer, tls?: TlsReady): ServerReady 
   };
 }
 
-/** The address of the console, with the token that signs in. */
+/** Returns the address of the console, with the token that signs in. */
 export function consoleUrl(server: { controlUrl: string; controlToken: string }): string {
   return `${server.controlUrl}/#token=${encodeURIComponent(server.controlToken)}`;
 }
 
 /**
- * Checks that a ready file can be written, and removes an old one, which would describe a server
- * that is gone.
+ * Checks that the ready file can be written, and removes an old one, which would describe a server
+ * that no longer runs.
  * @throws CommandError
  */
 export async function prepareReadyFile(path: string | undefined): Promise<void> {
@@ -55,7 +55,7 @@ export async function prepareReadyFile(path: string | undefined): Promise<void> 
   await rm(path, { force: true });
 }
 
-/** Writes the ready file, if one is requested. @throws CommandError */
+/** Writes the ready file, if one was requested. @throws CommandError */
 export async function writeReadyFile(path: string | undefined, ready: object): Promise<void> {
   if (path === undefined) return;
   await writeWhole(path, `${JSON.stringify(ready)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Run files: each `fleetbed serve` or `demo` records its addresses and secrets in a private folder, so
- * that other commands of the same user find it. A file that other users could have written or read is
+ * Run files: each `fleetbed serve` or `demo` writes its addresses and secrets to a private folder,
+ * where other commands of the same user find them. A file that other users can read or write is
  * never used.
  */
 import {
@@ -25,16 +25,19 @@ import { writeWhole } from '../output/files.ts';
 import type { Output } from '../output/output.ts';
 import type { ServerReady } from './ready.ts';
 
-/** A running server, and how it is reached. */
+/** A running server with its addresses and secrets. */
 export interface RunFile
   extends Holder,
     Pick<
       ServerReady,
       'baseUrl' | 'controlUrl' | 'controlToken' | 'adminEmail' | 'adminPassword' | 'adminToken'
     > {
-  /** The test CA's certificate; absent without TLS, or with a given certificate. */
+  /**
+   * The test CA's certificate, PEM; absent without TLS, or when the server uses a given
+   * certificate.
+   */
   readonly caPem?: string;
-  /** ISO 8601 in UTC. */
+  /** Start of the server: ISO 8601 in UTC. */
   readonly startedAt: string;
 }
 
@@ -43,8 +46,8 @@ const FOLDER_MODE = 0o700;
 const RIGHTS_OF_OTHERS = 0o077;
 
 /**
- * Writes the run file of this process. If that fails, the server still runs.
- * @returns a function that removes the file; the end of the process removes it too
+ * Writes the run file of this process. A failure does not stop the server.
+ * @returns a function that removes the file; the exit of the process removes it too
  */
 export async function writeRunFile(ready: ServerReady, output: Output): Promise<() => void> {
   const folder = folders().find(makeFolder);
@@ -78,8 +81,8 @@ export async function writeRunFile(ready: ServerReady, output: Output): Promise<
 }
 
 /**
- * The running servers of this user on this machine, the oldest first. Removes the files of ended
- * ones.
+ * Returns the running servers of this user on this machine, oldest first, and removes the run files
+ * of ended ones.
  */
 export function runningServers(): readonly RunFile[] {
   const found = folders()
@@ -97,13 +100,13 @@ export function runningServers(): readonly RunFile[] {
 
 interface Folder {
   readonly path: string;
-  /** Whether missing parent folders may be created. */
+  /** True when missing parent folders may be created. */
   readonly isOurs: boolean;
 }
 
 /**
- * The folders of run files, the preferred one first: a command may lack a variable that the server
- * had.
+ * Returns the folders for run files, the preferred one first. Reading uses all of them, because a
+ * command may lack an environment variable that the server had.
  */
 function folders(): readonly Folder[] {
   const { XDG_RUNTIME_DIR: runtime = '', XDG_STATE_HOME: state } = process.env;
@@ -114,12 +117,12 @@ function folders(): readonly Folder[] {
   ];
 }
 
-/** True once the folder is there and is private. */
+/** Creates the folder if needed. Returns true if it exists and is private. */
 function makeFolder({ path, isOurs }: Folder): boolean {
   try {
     mkdirSync(path, { recursive: isOurs, mode: FOLDER_MODE });
   } catch {
-    // It exists already, or cannot be created: the check below decides.
+    // The folder exists already, or cannot be created; the check below decides.
   }
   try {
     const found = lstatSync(path);
@@ -136,7 +139,10 @@ function isPrivateFolder(path: string): boolean {
   return found?.isDirectory() === true && isPrivate(found);
 }
 
-/** Windows has neither user ids nor modes; its home folders are private. */
+/**
+ * Returns true when other users cannot access the folder. Windows has neither user IDs nor modes,
+ * but its home folders are private.
+ */
 function isPrivate(found: Stats): boolean {
   return isOwn(found) && (process.getuid === undefined || (found.mode & RIGHTS_OF_OTHERS) === 0);
 }
@@ -145,7 +151,7 @@ function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** Undefined when the file is not a run file, or accessible to other users. */
+/** Returns a run file; undefined when the file is something else, or accessible to other users. */
 function readRunFile(path: string): RunFile | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -158,7 +164,7 @@ function readRunFile(path: string): RunFile | undefined {
       closeSync(file);
     }
   } catch {
-    // Deleted meanwhile, a link, incomplete, or of another version: not usable.
+    // The file was deleted meanwhile, or is a link, incomplete, or of another version.
     return undefined;
   }
 }

@@ -5,20 +5,21 @@ import { addUrlOption } from '../options/url-option.ts';
 import { fillServer } from './found-server.ts';
 import type { RunFile } from './run-file.ts';
 
-/** The values of the options that `addServerOptions` adds, or those of the server on this machine. */
+/**
+ * The values of the options that `addServerOptions` adds, completed by the run file of the server
+ * on this machine.
+ */
 export interface ServerOptions extends LoginOptions {
   readonly url: string;
   /** Path of the PEM file of `--ca`. */
   readonly ca?: string;
-  /** The certificate in the run file of the server. */
+  /** The CA certificate in the run file of the server, PEM. */
   readonly caPem?: string;
-  /** The user from the run file; used when neither token nor password is given. */
+  /** The user in the run file; used when neither token nor password is given. */
   readonly foundAdmin?: Pick<RunFile, 'adminEmail' | 'adminPassword' | 'adminToken'>;
 }
 
-/**
- * Adds the options; values that are not given come from the run file of the server on this machine.
- */
+/** Adds the options. Missing values come from the run file of the server on this machine. */
 export function addServerOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Server:'), {
     description: 'base URL of the API (default: that of the server running on this machine)',

@@ -27,19 +27,19 @@ export const tlsOptionRows = {
   },
 } as const satisfies OptionRows;
 
-/** TLS as the ready line shows it. */
+/** The TLS settings in the ready message. */
 export interface TlsReady {
-  /** The file in which --tls-ca-out wrote the test CA's certificate. */
+  /** File of the test CA's certificate, written by --tls-ca-out. */
   readonly caFile?: string;
-  /** The test CA's certificate; absent with a given certificate. */
+  /** The test CA's certificate, PEM; absent when the server uses a given certificate. */
   readonly caPem?: string;
   /** Base URLs by kind of defect; empty without --tls-gallery. */
   readonly gallery: Readonly<Record<string, string>>;
 }
 
 /**
- * TLS as the server takes it, undefined without it, and the folder of --tls-ca-out.
- * @param options as commander gives them
+ * Returns the TLS settings of the server, undefined without TLS, and the folder of --tls-ca-out.
+ * @param options the options as commander parses them
  * @throws CommandError
  */
 export function tlsPlan(options: object) {
@@ -54,7 +54,7 @@ export function tlsPlan(options: object) {
   return { tls: Object.keys(given).length > 0 ? tls : undefined, caFolder };
 }
 
-/** Makes the folder of --tls-ca-out, before the server starts. @throws CommandError */
+/** Creates the folder of --tls-ca-out before the server starts. @throws CommandError */
 export async function prepareCaFolder(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   try {
@@ -65,7 +65,11 @@ export async function prepareCaFolder(folder: string | undefined): Promise<void>
   await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
 }
 
-/** Writes the test CA to the folder, if any. @returns the TLS of the server @throws CommandError */
+/**
+ * Writes the test CA to the folder, if any.
+ * @returns the TLS settings for the ready message
+ * @throws CommandError
+ */
 export async function publishTls(
   { tls }: RunningServer,
   folder: string | undefined,

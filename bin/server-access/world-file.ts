@@ -1,4 +1,4 @@
-/** Checks world files, loads them into a running server, and summarizes them. */
+/** Checks world files, loads them into a running server, and summarizes their content. */
 import { printable } from '../../fixtures/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
 import { timelineOf, WorldError } from '../../server/world/timeline.ts';
@@ -8,7 +8,7 @@ import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
 import { ask, type ControlOptions } from './control-listener.ts';
 
-/** The content of a world in lines. */
+/** Returns the devices, artifacts and deployments of a loaded world as lines. */
 export function worldLines({ devices, artifacts, deployments }: LoadedWorld): string[] {
   const line = (kind: string, { name, id }: { name: string; id: string }) =>
     `${kind} ${printable(name, 256)}: ${id}`;
@@ -20,8 +20,9 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
 }
 
 /**
- * Loads a file into a tenant of a running server.
- * @param option the option or command that names the file, for the message when it cannot be read
+ * Loads a world file into a tenant of a running server.
+ * @param option the option or command that names the file, for the error message when it cannot be
+ * read
  * @throws CommandError
  */
 export async function loadWorldFile(
@@ -40,7 +41,7 @@ export async function loadWorldFile(
   throw new CommandError(`${file}: ${error.replace(/^body: /, '')}`, exitCodes.usage);
 }
 
-/** Checks the file before it is sent, so that errors name the file. @throws CommandError */
+/** Checks a world file before it is sent, so that errors name the file. @throws CommandError */
 export function checkedWorld(text: string, file: string): void {
   try {
     timelineOf(readWorld(text, file));

@@ -6,11 +6,11 @@ import type { ServerReady } from '../server-access/ready.ts';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 
-/** RSA keys are cached between test runs, but separately from those of the user. */
+/** Cache folder of the tests' RSA keys, separate from that of the user. */
 const cacheFolder = fileURLToPath(new URL('../../.fleetbed/test-cache', import.meta.url));
 mkdirSync(cacheFolder, { recursive: true });
 
-/** Outcome of a child process. */
+/** The outcome of a child process. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -30,8 +30,8 @@ export interface RunningCommand {
 }
 
 /**
- * Starts `fleetbed` with these arguments; `environment` is added to the test's own, and `launcher`
- * is a program that finally executes the one that follows it.
+ * Starts `fleetbed` with these arguments. `environment` is added to that of the test; `launcher` is
+ * a command that executes the command after it.
  */
 export function startCommand(
   words: readonly string[],
@@ -44,7 +44,7 @@ export function startCommand(
     env: {
       ...process.env,
       XDG_CACHE_HOME: cacheFolder,
-      // Run files of tests must not be found by the user's own commands.
+      // The user's own commands must not find the run files of tests.
       XDG_RUNTIME_DIR: cacheFolder,
       ...environment,
     },

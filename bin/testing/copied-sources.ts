@@ -1,4 +1,4 @@
-/** A copy of the sources, for tests that add something to the project and see what follows. */
+/** Copies the sources, for tests that add something to the project and check the effect. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,12 +14,15 @@ export interface CopiedSources {
   readonly folder: string;
   readonly read: (path: string) => string;
   readonly write: (path: string, text: string) => void;
-  /** The compiler's messages about these files and everything that they import; '' without errors. */
+  /**
+   * Returns the compiler's messages about these files and all files that they import; '' without
+   * errors.
+   */
   readonly errorsIn: (files: readonly string[]) => Promise<string>;
   readonly remove: () => void;
 }
 
-/** Copies these folders into a new temporary one. */
+/** Copies these folders to a new temporary folder. */
 export function copySources(folders: readonly string[]): CopiedSources {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-copy-'));
   for (const name of [...folders, 'tsconfig.json', 'package.json']) {

@@ -1,7 +1,7 @@
 /**
- * Produces the output shown in documents, for comparison. A block that begins with "text output" is
- * what the preceding `sh` block prints on a terminal; its line `...` represents omitted lines. A
- * block that starts the server shows the first line of the one server that all blocks use.
+ * Reproduces the output in documents for comparison. A `text output` block shows what the preceding
+ * `sh` block prints on a terminal; its line `...` stands for omitted lines. All blocks use one
+ * server; a block that starts a server shows the first line of that server.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import type { ServerReady } from '../server-access/ready.ts';
 import { startCommand } from './built-command.ts';
 
 const ELLIPSIS = '...';
-/** Addresses as shown in documents; the actual server has free ports and another password. */
+/** Addresses as shown in documents; the actual server uses free ports and another password. */
 const shownAs = { baseUrl: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 const password = 'a-long-password';
 
@@ -33,22 +33,22 @@ export const documents = [
 /** The folder of the project. */
 export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A block of output with the script that produces it. */
+/** An output block with the script that produces it. */
 export interface ShownOutput {
-  /** Where the text of the output begins in the document. */
+  /** Offset of the output in the document. */
   readonly index: number;
   readonly script: string;
   readonly output: string;
 }
 
-/** An environment in which the blocks of all documents run, in order. */
+/** An environment in which the blocks of all documents run in order. */
 export interface DocumentStage {
-  /** Returns what the script prints on both streams, with the addresses that documents show. */
+  /** Returns the output of the script on both streams, with the addresses that documents show. */
   produce(script: string, limitMs: number): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Returns the outputs that a document shows. */
+/** Returns the output blocks of a document. */
 export function shownOutputs(document: string): readonly ShownOutput[] {
   const pairs = /^```sh\n((?:(?!```).*\n)*)```\n\n```text output\n((?:(?!```).*\n)*)```$/gm;
   return [...document.matchAll(pairs)].map((match) => {
@@ -120,7 +120,7 @@ function commandFolder(folder: string): string {
   const built = join(projectFolder, 'dist', 'bin', 'fleetbed.js');
   for (const [name, words] of Object.entries({ npx: '', npm: 'demo' })) {
     const file = join(folder, name);
-    // Arguments of npx and npm start before those of the command.
+    // Number of arguments of `npx` and `npm start` before those of the command.
     const rest = name === 'npx' ? 'shift' : 'shift 2';
     writeFileSync(
       file,
@@ -131,15 +131,12 @@ function commandFolder(folder: string): string {
   return folder;
 }
 
-/** Returns true when a script runs the demo, which takes too long to run again for a document. */
+/** Returns true when the script runs the demo, which takes too long to repeat for a document. */
 export function isDemo({ script }: ShownOutput): boolean {
   return script.startsWith('npm start');
 }
 
-/**
- * Returns the produced output in the form of the shown one: the same pieces of it, with `...` for
- * the rest.
- */
+/** Reduces the produced output to the pieces that the document shows, with `...` for the rest. */
 export function abridged(produced: string, shown: string): string {
   const lines = produced.trimEnd().split('\n');
   const pieces = shown.split(/^\.\.\.\n/m).map((piece) => piece.split('\n').slice(0, -1));
@@ -153,7 +150,8 @@ export function abridged(produced: string, shown: string): string {
   return found.map((piece) => piece.join('')).join(`${ELLIPSIS}\n`);
 
   /**
-   * The first piece is at the top, the last one at the end, and others where their first line is.
+   * Returns the line where a piece starts: the first piece at the top, the last one at the end,
+   * others at the line that equals their first line.
    */
   function placeOf(piece: readonly string[], isLast: boolean): number {
     if (isLast) return Math.max(end, lines.length - piece.length);
@@ -164,7 +162,7 @@ export function abridged(produced: string, shown: string): string {
   }
 }
 
-/** Returns the text without what differs between runs: IDs, secrets, times and measured figures. */
+/** Replaces everything that differs between runs: IDs, secrets, times and measured figures. */
 export function settled(output: string): string {
   return output
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')

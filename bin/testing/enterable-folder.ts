@@ -1,12 +1,12 @@
-/** A temporary folder that programs without rights can enter, as those of field clients must. */
+/** Chooses a temporary folder that unprivileged programs, such as Debian's clients, can enter. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const OTHERS_MAY_ENTER = 0o001;
 
 /**
- * Returns the first of the folders that every user can enter, from its root down: the temporary
- * folder of root can be private. Returns the first of all where there is none.
+ * Returns the first folder that every user can enter from the root down, because the temporary
+ * folder of root can be private. Without such a folder, returns the first one.
  */
 export function enterableFolder(folders: readonly [string, ...string[]]): string {
   return folders.find(isEnterable) ?? folders[0];

@@ -1,6 +1,6 @@
 /**
- * Runs a fleet against our own server in this process, and reads what the server has recorded of
- * it.
+ * Runs a fleet against a reference server in this process, and reads what the server recorded about
+ * the fleet.
  */
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
@@ -17,14 +17,14 @@ import { planDefaults } from '../../simulator/plan/plan.ts';
 export const release = 'release-2';
 const ARTIFACT_BYTES = 60_000;
 
-/** Overrides of the plan in these tests. */
+/** Overrides of the tests' plan. */
 export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
-  /** One device for each. */
+  /** Behaviours of the fleet; each has one device. */
   readonly behaviours: readonly string[];
-  /** Advances the clock; absent where time passes on its own. */
+  /** Advances the clock; absent when the clock runs by itself. */
   readonly drive?: FleetHooks['drive'];
   readonly judge?: FleetHooks['judge'];
-  /** Ends the run when it returns true; called after each event. */
+  /** Called after each event; the run ends when it returns true. */
   readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
 };
 
@@ -32,12 +32,12 @@ export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
 export interface SentRequest {
   readonly operation: string;
   readonly status: number;
-  /** ISO 8601. */
+  /** Time of the request: ISO 8601. */
   readonly at: string;
   readonly requestBody?: unknown;
 }
 
-/** The server and its fleets. */
+/** A server, and the fleets that run against it. */
 export class FleetOnTestbed {
   readonly testbed: Testbed;
   readonly #clock: Clock;
@@ -67,7 +67,7 @@ export class FleetOnTestbed {
     return new FleetOnTestbed(testbed, options.clock ?? systemClock);
   }
 
-  /** Runs one device of each behaviour, and deploys to them by default. */
+  /** Runs one device of each behaviour, with a deployment by default. */
   async run({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
     const ended = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
@@ -125,8 +125,8 @@ export class FleetOnTestbed {
   }
 
   /**
-   * Returns the responses as recorded by the device, including those where the server did not
-   * identify it.
+   * Returns the responses that the device recorded, including those to requests that the server
+   * could not attribute to a device.
    */
   answersTo(behaviour: string): SentRequest[] {
     const index = this.#indices.get(behaviour);
@@ -137,7 +137,7 @@ export class FleetOnTestbed {
     });
   }
 
-  /** Returns the statuses that the device has reported, with the responses. */
+  /** Returns the statuses that the device reported, with the responses. */
   reportsOf(behaviour: string): string[] {
     return this.askedBy(behaviour, 'put-deployment-status').map(({ status, requestBody }) => {
       const text = typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody);
@@ -145,7 +145,7 @@ export class FleetOnTestbed {
     });
   }
 
-  /** Returns the server's recorded status in the fleet's deployment, by behaviour. */
+  /** Returns the status of each device deployment as the server recorded it, by behaviour. */
   async recorded(): Promise<Record<string, string>> {
     const { body } = await this.testbed.admin.call('list-deployment-devices', {
       parameters: { id: this.#deploymentId },
@@ -164,7 +164,7 @@ export class FleetOnTestbed {
     return body;
   }
 
-  /** Returns the artifact in the device's inventory. */
+  /** Returns the artifact name in the device's inventory. */
   async inventoryArtifact(behaviour: string): Promise<unknown> {
     const { body } = await this.testbed.admin.call('get-inventory', {
       parameters: { id: this.idOf(behaviour) },

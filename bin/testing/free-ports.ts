@@ -1,13 +1,16 @@
-/** Free ports for a program that cannot choose one itself. */
+/** Finds free ports for programs that cannot listen on port 0. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { systemRandom } from '../../fixtures/random.ts';
 
-/** Systems give listeners on port 0, and connections, ports from 32,768 on. */
+/**
+ * Port range below 32,768, where systems start to assign ports to listeners on port 0 and to
+ * connections.
+ */
 const [MIN, MAX] = [20_000, 32_000];
 const ATTEMPTS_MAX = 100;
 
-/** Finds a free port that no listener on port 0 and no connection is given before it is used. */
+/** Returns a free port outside of the range from which the system assigns ports by itself. */
 export async function freePort(): Promise<number> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
     const port = systemRandom.integer(MIN, MAX);

@@ -1,6 +1,6 @@
 /**
- * Reports tests skipped for lack of a program, and checks that the tests leave no file and no
- * process behind.
+ * Reports tests that are skipped because a program is missing, and checks that tests leave no file
+ * and no process behind.
  */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,10 @@ import type { TestProject } from 'vitest/node';
 import { enterableFolder } from './enterable-folder.ts';
 import { testTools } from './test-tools.ts';
 
-/** Gives all tests of a run one temporary folder, and removes it after the last. */
+/**
+ * Creates one temporary folder for all tests of a run.
+ * @returns a function that removes it after the last test
+ */
 export function setup(lane: TestProject): () => void {
   for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
     const wanted = files.filter((file) => lane.name !== 'quick' || !file.includes('.full.'));
@@ -22,7 +25,7 @@ export function setup(lane: TestProject): () => void {
   const before = process.env.TMPDIR;
   const place = enterableFolder([tmpdir(), '/tmp', '/var/tmp']);
   const folder = mkdtempSync(join(place, 'fleetbed-tests-'));
-  // Field clients run as an unprivileged user, who needs to reach their own folders below it.
+  // Debian's clients run as an unprivileged user, who must be able to reach their folders below it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   return () => {
@@ -47,7 +50,7 @@ function processesOf(folder: string): string[] {
     .filter((line) => !line.includes('vitest'));
 }
 
-/** Empty for a process that has ended meanwhile, or belongs to another user. */
+/** Returns the text of a file; '' when the process has ended or belongs to another user. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -56,11 +59,11 @@ function textOf(path: string): string {
   }
 }
 
-/** It may have ended meanwhile. */
+/** Kills the process, which may have ended meanwhile. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
 }

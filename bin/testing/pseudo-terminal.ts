@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 
-/** Node has no pseudo-terminals; Python does. A command that hangs is ended after a minute. */
+/**
+ * A Python program, because Node has no pseudo-terminals. It ends a command that hangs after a
+ * minute.
+ */
 const typist = `
 import fcntl, json, os, pty, signal, struct, sys, termios
 signal.alarm(60)
@@ -28,10 +31,10 @@ sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
-/** Ctrl-C as sent by a keyboard. */
+/** The character that a terminal sends for Ctrl-C. */
 export const CTRL_C = '\u0003';
 
-/** Terminal settings and input. */
+/** Size, input and environment of a terminal. */
 export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
@@ -65,7 +68,7 @@ const sequence = new RegExp(
   'g',
 );
 
-/** Returns the contents of a terminal that never scrolls, and if its cursor is visible. */
+/** Returns the screen of a terminal that never scrolls, and whether its cursor is visible. */
 export function screenOf(written: string): {
   readonly lines: readonly string[];
   readonly cursorShown: boolean;

@@ -1,4 +1,4 @@
-/** A real Redis for tests: on loopback, on a free port, with a password, removed afterwards. */
+/** Starts a real Redis for tests on a free port of the loopback interface, with a password. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { freePort } from './free-ports.ts';
 
-/** Beside this file's own folders, or beside those of its build. */
+/** Folder of the unpacked Redis; the relative path differs between sources and built files. */
 const [unpacked = ''] = ['../../.fleetbed/redis', '../../../.fleetbed/redis']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .toSorted((one, other) => Number(existsSync(other)) - Number(existsSync(one)));
@@ -20,16 +20,17 @@ type Hear = (words: readonly string[]) => void;
 
 /** A running Redis. */
 export interface RedisServer {
-  /** Includes the password. */
+  /** URL with the password. */
   readonly url: string;
   readonly port: number;
   /** A client with full access. */
   readonly client: Redis;
   /**
-   * Reports each command that any client sends, as words; resolves with a function that stops it.
+   * Calls `hear` with the words of each command that any client sends.
+   * @returns a function that stops it
    */
   monitor(hear: Hear): Promise<() => void>;
-  /** Kills it immediately, like a power loss. */
+  /** Kills Redis immediately, like a power loss. */
   kill(): Promise<void>;
 }
 
@@ -83,8 +84,8 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
 }
 
 /**
- * The monitor of ioredis ends the process where a command of someone else comes in one piece with the
- * answer to MONITOR.
+ * Sends MONITOR over its own connection: ioredis crashes the process when another client's command
+ * arrives in one chunk with the reply to MONITOR.
  */
 async function monitor(url: string, ca: Buffer | undefined, hear: Hear): Promise<() => void> {
   const { port, password } = new URL(url);
@@ -102,7 +103,7 @@ async function monitor(url: string, ca: Buffer | undefined, hear: Hear): Promise
   return () => socket.destroy();
 }
 
-/** `+1.5 [0 127.0.0.1:1] "get" "a\x00\"b"` */
+/** Parses the words of a line such as `+1.5 [0 127.0.0.1:1] "get" "a\x00\"b"`. */
 function wordsOf(line: string): readonly string[] {
   const quoted = line.matchAll(/"((?:[^"\\]|\\.)*)"/g);
   return Array.from(quoted, ([, word = '']) => {
@@ -121,7 +122,9 @@ const named: Readonly<Record<string, string>> = {
   b: '\b',
 };
 
-/** Clients authenticate with a password, not with a certificate. */
+/**
+ * Returns TLS settings without client certificates, because clients authenticate with a password.
+ */
 function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
   return {
     port: 0,
@@ -133,7 +136,7 @@ function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
   };
 }
 
-/** Returns the path of a redis-server; undefined where there is none. */
+/** Returns the path of a `redis-server`; undefined when there is none. */
 export function redisProgram(): string | undefined {
   const named = process.env.REDIS_SERVER_PATH;
   if (named) return named;
@@ -141,7 +144,9 @@ export function redisProgram(): string | undefined {
   return folders.map((folder) => join(folder, 'redis-server')).find(existsSync);
 }
 
-/** Lets the unpacked program find libraries that the machine lacks. */
+/**
+ * Returns the environment with which the unpacked program finds libraries that the machine lacks.
+ */
 function libraries(): Readonly<Record<string, string>> {
   const machine = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
   const folder = join(unpacked, 'usr', 'lib', machine);

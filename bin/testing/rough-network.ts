@@ -1,4 +1,7 @@
-/** A proxy that does to exchanges what networks and gateways do. */
+/**
+ * A proxy that behaves like rough networks and gateways: it delays, resets and compresses
+ * exchanges.
+ */
 import {
   Agent,
   createServer,
@@ -14,11 +17,14 @@ import type { Random } from '../../fixtures/random.ts';
 export interface RoughNetworkOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Time from a request to its answer that the network adds, in ms. */
+  /** Delay that the network adds between a request and its response, in ms. */
   readonly latencyMs: number;
-  /** Share of the requests whose connection is reset, half of them after the server acted. */
+  /**
+   * Share of requests whose connection is reset; half of these are reset after the server has
+   * handled the request.
+   */
   readonly resets: number;
-  /** Compresses JSON and CSV, whether the client asked for that or not. */
+  /** Compresses JSON and CSV, even if the client did not request it. */
   readonly isCompressing: boolean;
 }
 
@@ -27,7 +33,7 @@ export interface RoughNetwork {
   close(): void;
 }
 
-/** Listens on a free port of the loopback interface, in front of a server there. */
+/** Listens on a free port of the loopback interface, in front of a server on the same interface. */
 export async function openRoughNetwork(
   targetUrl: string,
   options: RoughNetworkOptions,
@@ -98,12 +104,12 @@ async function pass(
   relay(answer, response, isCompressing);
 }
 
-/** Header names come in capital letters, as some gateways write them. */
+/** Sends the response on, with header names in capital letters as some gateways write them. */
 function relay(answer: IncomingMessage, response: ServerResponse, isCompressing: boolean): void {
   const { statusCode = 502, statusMessage, rawHeaders } = answer;
   const pairs = pairsOf(rawHeaders)
     .map(([name, value]) => [name.toUpperCase(), value] as const)
-    // How a body is framed is settled anew on each connection; HTTP/1.0 knows no chunks.
+    // Framing belongs to each connection, and HTTP/1.0 has no chunks.
     .filter(([name]) => name !== 'TRANSFER-ENCODING');
   const isText = pairs.some(([name, value]) => name === 'CONTENT-TYPE' && /json|csv/.test(value));
   if (!isCompressing || !isText || statusCode === 204) {

@@ -1,18 +1,18 @@
-/** The built server with one release, for fleets to update to. */
+/** Starts the built server with one release to which fleets can update. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, startServe } from './built-command.ts';
 
-/** The artifact on the server; it fits every device of a fleet with the default type. */
+/** Name of the artifact on the server; it fits every device of a fleet with the default type. */
 export const releaseName = 'release-2';
 
-/** The server and calls as its operator. */
+/** The server, and calls as a user of its management API. */
 export interface ServedRelease {
   readonly running: RunningCommand;
   readonly ready: ServerReady;
-  /** Calls a path of the management API; throws when it is refused. */
+  /** Calls a path of the management API. @throws Error when the server refuses the call */
   manage(path: string, request?: RequestInit): Promise<Response>;
 }
 

@@ -1,17 +1,17 @@
 /**
- * A disk that can be made full on demand, for a server in another process: a small file system of
- * its own where the system provides one, otherwise a limit on the size of the files it writes.
+ * A disk that a test can fill, for a server in another process: a small file system where the
+ * system allows mounting one, otherwise a limit on the size of written files.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 
-/** How a disk is made small, and full for one process. */
+/** A way to limit the disk of one process. */
 export interface SmallDisk {
   readonly name: string;
-  /** Returns the launcher of a command with this folder on the disk. */
+  /** Returns a command prefix that runs a command with this folder on the small disk. */
   launcher(folder: string): readonly string[];
-  /** The same with no space from the start. */
+  /** Returns a command prefix that runs a command with this folder on a full disk. */
   fullLauncher(folder: string): readonly string[];
   fill(pid: number, folder: string): void;
   empty(pid: number, folder: string): void;
@@ -32,18 +32,18 @@ const fileSystem: SmallDisk = {
   fill: (pid, folder) => {
     const inside = `/proc/${pid}/root${folder}`;
     const { bavail, bsize } = statfsSync(inside);
-    // Its size is exactly the remaining space, so that nothing else fits.
+    // The ballast takes exactly the remaining space, so that nothing else fits.
     writeFileSync(`${inside}/ballast`, Buffer.alloc(bavail * bsize));
   },
   empty: (pid, folder) => rmSync(`/proc/${pid}/root${folder}/ballast`),
 };
 
-/** Returns the small disks available to this user on this machine; the first one always is. */
+/** Returns the small disks that this user can create on this machine, at least one. */
 export function smallDisks(): readonly SmallDisk[] {
   return canMount ? [sizeLimit, fileSystem] : [sizeLimit];
 }
 
-/** Returns launchers with this folder read-only, where this user may mount. */
+/** Returns command prefixes that make this folder read-only; empty when this user may not mount. */
 export function readOnlyLaunchers(): readonly SmallDisk['launcher'][] {
   const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
   return canMount ? [(folder) => ['unshare', '-rm', 'sh', '-c', script, folder]] : [];
@@ -57,7 +57,9 @@ export interface LastingDisk {
   end(): Promise<void>;
 }
 
-/** Returns makers of such a file system in a folder, where this user may mount. */
+/**
+ * Returns functions that create such a file system in a folder; empty when this user may not mount.
+ */
 export function lastingDisks(): readonly ((folder: string) => Promise<LastingDisk>)[] {
   return canMount && spawnSync('nsenter', ['--version']).status === 0 ? [lastingDisk] : [];
 }

@@ -1,7 +1,7 @@
 /**
- * An example of a hook for `fleetbed conform --hooks`: one program for all steps, which here uses
- * the management API of our server with the token in STEER_TOKEN. A real one would call a different
- * management plane. It needs only Node.
+ * An example of a hook for `fleetbed conform --hooks`: one program for all steps. This one calls
+ * the management API of the reference server with the token in STEER_TOKEN; a real hook would call
+ * another management system. It needs only Node.
  */
 import { text } from 'node:stream/consumers';
 
@@ -14,7 +14,7 @@ const v1 = `${baseUrl}/api/management/v1`;
 const v2 = `${baseUrl}/api/management/v2`;
 const devices = `${v2}/devauth/devices`;
 
-/** Calls the management API and returns the response; its status must be one of those expected. */
+/** Calls the management API and returns the response. @throws Error for an unexpected status */
 async function ask(method, url, { json, form, statuses = [200, 201, 204] } = {}) {
   const headers = { Authorization: `Bearer ${token}` };
   if (json !== undefined) headers['Content-Type'] = 'application/json';

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 interface TestTool {
   readonly isThere: boolean;
   readonly files: readonly string[];
-  /** Option of `bin/dev/setup.mjs`, which also prints instructions where it cannot install the tool. */
+  /**
+   * The option of `bin/dev/setup.mjs` that installs the tool, or prints instructions if it cannot.
+   */
   readonly option: string;
 }
 

@@ -8,13 +8,14 @@ const DAY_MS = 86_400_000;
 
 export interface TlsFront {
   readonly baseUrl: string;
-  /** The certificate, which is its own authority. */
+  /** The certificate, PEM, which is its own CA. */
   readonly certificatePem: string;
   close(): void;
 }
 
 /**
- * Listens on a free port of the loopback interface. @param nowMs the certificate is valid around it
+ * Listens on a free port of the loopback interface.
+ * @param nowMs time at which the certificate is valid
  */
 export async function openTlsFront(baseUrl: string, nowMs: number): Promise<TlsFront> {
   const { key, certificatePem } = selfSigned(nowMs);

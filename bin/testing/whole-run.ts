@@ -12,8 +12,8 @@ const deviceType = 'board';
 const requestTimeLimitMs = 10_000;
 
 /**
- * Returns how the fleet ended, the suite's outcome, and the verdicts that a good server does not
- * get.
+ * Returns the outcomes of the fleet and of the suite, and the verdicts that a correct server does
+ * not get.
  */
 export async function wholeRun(server: TestServer, seed: string) {
   await publish(server, { name: deploy, deviceTypes: [deviceType] });

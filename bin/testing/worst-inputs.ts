@@ -1,23 +1,23 @@
 /**
- * The worst inputs for a regular expression: for every part of it that may repeat, a prefix that
- * leads there, the piece repeated, and an end that does not match; and the same started over and
- * over. Derived from the expression's own source.
+ * Generates the worst inputs of a regular expression from its source: for every repetition a prefix
+ * that leads there, the piece repeated, and an end that does not match; and inputs in which prefix
+ * and piece start over and over.
  */
 
 /** Returns a text of at least this length. */
 export type WorstInput = (length: number) => string;
 
-/** A repetition limited to this many is not considered growth. */
+/** Greatest bound of a repetition that does not count as growth. */
 const HARMLESS_REPEATS = 10;
-/** Samples drawn of a piece with several spellings. */
+/** Number of samples for a piece that has several spellings. */
 const SPELLINGS = 4;
-/** Endings that hardly anything matches, besides an empty one. */
+/** Endings that hardly any expression matches, and an empty one. */
 const endings = ['', '\0', '\n!', '"'];
 const candidates = [
   ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
   ...['\n', '\r', '\t', '\0', '\u00e9', '\u0416', '\u2028', '\ufffd', '\u200b', '\u{1f600}'],
 ];
-/** Character classes that `\b`, `^` and `$` test, which no atom of an expression names. */
+/** Character classes that `\b`, `^` and `$` test without an atom. */
 const boundaries = [/\w/, /\s/, /[\r\n]/];
 
 type Node =
@@ -29,7 +29,7 @@ type Node =
   | { readonly kind: 'again'; readonly group: () => Node | undefined }
   | { readonly kind: 'repeat'; readonly body: Node; readonly min: number; readonly max: number };
 
-/** Returns every worst input of an expression; empty where nothing in it repeats. */
+/** Returns every worst input of an expression; empty when it has no repetition. */
 export function worstInputs(expression: RegExp): WorstInput[] {
   const tree = new Parser(expression).parse();
   const found = new Map<string, WorstInput>();
@@ -95,7 +95,7 @@ function spellingsOf(node: Node): string[] {
   return [...new Set(Array.from({ length: count }, (_, which) => spelling(node, which)))];
 }
 
-/** Returns one text that the node matches. */
+/** Returns one text that the node matches. @param which selects one of several spellings */
 function spelling(node: Node | undefined, which: number): string {
   switch (node?.kind) {
     case 'atom':

@@ -1,6 +1,6 @@
 /**
- * Carries the requests of a fleet to a server in the same process, without sockets and without HTTP
- * bytes. On request it delays or loses them in virtual time.
+ * Carries the requests of a fleet to a server in the same process without sockets or HTTP bytes. On
+ * request it delays or loses them in virtual time.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -17,46 +17,48 @@ import type {
   Dispatching,
 } from '../../simulator/network/carrier.ts';
 
-/** What happens to one exchange on its way; delays in milliseconds of virtual time. */
+/** The delays, in milliseconds of virtual time, and the faults of one exchange. */
 export interface ExchangePlan {
   readonly requestDelayMs: number;
   readonly answerDelayMs: number;
   /** True when the request does not reach the server. */
   readonly isRequestLost: boolean;
-  /** What the caller receives in place of an answer: this error, or an empty success. */
+  /** The caller's result instead of the response: this error, or an empty success. */
   readonly instead: Error | 'success' | undefined;
-  /** True when the server loses this request's changes, and all later ones, at its next restart. */
+  /** True when the next restart of the server loses this request's changes and all later ones. */
   readonly isNotStored?: boolean;
-  /** The server stops once it has the request, and is back after this time. */
+  /**
+   * Duration of a restart that starts once the server has received the request, in milliseconds.
+   */
   readonly restartsForMs?: number | undefined;
 }
 
-/** The server as the carrier sees it. */
+/** The server as seen by the carrier. */
 export interface ReachedServer {
   readonly listener: MemoryListener;
   /** False for a server that is always up. */
   readonly mayRestart: boolean;
   readonly isUp: boolean;
-  /** Number of times that it has stopped; each time, the exchanges in progress were lost. */
+  /** Number of times that the server has stopped; each stop lost the exchanges in progress. */
   readonly ends: number;
-  /** Number of callers for whose answers a restart waits. */
+  /** Number of callers whose responses delay a restart. */
   sparedCount: number;
   restart(lastingMs: number): void;
-  /** From now on nothing is stored: the server restarts with its present data. */
+  /** Makes the server lose all further changes: it restarts with its present data. */
   keepNothingMore(): void;
-  /** Calls back once the server is up; returns a function that cancels this. */
+  /** Calls `act` once the server is up. Returns a function that cancels the call. */
   onceUp(act: () => void): () => void;
 }
 
 /** The server that receives the requests, and the faults on the way to it. */
 interface MemoryCarrierOptions {
   readonly server: ReachedServer;
-  /** Replaces the server's own listener. */
+  /** A listener to call instead of the server's own. */
   readonly listener?: MemoryListener | undefined;
   /** Value of the Host header in every request. */
   readonly host: string;
   readonly clock: Clock;
-  /** Returns what happens to an exchange; undefined when nothing does. */
+  /** Returns the delays and faults of an exchange; undefined for none. */
   readonly planOf?: ((subject: CarrierSubject) => ExchangePlan | undefined) | undefined;
 }
 
@@ -64,9 +66,9 @@ type Options = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 
 
 const NO_CONTENT = 204;
 /**
- * The caller that no restart interrupts: the user of the run. It waits for a server that is down,
- * and the server does not stop while it waits for an answer, because a run cannot know whether a
- * deployment exists if its creation was not answered.
+ * The caller that no restart interrupts: the user of the run. It waits while the server is down,
+ * and the server does not stop while it waits for a response. Without a response to its creation, a
+ * run could not know whether a deployment exists.
  */
 const SPARED_CALLER = 'operator';
 const undisturbed: ExchangePlan = {
@@ -138,7 +140,10 @@ export class MemoryCarrier implements Carrier {
     return () => cancel();
   }
 
-  /** Passes on a request that waits for the server, and whose answer a restart waits for. */
+  /**
+   * Passes a request of the spared caller: the request waits until the server is up, and a restart
+   * waits for its response.
+   */
   #passSpared(request: Options, exchangePlan: ExchangePlan, reader: Reader): () => void {
     const { server } = this.#options;
     let isOver = false;
@@ -169,7 +174,9 @@ export class MemoryCarrier implements Carrier {
     return () => cancel();
   }
 
-  /** Acts after a delay; returns a function that cancels this for a caller that gave up. */
+  /**
+   * Calls `act` after a delay. Returns a function that cancels the call when the caller gives up.
+   */
   #after(delayMs: number, act: () => void): () => void {
     if (delayMs === 0) {
       act();
@@ -196,7 +203,7 @@ interface Reader extends MemoryAnswerReader {
 
 const nothingToCancel = (): void => undefined;
 
-/** Returns the error that a caller gets when the server is down, or stopped in the meantime. */
+/** Returns the error for a caller when the server is down, or has stopped meanwhile. */
 function lossOf(wasDown: boolean): Error {
   const code = wasDown ? 'ECONNREFUSED' : 'ECONNRESET';
   return Object.assign(new Error(code), { code });
@@ -222,7 +229,7 @@ function emptySuccess(reader: Reader): void {
   reader.onEnd();
 }
 
-/** Collects an answer, and passes on a function that delivers it once it is complete. */
+/** Collects a response, and calls `complete` with a function that delivers it. */
 function heldBack(reader: Reader, complete: (deliver: () => void) => void): MemoryAnswerReader {
   const steps: (() => void)[] = [];
   return {
@@ -237,7 +244,7 @@ function heldBack(reader: Reader, complete: (deliver: () => void) => void): Memo
   };
 }
 
-/** @returns a function that cancels what has not arrived yet */
+/** Sends a request. @returns a function that cancels what has not arrived yet */
 type Send = (request: Options, reader: Reader) => () => void;
 
 function dispatching(send: Send): Dispatching {
@@ -272,7 +279,7 @@ function dispatching(send: Send): Dispatching {
   };
 }
 
-/** The controller of one exchange, with which its caller can give up. */
+/** The controller of one exchange, by which its caller can give up. */
 class Controller implements Dispatcher.DispatchController {
   cancel = nothingToCancel;
   readonly paused = false;

@@ -1,16 +1,16 @@
-/** The options that repeat a trial in virtual time: those that its exploration has chosen. */
+/** Returns the options that repeat a trial in virtual time. */
 import { durationText } from '../../fixtures/duration.ts';
 import { exchangeFaultText } from '../../simulator/plan/exchange-faults.ts';
 import { restartText } from '../../simulator/plan/restarts.ts';
 import type { VirtualTrial } from './run.ts';
 
-/** Replaced by the trial's own, or without effect on it. */
+/** Options that the trial replaces, or that have no effect on it. */
 const replaced = [
   ...['--explore', '--seed', '--devices', '--duration', '--fault', '--restart', '--interleave'],
   ...['--events', '--report', '--json'],
 ];
 
-/** Returns the options of the trial, and those given ones that they replace. */
+/** Returns the options of the trial, and the given options that they replace. */
 export function trialOptions({ plan, faults, restarts, isInterleaved }: VirtualTrial) {
   const { seed, devices, durationMs } = plan;
   const own = [

@@ -1,4 +1,7 @@
-/** The event log of a run in virtual time: its hash, and its lines in a file on request. */
+/**
+ * The event log of a run in virtual time: computes its hash, and optionally writes its lines to a
+ * stream.
+ */
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -12,27 +15,27 @@ export interface EventLogSummary {
   readonly sha256: string;
 }
 
-/** Characters that are hashed and written at once. */
+/** Number of characters that are hashed and written together. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** Records events in chronological order; `close` it after the last one. */
+/** Records events in chronological order. Call `close` after the last one. */
 export class EventLog {
   readonly #hash = createHash('sha256');
   readonly #stream: Writable | undefined;
   readonly #written: Promise<void> | undefined;
   /**
-   * Events of one millisecond, which are sorted so that their order does not depend on their
-   * arrival.
+   * Events of the current millisecond, which are sorted so that their order does not depend on
+   * their arrival.
    */
   #moment: FleetEvent[] = [];
   #text = '';
   #lines = 0;
 
-  /** @param stream receives the lines; ended by `close` */
+  /** Creates a log. @param stream receives the lines, and is ended by `close` */
   constructor(stream?: Writable) {
     this.#stream = stream;
     this.#written = stream && finished(stream);
-    // Reported by close, which awaits it.
+    // `close` awaits the promise and reports its rejection.
     this.#written?.catch(() => undefined);
   }
 
@@ -41,12 +44,15 @@ export class EventLog {
     this.#moment.push(event);
   };
 
-  /** False while the stream is behind, so that virtual time can wait for it. */
+  /** False while the stream lags behind, so that virtual time can wait for it. */
   get hasRoom(): boolean {
     return this.#stream?.writableNeedDrain !== true || this.#stream.errored !== null;
   }
 
-  /** @throws the error of the stream, when it cannot be written */
+  /**
+   * Ends the log and returns its summary.
+   * @throws the error of the stream when it cannot be written
+   */
   async close(): Promise<EventLogSummary> {
     this.#endMoment();
     this.#flush();

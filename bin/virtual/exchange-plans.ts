@@ -1,4 +1,4 @@
-/** What happens to exchanges between a fleet and a server in memory: delays and faults. */
+/** Decides the delays and faults of the exchanges between a fleet and a server in memory. */
 import type { Random } from '../../fixtures/random.ts';
 import { deviceOfCaller } from '../../simulator/client/session.ts';
 import type { CarrierSubject } from '../../simulator/network/carrier.ts';
@@ -21,8 +21,8 @@ interface ExchangePlanOptions {
 }
 
 /**
- * Returns a function that decides what happens to each exchange; undefined when nothing happens to
- * any.
+ * Returns a function that decides the delays and faults of each exchange; undefined for a run
+ * without any.
  */
 export function exchangePlans({
   faults,

@@ -1,4 +1,4 @@
-/** Many runs in virtual time, each with its own order of events and its own faults. */
+/** Explores many runs in virtual time, each with its own order of events and its own faults. */
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
@@ -42,7 +42,9 @@ const DURATION_MIN_MS = 1000;
 const placedFaults = ['request-lost', 'answer-lost', 'power-loss'] as const;
 const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 
-/** Tries seeds derived from the trial's own until one fails, then shrinks that trial. */
+/**
+ * Tries seeds derived from the seed of the trial until one fails, then shrinks the failed trial.
+ */
 export async function explore(
   base: VirtualTrial,
   { seeds, runTrial, signal, onSeed }: ExploreOptions,
@@ -51,7 +53,7 @@ export async function explore(
   while (tried < seeds && !signal.aborted) {
     const trial = trialOf(base, `${base.plan.seed}-${++tried}`);
     const violations = await runTrial(trial);
-    // An interrupted run proves nothing.
+    // The violations of an interrupted run are not reliable.
     if (signal.aborted) break;
     if (violations.length > 0) {
       return {
@@ -65,8 +67,8 @@ export async function explore(
 }
 
 /**
- * Returns the trial of a seed: interleaved, with faults and restarts at times that the seed
- * decides.
+ * Returns the trial for a seed: interleaved, with faults and restarts at times derived from the
+ * seed.
  */
 function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   const plan = { ...base.plan, seed };
@@ -84,8 +86,8 @@ function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
 }
 
 /**
- * Returns server restarts in the middle of an exchange, where most can go wrong, and at times in
- * between.
+ * Returns server restarts in the middle of exchanges, where most can go wrong, and between
+ * exchanges.
  */
 function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restarts'> {
   const { seed, devices, durationMs = 0, requestTimeLimitMs } = plan;
@@ -135,11 +137,12 @@ async function shrunk(
   return smallest;
 }
 
-/** Yields smaller trials than the given one, the largest reductions first. */
+/** Yields trials that are smaller than the given one, the largest reductions first. */
 function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
   const { plan, faults, restarts } = trial;
   const calm = faults.filter(({ name }) => name !== 'server-restart');
-  // Without any restart the following runs are also faster, because nothing has to be stored.
+  // Removing all restarts also speeds up the following runs, because the server then stores
+  // nothing.
   if (calm.length < faults.length || restarts.length > 1) {
     yield { ...trial, faults: calm, restarts: [] };
   }
@@ -164,7 +167,9 @@ function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
   }
 }
 
-/** Returns the smallest number, one half and three quarters, as far as they are below the count. */
+/**
+ * Returns the smallest number, a half and three quarters of the count, if they are below the count.
+ */
 function fewer(count: number, smallest: number): number[] {
   const half = Math.floor(count / 2);
   const most = Math.floor((3 * count) / 4);

@@ -1,5 +1,6 @@
 /**
- * The invariants that must hold after every run against our server, whatever was lost in between.
+ * The invariants that must hold after every run against the reference server, whatever was lost
+ * during the run.
  */
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 

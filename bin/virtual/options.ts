@@ -75,7 +75,7 @@ export function addVirtualOptions(command: Command): void {
   addOptionRow(command, restartRow, listed(readRestart));
 }
 
-/** Returns the parser of a repeatable option. */
+/** Parses a repeatable option. */
 function listed<Value>(read: (text: string) => Value) {
   return (text: string, previous: readonly Value[] = []): Value[] => {
     try {
@@ -137,7 +137,7 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
   const beyond =
     strangeDevice(faultRow.flag, fault, plan) ?? strangeDevice(restartRow.flag, restart, plan);
   if (beyond !== undefined) return beyond;
-  // The user of the run waits for the server no longer than for any answer.
+  // The user of the run waits no longer than the time limit of a request.
   const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;
   const long =
     (restart.some((each) => each.device === undefined && isLong(each.lastingMs)) && restartRow) ||

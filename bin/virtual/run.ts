@@ -35,9 +35,9 @@ export interface VirtualTrial {
 export interface VirtualHooks
   extends Pick<FleetHooks, 'signal' | 'forceStop' | 'onProgress' | 'onKeys' | 'version' | 'judge'> {
   readonly onEvent?: (event: FleetEvent) => void;
-  /** Returns false while time has to wait for the receiver of the events. */
+  /** Returns false while virtual time must wait for the receiver of the events. */
   readonly mayContinue?: () => boolean;
-  /** Wraps the server as the fleet sees it. */
+  /** Wraps the server that the fleet calls. */
   readonly between?: (server: MemoryListener) => MemoryListener;
 }
 
@@ -48,10 +48,13 @@ export interface VirtualOutcome {
 }
 
 const PROGRESS_MIN_MS = 1000;
-/** Most progress reports of a run; each looks at every device. */
+/** Limit on the progress reports of a run, because each one reads every device. */
 const PROGRESS_MAX_LOOKS = 300;
 const OPERATOR_MIN_MS = 250;
-/** Looks of the operator per poll interval: a device waits at most a tenth of it to be accepted. */
+/**
+ * Checks for pending devices per poll interval: a device waits at most a tenth of the interval to
+ * be accepted.
+ */
 const OPERATOR_LOOKS_PER_POLL = 10;
 
 /** Returns true when the trial restarts its server. */
@@ -62,7 +65,10 @@ function restartsServer({ faults, restarts }: VirtualTrial): boolean {
   );
 }
 
-/** Runs a trial to its end. @throws RestartError when its server does not come back; else throws as `simulateFleet` does. */
+/**
+ * Runs a trial to its end.
+ * @throws RestartError when the server does not come back, and the errors of `simulateFleet`
+ */
 export async function virtualRun(
   trial: VirtualTrial,
   { mayContinue = () => true, between = (server) => server, ...hooks }: VirtualHooks,
@@ -140,7 +146,10 @@ function minPollMs(plan: FleetPlan): number {
   return Math.min(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
 }
 
-/** Looking at every device of a large fleet once a second would take longer than all of its polls. */
+/**
+ * Returns the intervals at which all devices are inspected. For a large fleet, an inspection every
+ * second would take longer than all polls.
+ */
 function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetLooks {
   return {
     progressMs: Math.max(PROGRESS_MIN_MS, durationMs / PROGRESS_MAX_LOOKS),
@@ -148,7 +157,7 @@ function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetLo
   };
 }
 
-/** In virtual time the machine is never the limit: time waits for it. */
+/** A machine that is never the limit, because virtual time waits for it. */
 const idleMachine: Machine = {
   read: () => ({
     ...{ cpuUserMs: 0, cpuSystemMs: 0, loopBusyMs: 0, loopIdleMs: 0, memoryBytes: 0 },

@@ -1,6 +1,6 @@
 /**
- * The server of a run in virtual time as a process that can be restarted: it then loses its memory,
- * timers and exchanges in progress, and comes back with the contents of its data folder.
+ * The server of a run in virtual time, as a process that can be restarted. A restart loses memory,
+ * timers and exchanges in progress, and keeps the contents of the data folder.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { BaseClock, type Clock, type ManualClock, type Timer } from '../../fixtu
 import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import { openServer, type RunningServer, type ServerOptions } from '../../server/server.ts';
 
-/** Prefix of the temporary folders that contain its data folders. */
+/** Prefix of the temporary folders for data folders of the server. */
 export const dataFolderPrefix = 'fleetbed-virtual-';
 
-/** Thrown when a server does not come back; its cause is the error of the server. */
+/** The server did not come back; `cause` is the error of the server. */
 export class RestartError extends Error {
   override readonly name = 'RestartError';
 }
@@ -20,13 +20,13 @@ export class RestartError extends Error {
 /** The options of a server process. */
 interface ServerProcessOptions {
   readonly clock: ManualClock;
-  /** Returns the options of a start, counted from 0. */
+  /** Returns the options of a start. @param start number of the start, from 0 */
   readonly optionsOf: (start: number) => ServerOptions;
-  /** False for a server that never restarts; it keeps everything in memory. */
+  /** False for a server that never restarts; such a server keeps everything in memory. */
   readonly mayRestart: boolean;
 }
 
-/** One start of the server, until it stops. */
+/** One start of the server until it stops. */
 interface Start {
   readonly server: RunningServer;
   readonly listener: MemoryListener;
@@ -34,27 +34,27 @@ interface Start {
   readonly folder: string | undefined;
 }
 
-/** Interval of the checks whether a caller still waits for an answer that it must not lose. */
+/** Interval for checking whether a spared caller still waits for a response. */
 const LOOK_MS = 1;
 
-/** A server that can be stopped and started again. */
+/** A server that can be stopped and restarted. */
 export class ServerProcess {
   readonly #options: ServerProcessOptions;
-  /** The folder of the data folders; absent when nothing is stored. */
+  /** The folder of all data folders; undefined when nothing is stored. */
   readonly #root: string | undefined;
   readonly #over = new AbortController();
   #running: Start | undefined;
   #starts = 0;
   #isEnding = false;
-  /** A copy of the data folder with which it restarts, instead of the current folder. */
+  /** A copy of the data folder to restart with, instead of the current folder. */
   #kept: string | undefined;
   #waiting = new Set<() => void>();
   #underWay: Promise<void> = Promise.resolve();
-  /** True while it stops or starts: time must not pass. */
+  /** True while the server stops or starts; virtual time must not pass. */
   isBusy = false;
-  /** Number of times that it has stopped. */
+  /** Number of times that the server has stopped. */
   ends = 0;
-  /** Number of callers that must not lose an answer: it stops only when there are none. */
+  /** Number of callers that must not lose a response: the server stops only when there are none. */
   sparedCount = 0;
   /** Called when the server does not come back. */
   onTrouble: (error: RestartError) => void = () => undefined;
@@ -64,7 +64,10 @@ export class ServerProcess {
     if (options.mayRestart) this.#root = mkdtempSync(join(tmpdir(), dataFolderPrefix));
   }
 
-  /** @throws SettingError for an invalid option, StateError for an unusable data folder */
+  /**
+   * Starts the server.
+   * @throws SettingError for an invalid option, StateError for an unusable data folder
+   */
   static async start(options: ServerProcessOptions): Promise<ServerProcess> {
     const started = new ServerProcess(options);
     try {
@@ -89,19 +92,21 @@ export class ServerProcess {
     return this.#running?.server.adminToken ?? '';
   }
 
-  /** The listener of the server; it fails while the server is down. */
+  /** The listener of the server. It throws while the server is down. */
   readonly listener: MemoryListener = (request, reader) => {
     if (this.#running === undefined) throw new Error('the server of this run is down');
     this.#running.listener(request, reader);
   };
 
-  /** Calls back once the server is up again; returns a function that cancels this. */
+  /** Calls `act` once the server is up again. Returns a function that cancels the call. */
   onceUp(act: () => void): () => void {
     this.#waiting.add(act);
     return () => this.#waiting.delete(act);
   }
 
-  /** Stops the server and starts it again after this time; does nothing when it is already down. */
+  /**
+   * Stops the server and starts it again after `lastingMs`; does nothing when it is already down.
+   */
   restart(lastingMs: number): void {
     if (this.#isEnding || !this.isUp || this.#over.signal.aborted) return;
     this.#isEnding = true;
@@ -112,7 +117,8 @@ export class ServerProcess {
   }
 
   /**
-   * Simulates a server bug: from now on nothing is stored, so it restarts with its present data.
+   * Simulates a server bug: all further changes are lost, because the server restarts with its
+   * present data.
    */
   keepNothingMore(): void {
     if (this.#root === undefined || this.#running?.folder === undefined) return;
@@ -136,7 +142,8 @@ export class ServerProcess {
   async #restart(lastingMs: number): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#over;
-    // Time passes only while nothing is in progress, so that every run stops at the same point.
+    // Virtual time passes only while nothing is in progress, so every run stops the server at the
+    // same point.
     await clock.sleep(0, signal);
     while (this.sparedCount > 0 && !signal.aborted) await clock.sleep(LOOK_MS, signal);
     if (signal.aborted) return;
@@ -149,7 +156,7 @@ export class ServerProcess {
     for (const act of waiting) act();
   }
 
-  /** Stops the server and returns a folder with its present data; everything later is lost. */
+  /** Stops the server. Returns a folder with its present data; later changes are lost. */
   async #end(): Promise<string> {
     const ended = this.#running;
     this.#running = undefined;
@@ -160,7 +167,7 @@ export class ServerProcess {
     }
     ended.clock?.stop();
     const folder = join(this.#root, String(this.ends));
-    // Copied before closing: an unannounced end leaves the files as they are.
+    // The files are copied before the server closes, as a crash would leave them.
     cpSync(this.#kept ?? ended.folder, folder, { recursive: true });
     this.#kept = undefined;
     await ended.server.close();
@@ -188,7 +195,7 @@ export class ServerProcess {
   }
 }
 
-/** The clock of one start: its timers end with it. */
+/** The clock of one start, whose timers end with it. */
 class LifetimeClock extends BaseClock {
   readonly #base: Clock;
   #isOver = false;

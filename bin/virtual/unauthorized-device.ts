@@ -1,7 +1,7 @@
 /**
- * A device outside the fleet on the same virtual server: it never gets a deployment, and its user
- * rejects and removes it repeatedly. Finds deployments that are served to an unauthorized device,
- * and tokens that outlive their device.
+ * A device outside the fleet on the same virtual server. It never gets a deployment, and its user
+ * rejects and removes it repeatedly. Detects deployments that are served to an unauthorized device,
+ * and tokens that remain valid after their device was removed.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -19,21 +19,24 @@ import type { Violation } from './invariants.ts';
 import { virtualUser } from './virtual-server.ts';
 
 const MAC = 'fe:ed:fe:ed:00:01';
-/** Limit on reported violations: what is found once is found at every visit. */
+/** Limit on reported violations, because one defect shows at every visit. */
 const VIOLATIONS_MAX = 10;
 
 /** The options of an unauthorized device. */
 interface UnauthorizedDeviceOptions {
   readonly plan: FleetPlan;
   readonly clock: Clock;
-  /** Carries its requests without faults, so that every wrong answer is the server's. */
+  /**
+   * Carries the device's requests without faults, so that every wrong response is the server's
+   * mistake.
+   */
   readonly carrier: Carrier;
   readonly random: Random;
   readonly pollIntervalMs: number;
   readonly server: Pick<ReachedServer, 'isUp' | 'ends'>;
 }
 
-/** A token that must no longer be accepted. */
+/** A token that the server must no longer accept. */
 interface EndedToken {
   readonly token: string;
   readonly why: string;
@@ -52,7 +55,7 @@ export class UnauthorizedDevice {
   /** Number of server restarts that its visits have seen. */
   #endsSeen = 0;
   readonly violations: Violation[] = [];
-  /** True during a visit: time must not pass. */
+  /** True during a visit; virtual time must not pass. */
   isBusy = false;
 
   constructor(options: UnauthorizedDeviceOptions) {
@@ -70,14 +73,14 @@ export class UnauthorizedDevice {
     this.#over.abort();
   }
 
-  /** Visits the server until stopped; rejects on errors that no server of this API gives. */
+  /** Visits the server until stopped. Rejects on errors that no server of this API causes. */
   async live(): Promise<void> {
     const { clock, random, pollIntervalMs, server } = this.#options;
     const { signal } = this.#over;
     for (;;) {
       await clock.sleep(Math.round(2 * random.fraction() * pollIntervalMs), signal);
       if (signal.aborted) return;
-      // A server that is down shows nothing.
+      // While the server is down, there is nothing to check.
       if (!server.isUp) continue;
       this.isBusy = true;
       try {
@@ -103,7 +106,7 @@ export class UnauthorizedDevice {
     if (isRejected) await this.#management.reject(id, authSetId);
     else await this.#management.decommission(id);
     await this.#expectRefused(isRejected ? 'was rejected' : 'was decommissioned');
-    // A rejected device would stay rejected; a removed one comes back as a new device.
+    // A rejected device would stay rejected; a removed one returns as a new device.
     if (isRejected) await this.#management.decommission(id);
   }
 
@@ -128,7 +131,7 @@ export class UnauthorizedDevice {
     }
   }
 
-  /** @returns false when its token is refused */
+  /** Polls for a deployment. @returns false when the token is refused */
   async #poll(): Promise<boolean> {
     const { plan } = this.#options;
     const provides = {
@@ -158,7 +161,7 @@ export class UnauthorizedDevice {
   }
 
   /**
-   * Tries ended tokens again: a server that forgot at a restart that they ended would accept them.
+   * Uses ended tokens again. A server that lost the end of a token at a restart would accept it.
    */
   async #tryEndedToken(): Promise<void> {
     const { ends } = this.#options.server;

@@ -1,4 +1,7 @@
-/** The server of a run in virtual time: in this process, on its own clock, derived from a seed. */
+/**
+ * The server of a run in virtual time: in this process, on its own clock, with random numbers
+ * derived from the seed.
+ */
 import { ManualClock } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
@@ -7,31 +10,34 @@ import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { ServerProcess } from './server-process.ts';
 
-/** The address that devices of a virtual run call; nothing listens there. */
+/** The host name that devices of a virtual run call; nothing listens there. */
 export const virtualHost = 'reference-server.invalid';
 const ARTIFACT_BYTES = 20_000;
 
 /** A server with the clock that it shares with its fleet. */
 export interface VirtualServer {
   readonly clock: ManualClock;
-  /** The server; the caller closes it. */
+  /** The server; the caller must close it. */
   readonly server: ServerProcess;
 }
 
 /** The options of a virtual server. */
 interface VirtualServerOptions {
-  /** Milliseconds since the Unix epoch. */
+  /** Start of the virtual time, in milliseconds since the Unix epoch. */
   readonly startMs: number;
   /**
-   * Permutes timers that are due together; when absent, they fire in the order in which they were
-   * set.
+   * Permutes timers that are due at the same time. When absent, such timers fire in the order in
+   * which they were set.
    */
   readonly order?: Random | undefined;
   /** True when the server will be restarted. */
   readonly mayRestart: boolean;
 }
 
-/** The user of every virtual server, which nothing outside can reach. */
+/**
+ * The user of every virtual server. The fixed password is safe, because nothing outside of the
+ * process can reach the server.
+ */
 export const virtualUser = { email: 'admin@example.com', password: 'virtual-password' } as const;
 
 /** Opens the server of a plan, with the artifact that the plan deploys. */
@@ -46,7 +52,7 @@ export async function openVirtualServer(
       ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
       ...{ adminEmail: virtualUser.email, adminPassword: virtualUser.password },
       headerPrefix: plan.headerPrefix,
-      // The same random stream would give the same IDs again.
+      // Each start has its own random stream; the same one would generate the same IDs again.
       random: seededRandom(`${plan.seed}/server${start === 0 ? '' : `/${start}`}`),
     }),
   });

@@ -14,7 +14,7 @@ interface AdminHooks {
   adminOn(session: Session): TargetAdmin;
 }
 
-/** Returns an operator on that line; undefined where the target has none. */
+/** Returns an operator whose exchanges are recorded in the session; undefined if there is none. */
 export function adminOn(source: AdminSource, session: Session): TargetAdmin | undefined {
   if (source.kind === 'token') return new ManagementAdmin(session, source.token);
   return source.kind === 'hooks' ? source.hooks.adminOn(session) : undefined;

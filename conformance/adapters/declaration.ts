@@ -1,6 +1,7 @@
 /**
- * Compares the declared capabilities of a target with the probed ones. The declaration decides
- * which cases run, and the probe decides the rest; a contradiction is a verdict of its own.
+ * Compares the declared capabilities of a target with the probed ones. The declaration determines
+ * which cases run; the probe determines this for undeclared capabilities. A contradiction between
+ * them is reported as a separate verdict.
  */
 import * as v from 'valibot';
 import { type Capability, capabilities, capabilityNames } from '../context/capabilities.ts';
@@ -31,7 +32,7 @@ export function readDeclaration(text: string): Declaration {
 export interface CapabilityFinding {
   readonly capability: Capability;
   readonly row: CapabilityRow;
-  /** True when cases that need it are run. */
+  /** True if cases that need the capability are run. */
   readonly isOffered: boolean;
   /** Set when declaration and probe contradict each other. */
   readonly verdict?: CaseVerdict;

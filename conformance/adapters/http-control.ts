@@ -1,6 +1,6 @@
 /**
- * Control of a testbed by its control listener, each case in its own tenant. An edition without
- * tenants is controlled as a whole, and only in ways that end with the case.
+ * Control of a testbed by its control listener, with a separate tenant for each case. An edition
+ * without tenants is controlled as a whole, but only in ways that can be undone after a case.
  */
 import * as v from 'valibot';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
@@ -55,10 +55,13 @@ const outbox = v.looseObject({
   messages: v.array(v.looseObject({ to: v.string(), secret: v.string() })),
 });
 
-/** Controlled as a whole; advancing the clock would expire the tokens of all other cases. */
+/**
+ * The control offered for a target without tenants. It lacks `clock-control`, since advancing the
+ * clock would expire the tokens of all other cases.
+ */
 const withoutTenants: readonly Capability[] = ['fault-control', 'rate-control'];
 
-/** The control listener on one line to it; for the whole target, or for one tenant. */
+/** Control by the control listener, over the whole target or over one tenant. */
 export class HttpControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates: boolean;
@@ -68,7 +71,7 @@ export class HttpControl implements Control {
   readonly #plans: { made: number };
 
   /**
-   * @param lasting a line that stays open until the run ends, since tenants are removed over it
+   * @param lasting a session that stays open until the run ends, since it removes the tenants
    * @param hasTenants true when devices of the target belong to tenants
    */
   constructor(
@@ -84,7 +87,7 @@ export class HttpControl implements Control {
     this.offers = new Set(hasTenants ? capabilitiesOf('control') : withoutTenants);
   }
 
-  /** Returns this control where tenants are controlled, since each already has its line. */
+  /** Returns this control if it isolates tenants, since each tenant already has its session. */
   on(session: Session): Control {
     if (this.isolates) return this;
     return new HttpControl(this.#address, session, { hasTenants: false, plans: this.#plans });
@@ -111,9 +114,10 @@ export class HttpControl implements Control {
   }
 
   /**
-   * Removes a tenant that an earlier run created; one that is gone, or was never created, is fine.
+   * Removes a tenant that an earlier run created. Succeeds if the tenant is already gone or was
+   * never created.
    * @param id the id on the target; undefined when the answer was never received
-   * @returns whether it was there
+   * @returns whether the tenant existed
    */
   async removeTenant(name: string, id: string | undefined): Promise<boolean> {
     const found = id ?? (await this.#idOf(name));
@@ -172,7 +176,7 @@ export class HttpControl implements Control {
     return listed.find((tenant) => tenant.name === name)?.id;
   }
 
-  /** Resolves with whether it was there. */
+  /** Removes a tenant; resolves to true if the tenant existed. */
   async #remove(id: string): Promise<boolean> {
     const path = controlPaths.tenant.replace(':id', encodeURIComponent(id));
     const answer = await this.#send('DELETE', path, undefined, this.#lasting);

@@ -1,8 +1,8 @@
-/** A target, or the way it is controlled, turned out to lack what a case needs. */
+/** The error for a capability that turned out to be missing while a case was running. */
 
-/** A case needs something that is not offered, so it is skipped, naming what is missing. */
+/** A case needs a capability that is missing. The case is skipped with the name as the reason. */
 export class MissingCapability extends Error {
-  /** Such as `operator/configure`: the step that no hook supports. */
+  /** The missing capability, such as `operator/configure` for a step that no hook supports. */
   readonly capability: string;
 
   constructor(capability: string, message: string) {

@@ -1,6 +1,6 @@
 /**
- * Finds out which parts of the API a target has, with a few requests that change nothing: each is
- * without a token, or malformed, so that a server that has the operation refuses it.
+ * Finds out which parts of the API a target has. The probe sends a few requests that change
+ * nothing: each lacks a token or is malformed, so that a server with the operation refuses it.
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type Capability, operationsOf } from '../context/capabilities.ts';
@@ -13,7 +13,7 @@ import { TransportFailure } from '../target/transport-failure.ts';
 /** The result of a probe. */
 export interface Probed {
   readonly found: 'offered' | 'missing' | 'unknown';
-  /** What was answered, in one sentence. */
+  /** The answers to the probe, in one sentence. */
   readonly evidence: string;
   readonly exchanges: readonly Exchange[];
 }
@@ -26,7 +26,7 @@ const link = { deployment_id: path.id, device_type: 'probe', device_id: path.id 
 
 type Probe = (caller: Caller) => Promise<Answer>;
 
-/** A request of each operation of the parts that is refused where the operation is known. */
+/** For each operation of a part, a request that a server with the operation refuses. */
 const probes: Readonly<Partial<Record<OperationId, Probe>>> = {
   'post-next-deployment-v2': (caller) => caller.call('post-next-deployment-v2', { raw: '[' }),
   'get-update-control-map': (caller) => caller.call('get-update-control-map', { path }),
@@ -46,9 +46,9 @@ const probes: Readonly<Partial<Record<OperationId, Probe>>> = {
 };
 
 /**
- * Checks if the target has a part: it does not when it answers every operation of it like an
- * unknown path.
- * @param caller a user where there is one, since a gateway may check the token first
+ * Checks if the target has a part. The part is missing if the target answers each of its operations
+ * like an unknown path.
+ * @param caller the user if there is one, since a gateway may check the token first
  */
 export async function probePart(
   part: Capability,

@@ -1,4 +1,4 @@
-/** How a run controls its target: the target admin, the control capabilities, the API parts. */
+/** Sets up the control of a target: the target admin, the control capabilities, the API parts. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';
@@ -110,7 +110,7 @@ export async function checkControl(
   }
 }
 
-/** The open-source edition has no tenants: it ignores the user's tenant and tenant_token. */
+/** Returns false for the open-source edition, which has no tenants and ignores tenant_token. */
 async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
   const headers = userToken === undefined ? {} : bearer(userToken);
   const request = requestOf(managementOperations['get-own-tenant'], { headers });
@@ -165,7 +165,7 @@ async function findCapabilities(
 
 const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };
 
-/** A means that the run was not given cannot be used, even if it is declared. */
+/** Returns the finding on a capability that depends on the options of the run, not on a probe. */
 function compareGiven(
   name: Capability,
   declared: Declaration,

@@ -7,8 +7,8 @@ import { shownAnswer } from '../target/expectations.ts';
 import type { Session } from '../target/target.ts';
 
 /**
- * Logs a user in and returns a token without expiry, since its clock may be advanced. With the
- * secret of an invitation the password is set first.
+ * Logs a user in and returns a token without expiry, since the case may advance the tenant's clock.
+ * With the `secret` of an invitation, the password is set first.
  * @throws ControlFailure
  */
 export async function userToken(

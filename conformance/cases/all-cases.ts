@@ -58,7 +58,7 @@ import { timeCases } from './time.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { versioningCases } from './versioning.ts';
 
-/** The life of a device from first contact on, then what users see, then the rest. */
+/** The cases: first the life of a device from its first contact, then users, then the rest. */
 export const allCases: readonly RunnableCase[] = [
   ...serviceCases,
   ...errorCases,

@@ -1,4 +1,4 @@
-/** Cases: what devices see of an artifact that a user has edited. Spec: Artifact */
+/** Cases: an artifact after a user has edited it, as devices see it. Spec: Artifact */
 import { ownArtifact } from '../context/own-artifact.ts';
 import { boardType } from '../context/sample-artifacts.ts';
 import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/start-states.ts';
@@ -15,10 +15,10 @@ import {
 } from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
 
-/** Longer than the second to which some servers tell times. */
+/** Longer than one second, which is the resolution of times on some servers. */
 const TICK_MS = 1100;
 
-/** An artifact of the case's own, as a device was shown it. */
+/** An artifact that the case has uploaded, with its members as a device first read them. */
 interface Shown {
   readonly device: SuiteDevice;
   readonly id: string;
@@ -49,7 +49,7 @@ async function uploaded(context: TestContext): Promise<Shown> {
   return { device, id, name, before: await shownArtifact(device, id) };
 }
 
-/** Edits the artifact in another second than the one of its upload. */
+/** Edits the artifact at least one second after its upload, and returns its new members. */
 async function edit(context: TestContext, { device, id }: Shown): Promise<Members> {
   await context.clock.sleep(TICK_MS);
   const description = `edited ${context.newName()}`;
@@ -113,7 +113,7 @@ const edited = defineScenario<Shown>({
   ],
 });
 
-/** What the artifact depends on: one value, written as a text in its file. */
+/** The one value on which the artifact depends; its file has a string instead of a list. */
 const needed = 'vanilla';
 
 async function withPlainDepends(context: TestContext): Promise<Shown> {

@@ -26,13 +26,13 @@ const CLOCK_SKEW_MS = 5000;
 
 /** An artifact as the target returns it. */
 interface Telling {
-  /** Where it was read: `in the list` or `alone`. */
+  /** The source of the members: `in the list` or `alone`. */
   readonly where: string;
   readonly members: Members;
   readonly answeredMs: number;
 }
 
-/** An uploaded artifact and what the target reports about it. */
+/** An uploaded artifact, and its members as the target returns them in a list and alone. */
 interface ReportedArtifact {
   readonly artifact: UploadedArtifact;
   readonly tellings: readonly Telling[];

@@ -17,7 +17,7 @@ import { expectEqual, expectStatus, expectThat, NotObservable } from '../target/
 /** Length of the file that is requested in parts. */
 const SIZE = 17_408;
 
-/** A satisfiable range and its bytes: the first, and the one after the last. */
+/** Satisfiable ranges, each with the offsets of its first byte and of the byte after its last. */
 interface RangeRow {
   readonly id: string;
   readonly title: string;

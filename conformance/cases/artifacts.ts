@@ -19,7 +19,7 @@ import {
 } from '../target/expectations.ts';
 import { isMap, type Members, membersOf } from '../target/json-members.ts';
 
-/** A list is read so often, since no other exchange shows which id is an artifact's. */
+/** Number of times that a list is read, to detect a server that sometimes returns a wrong id. */
 const READINGS = 3;
 
 const LISTED_MAX = 100;

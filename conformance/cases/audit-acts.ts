@@ -1,4 +1,4 @@
-/** Cases: what users do during the run, found in the audit log. Spec: AuditLog entry; Audit logs */
+/** Cases: the audit log has the actions of a user. Spec: AuditLog entry; Audit logs */
 import { abortedDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
@@ -11,17 +11,17 @@ import {
 } from '../target/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, type Entry, entries, list, textAt } from './audit-reading.ts';
 
-/** Clocks of the servers behind one address may differ by so much. */
+/** Tolerated difference between the clocks of the servers behind one address. */
 const CLOCKS_APART_MS = 60_000;
 
-/** One act of the suite's user. */
+/** One action of the suite's user. */
 interface Act {
   readonly action: string;
   readonly objectId: string;
   readonly objectType: 'deployment' | 'device';
 }
 
-/** What the user did, oldest first, and the span of the target's time in which it was done. */
+/** The actions of the user, oldest first, and their start and end by the target's clock. */
 interface Done {
   readonly acts: readonly Act[];
   readonly beganMs: number;
@@ -32,7 +32,7 @@ async function nowMs(context: TestContext): Promise<number> {
   return context.serverNowMs(await list(context, { per_page: 1 }));
 }
 
-/** The acts of which the contract shows the action: each is done once. */
+/** Performs once each action that the contract names. */
 async function everyAct(context: TestContext): Promise<Done> {
   const beganMs = await nowMs(context);
   const { device, deploymentId } = await abortedDeployment(context);
@@ -52,7 +52,7 @@ async function everyAct(context: TestContext): Promise<Done> {
   };
 }
 
-/** Entries of one action, once there is one; servers may write them with a short delay. */
+/** Returns the entries of one action, and waits for the first, which may be written late. */
 function entriesOf(context: TestContext, { action, objectId }: Act): Promise<readonly Entry[]> {
   return context.settled(
     async () => {
@@ -64,7 +64,7 @@ function entriesOf(context: TestContext, { action, objectId }: Act): Promise<rea
   );
 }
 
-/** The first entry of an act; that there is one is judged by other cases. */
+/** Returns the first entry of an action; throws NotObservable if there is none. */
 async function entryOf(context: TestContext, act: Act): Promise<Entry> {
   const [entry] = await entriesOf(context, act);
   if (entry) return entry;
@@ -143,7 +143,7 @@ export const auditActCases = defineScenario<Done>({
         let before = Number.NEGATIVE_INFINITY;
         for (const act of acts) {
           const time = textAt(await entryOf(context, act), 'time') ?? 'none';
-          // To the second: some servers tell no fraction of it, or record beside the act.
+          // One second is tolerated: some servers round times, or write entries asynchronously.
           const second = Math.floor(Date.parse(time) / 1000);
           const earlier = `\`${act.action}\` at ${time}, before the action that it followed`;
           expectThat(second >= before - 1, 'times in the order of the actions', earlier);

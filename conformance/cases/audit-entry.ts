@@ -34,7 +34,7 @@ interface Field {
   /** The expected value, as a phrase. */
   readonly words: string;
   readonly fits: (value: unknown, recorded: Recorded, context: TestContext) => boolean;
-  /** A server may leave it out. */
+  /** Present if a server may omit the field. */
   readonly isOptional?: true;
 }
 
@@ -362,7 +362,7 @@ const deviceActs = defineScenario({
   ],
 });
 
-/** Returns the entries on objects of that type caused by creating a user with a role of its own. */
+/** Creates a user with a new role, and returns the resulting entries on objects of the type. */
 async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
   const { session, learnSecret } = context;
   await context.control.powerlessUser({ session, name: context.newName(), learnSecret });

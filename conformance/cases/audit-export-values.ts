@@ -1,6 +1,6 @@
 /**
- * Cases: what the CSV of the audit log holds, held against the list field by field. Spec: Audit
- * logs, "GET /logs/export"
+ * Cases: the values in the CSV of the audit log are equal to those in the list, field by field.
+ * Spec: Audit logs, "GET /logs/export"
  */
 import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
 import {
@@ -25,23 +25,23 @@ import {
   type Query,
 } from './audit-reading.ts';
 
-/** Beyond what a server may take for enough of an export, and little for a log in use. */
+/** Number of entries that exceeds any default limit of an export, yet is small for a real log. */
 const MANY = 300;
-/** The most entries of a log in use that are exported. */
+/** Limit on the number of exported entries, since the log of a server in use can be large. */
 const EXPORTED_MAX = 1000;
-/** Several pages of any list, the last of them not full. */
+/** Number of entries to read page by page: several pages, the last of which is not full. */
 const PAGED = 250;
-/** Entries are written within this time of the act. */
+/** Time within which a server must have written an entry. */
 const WRITTEN_WITHIN_SECONDS = 5;
 
-/** The fields of an entry that hold a value: those of the contract's table that are no objects. */
+/** The fields of an entry in the contract's table that are not objects. */
 const valuePaths = tables
   .filter(({ name }) => name === 'AuditLog entry')
   .flatMap(fieldsOf)
   .filter(({ type }) => type !== 'object')
   .map(({ path, isRequired }) => ({
     path: path.join('.'),
-    // What is required of an optional object is there only with it.
+    // A required field of an optional object is absent if the object is absent.
     isRequired: isRequired && path.length <= 2,
   }));
 
@@ -50,11 +50,11 @@ function exported(context: TestContext, query: Query): Promise<Answer> {
   return context.admin.caller.call('export-audit-logs', { query, headers });
 }
 
-/** The value of a field as both sides may write it. */
+/** Returns the value in a form that is equal for list and export. */
 function comparable(path: string, value: unknown): string {
   const text = typeof value === 'string' ? value : '';
   if (path === 'time') return String(Date.parse(text));
-  // How a value is kept from being computed by a spreadsheet is left open.
+  // A server may prefix a value with an apostrophe, so that spreadsheets do not evaluate it.
   return text.replaceAll('\r\n', '\n').replace(/^'(?=[=+\-@])/, '');
 }
 
@@ -62,7 +62,7 @@ function areSame(some: readonly string[], others: readonly string[]): boolean {
   return some.toSorted().join('\0') === others.toSorted().join('\0');
 }
 
-/** Whether the texts that are not empty are among the others, as often as they come. */
+/** Returns true if `others` has every text of `some` that is not empty, at least as often. */
 function isWithin(some: readonly string[], others: readonly string[]): boolean {
   const rest = [...others];
   return some.every((text) => {
@@ -73,7 +73,7 @@ function isWithin(some: readonly string[], others: readonly string[]): boolean {
   });
 }
 
-/** Asserts that the document holds these entries, each field of the contract with its value. */
+/** Asserts that the document has exactly these entries, with equal values of all fields. */
 function expectSameEntries(document: string, listed: readonly Entry[]): void {
   const [names = [], ...records] = readCsv(document);
   const missing = valuePaths.find(({ path, isRequired }) => isRequired && !names.includes(path));
@@ -83,25 +83,25 @@ function expectSameEntries(document: string, listed: readonly Entry[]): void {
     const index = names.indexOf(path);
     const inExport = records.map((record) => comparable(path, record[index]));
     const inList = listed.map((entry) => comparable(path, at(entry, path)));
-    // An answer may leave out what is not required, which another one has.
+    // One of the two answers may omit an optional value that the other has.
     const isSame = isRequired || !inList.includes('') ? areSame : isWithin;
     if (isSame(inList, inExport)) continue;
     throw new ExpectationFailure(`${path} ${shown(inList)}`, shown(inExport));
   }
 }
 
-/** Objects of which the log has entries with values that need quotes. */
+/** The objects of entries whose values must be quoted in CSV. */
 interface Awkward {
   readonly objectIds: readonly string[];
 }
 
-/** Ends of names that a field has to be quoted for, each with one for a target that refuses line ends. */
+/** Suffixes that require quotes, each with an alternative for targets that refuse line ends. */
 const awkwardEnds = [
   ['"of two", and; more\r\nlines\n', '"of two", and; more'],
   ['of two\nlines', 'of, two'],
 ] as const;
 
-/** A deployment whose name needs quotes. */
+/** Creates a deployment whose name requires quotes, and returns its id. */
 async function awkwardDeployment(
   context: TestContext,
   [end, tamer]: (typeof awkwardEnds)[number],
@@ -126,7 +126,7 @@ async function awkward(context: TestContext): Promise<Awkward> {
   return { objectIds: [...deploymentIds, device.id] };
 }
 
-/** Judges the export of each object's entries, once they are listed. */
+/** Returns a case that passes the export and the list of each object's entries to `judge`. */
 function exportCase(
   facts: Pick<JudgingCase<Awkward>, 'id' | 'title' | 'requirements'>,
   judge: (document: string, listed: readonly Entry[]) => void,
@@ -180,7 +180,7 @@ async function totalOf(context: TestContext, query: Query): Promise<number> {
   return Number(headers['x-total-count'] ?? Number.NaN);
 }
 
-/** A query that finds many entries, which do not become more. */
+/** Returns a query for at least `MANY` entries, whose number no longer grows. */
 async function manyEntries(context: TestContext): Promise<Query> {
   const nowMs = context.serverNowMs(await list(context, { per_page: 1 }));
   const before = Math.floor(nowMs / 1000) - WRITTEN_WITHIN_SECONDS;
@@ -193,7 +193,7 @@ async function manyEntries(context: TestContext): Promise<Query> {
     const { id } = await context.deploy(wish);
     await context.admin.abort(id);
   };
-  // One deployment at a time: two equal ones that are active may be refused.
+  // Only one deployment is active at a time, since a server may refuse a duplicate.
   for (let made = 0; made < MANY; made += 2) await one();
   const own = { object_deployment_name: name };
   const total = await context.settled(
@@ -205,7 +205,7 @@ async function manyEntries(context: TestContext): Promise<Query> {
   throw new StartStateMissed(`${MANY} entries on deployments called ${name}`, `found ${total}`);
 }
 
-/** The first entries of the list, page by page; a page may be shorter than was asked for. */
+/** Returns the first entries of the list, read page by page; a server may return short pages. */
 async function pagedEntries(context: TestContext, query: Query): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   for (let page = 1; found.length < PAGED; page += 1) {
@@ -216,13 +216,13 @@ async function pagedEntries(context: TestContext, query: Query): Promise<readonl
   return found.slice(0, PAGED);
 }
 
-/** The values that identify an entry, and its time. */
+/** Returns a text that identifies an entry, and the time of the entry. */
 function markOf(valueAt: (path: string) => string) {
   const moment = valueAt('time');
   return { moment, text: [moment, valueAt('action'), valueAt('object.id')].join(' ') };
 }
 
-/** The texts that come more often than among the others. */
+/** Returns the texts of `some` that `others` lacks or has less often. */
 function lacking(some: readonly string[], others: readonly string[]): readonly string[] {
   const rest = [...others];
   return some.filter((text) => {

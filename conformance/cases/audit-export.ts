@@ -177,7 +177,7 @@ const document = defineScenario({
         const answer = await exported(context, { object_id: deploymentId });
         needStatus('an export', answer, 200);
         const { 'transfer-encoding': coding, 'content-length': length } = answer.headers;
-        // A gateway that speaks HTTP/1.0 ends a stream with its connection.
+        // A gateway with HTTP/1.0 cannot use chunks, and closes the connection after a stream.
         const isStreamed = coding === 'chunked' || (coding === undefined && length === undefined);
         expectThat(isStreamed, 'Transfer-Encoding: chunked', shown(answer.headers));
       },

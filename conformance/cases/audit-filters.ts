@@ -6,7 +6,7 @@ import { type Entry, nobody, type Query, secondsAround, textAt } from './audit-r
  * One parameter: queries that match both entries of a deployment, and queries that match neither.
  */
 export interface Filter {
-  /** Start of a sentence that ends with: are listed. */
+  /** The beginning of a title that continues with "are listed" or "are exported". */
   readonly title: string;
   readonly ofList: RequirementId;
   readonly ofExport: RequirementId;

@@ -1,7 +1,7 @@
 /**
- * How cases read the audit log: leniently, so that each checks only the field or rule that it
- * names; anything else it needs and does not find is a missed start state, not a failure. Spec:
- * Audit logs
+ * Lenient reading of the audit log, so that each case checks only the field or rule that it names.
+ * If anything else is missing, the start state of the case is missed, which is not a failure.
+ * Spec: Audit logs
  */
 
 import { needStatus, StartStateMissed } from '../context/start-states.ts';
@@ -112,8 +112,9 @@ export function needCreateAndAbort(actions: readonly string[]): void {
 }
 
 /**
- * Returns Unix seconds around the entries: the last full one before the oldest, the first after the
- * newest; each is that of the entry itself when this has no fraction of a second, `later` never.
+ * Returns Unix seconds around the entries. `before`: the time of the oldest entry, rounded down.
+ * `after`: the time of the newest entry, rounded up. `later`: a second that is after the newest
+ * entry even if its time has no fraction.
  */
 export function secondsAround(found: readonly Entry[]): {
   readonly before: number;

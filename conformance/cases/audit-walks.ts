@@ -29,13 +29,13 @@ import {
   textAt,
 } from './audit-reading.ts';
 
-/** More than the pages of any walk here, so that links that lead in a circle end. */
+/** Maximum number of pages to follow, so that a walk ends even if links form a circle. */
 const PAGES_MAX = 20;
 const REJECTIONS = 4;
 
 type Relation = 'first' | 'next' | 'prev';
 
-/** Where a link of a page leads; undefined where the page has no such link. */
+/** Returns the target of a link of a page; undefined if the page has no such link. */
 function linkOf(context: TestContext, page: Answer, relation: Relation): URL | undefined {
   const link = relationsOf(page.headers.link)[relation];
   const own = context.session.urlOf(operations['list-audit-logs'].path);
@@ -43,15 +43,13 @@ function linkOf(context: TestContext, page: Answer, relation: Relation): URL | u
   return new URL(link, own);
 }
 
-/**
- * Follows a link by its query only: its host depends on the proxies in front of the target.
- */
+/** Follows a link by its query only, since proxies in front of the target may change the host. */
 function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
   const names = [...new Set(searchParams.keys())];
   return list(context, Object.fromEntries(names.map((name) => [name, searchParams.getAll(name)])));
 }
 
-/** The pages from one on, each reached by the link of the one before. */
+/** Returns a page and all pages after it, each reached by the link of the previous one. */
 async function pagesFrom(
   context: TestContext,
   page: Answer,
@@ -69,12 +67,12 @@ async function pagesFrom(
   throw new ExpectationFailure(`an end of the links \`${relation}\``, seen);
 }
 
-/** The values that identify the entries, in their order. */
+/** Returns a text for each entry that identifies it, in the order of the entries. */
 function marks(found: readonly Entry[]): readonly string[] {
   return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
 }
 
-/** The same time can be written in several zones. */
+/** Returns the time of an entry in UTC, since a server may use several time zones. */
 function momentAt(entry: Entry): string {
   const time = String(textAt(entry, 'time'));
   const ms = Date.parse(time);
@@ -85,7 +83,7 @@ function marksOf(pages: readonly Answer[]): readonly string[] {
   return pages.flatMap((page) => marks(entriesIn(page)));
 }
 
-/** Each parameter of the list, so that the entries of one deployment fit. */
+/** Returns a query with every parameter of the list that matches the deployment's entries. */
 async function everyFilter(context: TestContext, arranged: OfferedDeployment): Promise<Query> {
   const both = await entriesOn(context, arranged.deploymentId, 2);
   const fits = Object.values(auditFilters).map((filter) => filter.fits(arranged, both));
@@ -93,7 +91,7 @@ async function everyFilter(context: TestContext, arranged: OfferedDeployment): P
   return Object.assign({}, ...fits, own);
 }
 
-/** Asserts that a link names each parameter of the query with its value. */
+/** Asserts that a link contains each parameter of the query with its value. */
 function expectKept(relation: Relation, { searchParams }: URL, query: Query): void {
   for (const [name, value] of Object.entries(query)) {
     const kept = searchParams.getAll(name);
@@ -123,7 +121,7 @@ const filtered = defineScenario<OfferedDeployment>({
         for (const page of pages) {
           for (const relation of ['first', 'next', 'prev'] as const) {
             const link = linkOf(context, page, relation);
-            // A link that names no parameter of the list keeps them in a way of its own.
+            // A link without any of the parameters encodes them in a form of its own.
             const isPlain = Object.keys(query).some((name) => link?.searchParams.has(name));
             if (link && isPlain) expectKept(relation, link, query);
           }
@@ -133,7 +131,7 @@ const filtered = defineScenario<OfferedDeployment>({
   ],
 });
 
-/** A device with some entries, which do not become more. */
+/** Arranges a device with some audit entries, whose number no longer grows; returns its id. */
 async function oftenRejected(context: TestContext): Promise<string> {
   const { id, key } = await acceptedDevice(context);
   for (let rejections = 1; ; rejections += 1) {
@@ -154,7 +152,7 @@ function rejectionsIn(found: readonly Entry[]): number {
   return found.filter((entry) => textAt(entry, 'action') === 'reject').length;
 }
 
-/** Walks through the list in pages of two; `judge` compares the walk with the list as a whole. */
+/** Returns a case that passes the list, and the walk through its pages of two, to `judge`. */
 function walkCase(
   facts: Pick<JudgingCase<string>, 'id' | 'title' | 'requirements'>,
   judge: (walk: Walk, context: TestContext) => Promise<void>,
@@ -168,7 +166,7 @@ function walkCase(
         const first = await list(context, { ...query, per_page: 2 });
         const there = await pagesFrom(context, first, 'next');
         const after = marksOf([await list(context, { ...query, per_page: 100 })]);
-        // What an entry that came late moved is no fault of the links.
+        // A late entry shifts the pages, which is not a mistake of the links.
         if (whole.join() !== after.join())
           throw new StartStateMissed('a list that does not grow', 'it grew');
         await judge({ whole, there }, context);
@@ -178,9 +176,9 @@ function walkCase(
 }
 
 interface Walk {
-  /** The values that identify the entries, read at once. */
+  /** The identifying texts of all entries, read in one request. */
   readonly whole: readonly string[];
-  /** The pages on the way to the end. */
+  /** The pages from the first to the last. */
   readonly there: readonly Answer[];
 }
 

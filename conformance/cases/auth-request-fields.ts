@@ -5,7 +5,7 @@
  */
 import { type InputTable, otherThanText } from '../suite/input-table.ts';
 
-/** A request whose texts hold nothing that could be verified. */
+/** A request whose values have the right types but are not a real identity or key. */
 export const textualRequest = { id_data: '{}', pubkey: 'a key in PEM' };
 
 const certificate = 'MIIBszCCAVmgAwIBAgIUQm9hcmQgb2YgdGhlIHN1aXRlMAoGCCqGSM49BAMC';

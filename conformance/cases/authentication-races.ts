@@ -36,7 +36,7 @@ function expectAll(answers: readonly Answer[], ...statuses: readonly number[]): 
   for (const answer of answers) expectStatus(answer, ...statuses);
 }
 
-/** Removes the device that users see; returns true when they then see no other of its identity. */
+/** Removes the device; returns true if users then see no other device with its identity. */
 async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
   const find = () => context.admin.findDevice(device.identity);
   const first = expectPresent('a device of this identity', await context.settled(find, Boolean));
@@ -114,7 +114,7 @@ const decisions = defineScenario({
       run: async (device, context) => {
         const { admin } = context;
         const decided = admin.decide(device.id, device.key, 'accepted');
-        // Whichever arrives second may be refused; only the resulting state counts.
+        // The request that arrives second may be refused, so only the resulting state is checked.
         const ends = await Promise.allSettled([decided, admin.decommission(device.id)]);
         const [, removal] = ends;
         const lost = ends.find((end) => 'reason' in end && end.reason instanceof TransportFailure);
@@ -123,7 +123,7 @@ const decisions = defineScenario({
           () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
         );
-        // A request of a removed device creates another device, with its own id.
+        // An authentication request of a removed device creates a new device with another id.
         device.id = left?.id ?? '';
         expectStatus(await device.authenticate(), left === undefined ? 401 : 200);
       },

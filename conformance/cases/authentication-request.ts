@@ -35,7 +35,7 @@ const shortRsaKey = [
   '',
 ].join('\n');
 
-/** The same key in other encodings. */
+/** Functions that encode a PEM key differently, by a description. */
 const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
   'Windows line ends': (pem) => pem.replaceAll('\n', '\r\n'),
   'no final line end': (pem) => pem.trimEnd(),
@@ -50,7 +50,7 @@ const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
   },
 };
 
-/** Sends what a signed request has in the field, or the text as its signed body. */
+/** Sends a signed request with the input's value in its field, or with the input as its body. */
 async function sendInput(device: SuiteDevice, { field, value, raw }: Input): Promise<Answer> {
   const changes = field === '' ? { text: raw ?? '' } : { members: { [field]: value } };
   const answer = await device.authenticate(changes);
@@ -68,7 +68,7 @@ const boundaries = defineScenario({
     ...inputCases<SuiteDevice>(authRequestInputs, {
       body: textualRequest,
       send: sendInput,
-      // Its content may be refused.
+      // A server may refuse the content of the request, so 401 and 403 are accepted too.
       accepted: [200, 401, 403],
     }),
     {

@@ -1,4 +1,4 @@
-/** Cases: what users see of a device's authentication. Spec: AuthRequest; Limits */
+/** Cases: a device's authentication as users see it. Spec: AuthRequest; Limits */
 
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';

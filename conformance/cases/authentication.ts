@@ -23,7 +23,7 @@ import {
 import { claimsOf } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 604_800;
-/** Tokens of two different seconds differ. */
+/** Time within which a new token must differ, since its claims contain times in seconds. */
 const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
 const firstContact = defineScenario({
@@ -242,7 +242,7 @@ const known = defineScenario({
       title: 'An earlier token of a device still gives access after it got a new one.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
-        // Two tokens of one second may be the same text.
+        // Two tokens that are issued in the same second may be equal.
         const answer = await context.settled(
           () => device.authenticate(),
           ({ text }) => text !== device.token,

@@ -1,7 +1,7 @@
 /**
- * Maps each cell of the authorisation matrix that is a status to the case that checks it, as a
- * literal table. A test checks it against the matrix, the cases and what they call. Spec:
- * Authentication
+ * Maps each status in the authorization matrix to the case that checks it, as a literal table. A
+ * test compares this table with the matrix, with the cases, and with the operations that they call.
+ * Spec: Authentication
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { CallerKind } from './authorization-matrix.ts';

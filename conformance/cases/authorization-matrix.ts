@@ -1,8 +1,8 @@
 /**
- * Who may call which operation, as a literal table: every operation of the contract with every kind
- * of caller. A number is the status that this caller gets, a text the reason why the cell cannot
- * occur. A test checks the operations against the contract, and the cells against the cases that
- * `authorization-judges.ts` names. Spec: Authentication
+ * The authorization matrix as a literal table: every operation of the contract by every kind of
+ * caller. A number is the status that the caller gets; a string is the reason why the combination
+ * cannot occur. A test checks the operations against the contract, and the cells against the cases
+ * that `authorization-judges.ts` names. Spec: Authentication
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 
@@ -45,7 +45,7 @@ const needsDevice = {
   expired: 401,
 } as const;
 
-/** The same where a user token is required. */
+/** Answers to an invalid token where a user token is required. */
 const needsUser = {
   missing: 401,
   malformed: 401,
@@ -64,7 +64,7 @@ function open(because: string): Row {
   return Object.fromEntries(everyKind.map((kind) => [kind, because])) as Record<CallerKind, Cell>;
 }
 
-/** The status that each kind of caller is answered at each operation, or why none is tested. */
+/** The status for each kind of caller by operation, or the reason why it is not tested. */
 export const authorizationMatrix: Readonly<Record<OperationId, Row>> = {
   'list-artifacts': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 200 },
   'get-artifact': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 404 },

@@ -100,11 +100,11 @@ interface Write {
   readonly status: 200 | 204;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly body: unknown;
-  /** Returns what the user sees of the other device. */
+  /** Reads the data of the device as a user. */
   readonly look: (context: TestContext, owner: SuiteDevice) => Promise<unknown>;
 }
 
-/** Included in everything that a device of these cases writes. */
+/** Text in everything that the devices of these cases write, to recognize it. */
 const mark = 'written-by-a-stranger';
 const attributes = [{ name: 'conformance_mark', value: mark }];
 const subject = { name: mark, type: 'service', status: 'stopped' };
@@ -162,7 +162,7 @@ function writeCase(write: Write): JudgingCase<TwoDevices> {
     run: async ({ device, other }, context) => {
       const answer = await device.call(operation, { body });
       if (answer.status !== status) throw new NotObservable(`nothing: ${shownAnswer(answer)}`);
-      // Once the writer's own view has it, the other's would have it too.
+      // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
       const own = await context.settled(() => look(context, device), isThere);
       if (!isThere(own)) throw new NotObservable('users do not see what was written');

@@ -1,4 +1,4 @@
-/** Cases: who may call which operation, cell by cell of the matrix. Spec: Authentication */
+/** Cases: authorization of every operation, by the cells of the matrix. Spec: Authentication */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import {
@@ -32,11 +32,11 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
   'two tokens': (token) => `Bearer ${token} ${token}`,
 };
 
-/** A caller whose good token is not where it belongs; the contract names one place for it. */
+/** Callers that send a valid token in a place other than the Authorization header. */
 const otherPlaces: Readonly<
   Record<string, (session: Session, token: string, id: OperationId) => Caller | undefined>
 > = {
-  // The place that /connect has as well; pages of users send their token so, too.
+  // Skipped where it is legal: /connect accepts this cookie, and web pages of users send it.
   'the cookie JWT': (session, token, id) =>
     id === 'connect' || id in userCalls
       ? undefined
@@ -78,7 +78,7 @@ const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
 };
 
 const isJwt = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-/** Only a JWT, which is Base64, is another token in another case. */
+/** Tokens in another letter case. They are invalid only if the token is a JWT, which is Base64. */
 const inAnotherCase: typeof invalidTokens = {
   'small letters': (token) => token.toLowerCase(),
   'capital letters': (token) => token.toUpperCase(),
@@ -252,7 +252,7 @@ const apart = defineScenario<string>({
   ],
 });
 
-/** Returns the token once the target has revoked it, which may happen after its answer. */
+/** Waits until the target refuses the token, since it may be revoked with a delay; returns it. */
 async function forgotten(context: TestContext, token: string): Promise<string> {
   const use = (): Promise<Answer> => askForNext(context.caller(token));
   await context.settled(use, ({ status }) => status === 401);

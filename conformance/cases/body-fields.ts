@@ -1,6 +1,7 @@
 /**
- * Cases: each field of each body takes what the contract allows for it, and users read it as it was
- * sent. The values are made of the rows of the contract's tables. Spec: Resources and their fields
+ * Cases: each field of each body accepts every kind of legal value, and users read the values as
+ * they were sent. The cases are generated from the contract's tables.
+ * Spec: Resources and their fields
  */
 import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
 import { alertLevels } from '../../fixtures/contract/vocabulary.ts';
@@ -17,10 +18,10 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** Short enough for every field of which the field knows a bound. */
+/** Length in characters that is below the known limits of servers for every field. */
 const LONG = 100;
 
-/** Texts that any field of a text may hold. */
+/** Values that are legal in every string field. */
 const texts: Readonly<Record<string, string>> = {
   'letters of other scripts': 'æ 日本 🗝',
   'quotes and symbols': `"two" 'one' \\ & <b> % $ {}`,
@@ -38,7 +39,7 @@ const times: Readonly<Record<string, string>> = {
   'the 29th of February': '2024-02-29T23:59:59Z',
 };
 
-/** What a field of each type of the tables may hold; words are given by the vocabulary. */
+/** Legal values by the type names of the tables; the vocabulary defines the words. */
 const valuesOfTypes: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   text: texts,
   time: times,
@@ -48,16 +49,16 @@ const valuesOfTypes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** How bodies of one resource are sent and read. */
+/** Defines how bodies with one resource are sent, and how users read them back. */
 interface Body {
   readonly operation: string;
-  /** The row of the contract's tables. */
+  /** The name of the resource in the contract's tables. */
   readonly resource: string;
   readonly covered: (path: string) => boolean;
   readonly send: (device: Sender, resource: unknown) => Promise<Answer>;
-  /** A valid resource that a number distinguishes from earlier ones. */
+  /** Returns the resource changed by a number, so that it differs from the one sent before. */
   readonly stamped?: (resource: Members, number: number) => Members;
-  /** Reads the resource back, as text that holds its values; empty while users see none. */
+  /** Reads the resource as a user, as text that contains its values; empty if users see none. */
   readonly read: (device: Sender, context: TestContext, resource: Members) => Promise<string>;
 }
 
@@ -82,7 +83,7 @@ function attributes(operation: 'patch-attributes' | 'put-attributes'): Body {
   };
 }
 
-/** The length of a date-time to the second. */
+/** Length of a date-time without fraction and offset. */
 const SECOND_LENGTH = '2026-01-31T12:00:00'.length;
 const FIRST_MS = Date.UTC(2026, 0, 31, 12);
 
@@ -90,14 +91,14 @@ function textOf(list: readonly unknown[]): string {
   return list.length === 0 ? '' : JSON.stringify(list);
 }
 
-/** Every body whose fields are in a table, but requests that are signed. */
+/** Every body whose fields are in a table, except signed requests. */
 const bodies: readonly Body[] = [
   {
     operation: 'put-deployment-status',
     resource: 'DeploymentStatus',
     // Other cases report each of the statuses.
     covered: (path) => path !== 'status',
-    // What a repeated status does to its substate is judged by a case of its own.
+    // Statuses alternate, since a repeated status may keep its substate; another case tests that.
     stamped: (report, number) => ({
       ...report,
       status: number % 2 === 0 ? 'downloading' : 'installing',
@@ -111,7 +112,7 @@ const bodies: readonly Body[] = [
     resource: 'DeploymentLog',
     covered: () => true,
     send: ({ device, id }, body) => device.call('put-deployment-log', { path: { id }, body }),
-    // As a text within JSON, as what is looked for.
+    // Encoded as JSON, like the text to find.
     read: async ({ device, deploymentId }, { admin }) =>
       JSON.stringify((await admin.deploymentLog(deploymentId, device.id)) ?? ''),
   },
@@ -120,7 +121,7 @@ const bodies: readonly Body[] = [
     resource: 'Alert',
     covered: () => true,
     send: ({ device }, body) => device.call('post-alerts', { body: [body] }),
-    // Later ones are later in time, so that they stand on the first page of a list.
+    // Each alert is later than the one before, so that it is on the first page of a list.
     stamped: (alert, number) => ({
       ...alert,
       timestamp: new Date(FIRST_MS + number * 1000).toISOString(),
@@ -142,7 +143,7 @@ const bodies: readonly Body[] = [
   attributes('put-attributes'),
 ];
 
-/** The value with the member at a path replaced; `[]` is the first entry of a list. */
+/** Returns the value with the member at a path replaced; `[]` is the first entry of a list. */
 function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
   if (step === undefined) return member;
   if (step === '[]') return [withMember(Array.isArray(value) ? value[0] : undefined, rest, member)];
@@ -151,14 +152,14 @@ function withMember(value: unknown, [step, ...rest]: readonly string[], member: 
 }
 
 interface Input {
-  /** The path, and what is special about the value. */
+  /** The path of the field, and a description of the value. */
   readonly what: string;
   readonly value: unknown;
   readonly type: string;
   readonly resource: Members;
 }
 
-/** One good resource for each allowed value of each field. */
+/** Returns a valid resource for each kind of legal value of each field. */
 function inputsOf({ resource: name, covered }: Body): readonly Input[] {
   return tables
     .filter((table) => table.name === name)
@@ -176,7 +177,7 @@ function inputsOf({ resource: name, covered }: Body): readonly Input[] {
     );
 }
 
-/** The good resource with a member that the contract does not know, in each of its objects. */
+/** Returns valid resources with an unknown member, one for each object in the resource. */
 function extendedOf({ resource: name }: Body): readonly Input[] {
   return tables
     .filter((table) => table.name === name)
@@ -208,20 +209,23 @@ function isTaken({ status }: Answer): boolean {
   return anySuccess.some((success) => success === status);
 }
 
-/** Asserts that a body is accepted, unless the example of the contract is not taken either. */
+/**
+ * Asserts that a body is accepted. Throws NotObservable if the target also refuses the contract's
+ * sample, or if it accepts the body on a second try.
+ */
 async function expectTaken(sender: Sender, body: Body, input: Input): Promise<void> {
   const refusal = await body.send(sender, input.resource);
   if (isTaken(refusal)) return;
   const where = `${body.operation}, ${input.what}: `;
   const sample = tables.find(({ name }) => name === body.resource)?.sample;
   const plain = await body.send(sender, sample);
-  // Once only: it was not for its value that the target refused the request.
+  // If a repetition succeeds, the value was not the reason for the refusal.
   const isTakenNow = isTaken(await body.send(sender, input.resource));
   if (!isTaken(plain) || isTakenNow) throw new NotObservable(where + shownAnswer(plain));
   throw new ExpectationFailure(`${where}a success`, where + shownAnswer(refusal));
 }
 
-/** Sends each text and expects that users see it, if they see its resource. */
+/** Sends each string and asserts that users see it, if they see its resource. */
 async function expectKept(context: TestContext, sender: Sender, body: Body): Promise<void> {
   const inputs = inputsOf(body).filter(({ type }) => type === 'text');
   for (const [number, { what, value, resource }] of inputs.entries()) {
@@ -271,7 +275,7 @@ async function sender(context: TestContext): Promise<Sender> {
   return { device, id, deploymentId };
 }
 
-/** One scenario for each operation, so that a target without it is asked nothing. */
+/** One scenario for each operation, so that it is skipped on a target without the operation. */
 const ofTables = bodies.flatMap((body) =>
   defineScenario<Sender>({
     area: 'body-fields',
@@ -294,7 +298,7 @@ const asking = {
   'post-next-deployment-v2': (provides: object) => ({ device_provides: provides }),
 } as const;
 
-/** What a device says of itself is a map of texts. */
+/** The cases on the string pairs that a device reports about itself. */
 const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const).flatMap(
   (operation) =>
     defineScenario<SuiteDevice>({
@@ -319,7 +323,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
               ]) {
                 const body = asking[operation]({ ...factoryProvides, ...pair });
                 const answer = await device.call(operation, { body });
-                // When asking is answered 404 is left open.
+                // The contract leaves open when this request is answered 404.
                 if (isTaken(answer) || answer.status === 404) continue;
                 const plain = await device.call(operation, {
                   body: asking[operation](factoryProvides),

@@ -26,7 +26,7 @@ const malformedTimes = {
   'a month that does not exist': '2099-13-01T00:00:00Z',
 };
 
-/** One segment of the link's path, counted from the end: 1 is the last. */
+/** Returns a segment of the link's path, counted from the end: 1 is the last. */
 function segmentOf(uri: string, fromEnd: number): string {
   return decodeURIComponent(new URL(uri).pathname.split('/').at(-fromEnd) ?? '');
 }

@@ -25,7 +25,7 @@ import { isMap, type Members } from '../target/json-members.ts';
 /** Pairs that are set together. */
 export const goodPairs = { good: 'text', key: 'text' };
 
-/** Pairs of which one has a value that is no text, and bodies that are no pairs. */
+/** Pairs with a value that is not a string, and bodies that are not an object of pairs. */
 export const pairInputs: InputTable = {
   'other-values-are-400': {
     title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
@@ -51,7 +51,7 @@ export const pairInputs: InputTable = {
   },
 };
 
-/** Names that nothing in the contract forbids. */
+/** Names that the contract does not forbid. */
 export const allowedNames = [
   'a name with spaces',
   'dots.and.more',
@@ -95,7 +95,7 @@ async function readPairs(device: SuiteDevice): Promise<Members> {
   return pairs;
 }
 
-/** Writes each pair in a request of its own and asserts that it is read back. */
+/** Writes each pair in a separate request, and asserts that the device reads it back. */
 async function expectKept(device: SuiteDevice, pairs: Readonly<Record<string, string>>) {
   for (const [name, value] of Object.entries(pairs)) {
     await write(device, { [name]: value });

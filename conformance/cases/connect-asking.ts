@@ -1,4 +1,4 @@
-/** How cases request an upgrade, header by header. Spec: Device connect */
+/** Requests an upgrade with chosen headers. Spec: Device connect */
 import type { Duplex } from 'node:stream';
 import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -26,7 +26,7 @@ export async function askUpgrade(context: TestContext, headers: Headers): Promis
   return answer;
 }
 
-/** The connection that an answer 101 opened. Throws when it has no Upgrade header to open it by. */
+/** Returns the open connection of a 101 answer. Throws StartStateMissed if there is none. */
 export function openedBy({ socket }: UpgradeAnswer): Duplex {
   if (socket) return socket;
   throw new StartStateMissed('an open connection', 'was answered 101 without the header Upgrade');

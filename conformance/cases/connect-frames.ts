@@ -44,7 +44,7 @@ function close(payload: Buffer): readonly FrameToSend[] {
   return [{ opcode: opcodes.close, payload }];
 }
 
-/** Frames that RFC 6455 forbids, by what is wrong with them. */
+/** One rule of RFC 6455, with sequences of frames that violate it, by a description. */
 interface Illegal {
   readonly id: string;
   readonly requirement: RequirementId;

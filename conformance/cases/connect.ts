@@ -62,7 +62,7 @@ const refusedCaller = defineScenario({
   ],
 });
 
-/** Handshakes that are each refused, by what is wrong with them. */
+/** One rule on the handshake, with requests that violate it, by a description. */
 interface Refused {
   readonly id: string;
   readonly requirement: RequirementId;
@@ -419,7 +419,7 @@ const ending = defineScenario({
         await connected(context, device);
         await line.until(({ ended }) => ended, 1000);
         cut();
-        // The end of the first connection may be reported late: poll for as long as that takes.
+        // The target may process the end of the first connection late, so the state is polled.
         const status = await context.settled(
           () => context.admin.connection(device.id),
           (seen) => seen !== 'connected',

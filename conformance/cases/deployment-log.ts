@@ -23,10 +23,10 @@ import {
 
 const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };
 
-/** A valid log; what is wrong with its second message must not be missed for the first. */
+/** A valid log. It has two messages, so that a mistake in the second one is tested. */
 export const goodLog = { messages: [entry, entry] };
 
-/** Each field of a log, in each kind of input. */
+/** The input table for each field of a log. */
 export const logInputs: InputTable = {
   'date-time-as-timestamp-is-taken': {
     title: 'A timestamp may have a fraction of a second and any offset from UTC.',
@@ -175,7 +175,7 @@ const backwards = [
   '2026-01-31T12:00:01Z',
 ];
 
-/** With an offset: what is without one may be of any place. */
+/** Matches date-times with an offset; without one, the time zone would be unknown. */
 const dateTimes = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
 type LogOwner = Pick<OfferedDeployment, 'device' | 'id'>;

@@ -1,6 +1,6 @@
 /**
- * Cases: every status that a device may report, in every state of its device deployment. Any is
- * taken in any state but the aborted one. Spec: States and transitions
+ * Cases: every status that a device may report, in every state of its device deployment. Every
+ * status is accepted in every state except `aborted`. Spec: States and transitions
  */
 
 import {

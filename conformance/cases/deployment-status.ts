@@ -30,7 +30,7 @@ import {
 /** A status report that the contract allows, with a substate. */
 export const goodReport = { status: 'installing', substate: 'Executing script: check' };
 
-/** Each field of a report, in each kind of input. */
+/** The input table for each field of a status report. */
 export const reportInputs: InputTable = {
   'other-status-is-400': {
     title: 'A status that a device may not report, such as aborted or pending, is answered 400.',

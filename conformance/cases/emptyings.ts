@@ -1,7 +1,7 @@
 /**
- * Cases: bodies that hold nothing, or leave out what they may leave out. Whether a server takes an
- * empty list is left open; what one that is accepted does is not. Spec: Device inventory; Device
- * monitor; Device configuration
+ * Cases: empty bodies, and bodies without optional members. The contract leaves open whether a
+ * server accepts an empty list, but defines the effect of an accepted one.
+ * Spec: Device inventory; Device monitor; Device configuration
  */
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -21,7 +21,7 @@ import { sendConfiguration, service } from './monitor-samples.ts';
 
 type Attributes = Readonly<Record<string, ShownAttribute>>;
 
-/** The attributes of these names, as users see them once `holds`. */
+/** Returns the attributes as users see them, once `holds` is true or the time limit has passed. */
 async function seen(
   context: TestContext,
   device: SuiteDevice,
@@ -46,7 +46,7 @@ async function withAttributes(context: TestContext): Promise<SuiteDevice> {
   throw new NotObservable('users do not see the attributes that were written');
 }
 
-/** Sends no attributes; true when the target takes that. */
+/** Sends an empty list of attributes; returns true if the target accepts it. */
 async function isEmptyTaken(device: SuiteDevice, how: Writing): Promise<boolean> {
   return (await writeAttributes(device, how)).status === 200;
 }

@@ -20,7 +20,7 @@ import {
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const TWO_MEBIBYTES = 2 * 1_048_576;
-/** Longer than the request ids that servers accept, and shorter than the headers that they read. */
+/** Longer than the request ids that servers accept, but within their limits on headers. */
 const LONG_ID_CHARACTERS = 2000;
 /** Refusals after which a server is assumed to omit the request id from all of them. */
 const REFUSALS_MAX = 12;
@@ -45,7 +45,7 @@ function requestIdOf(answer: Answer): string {
   return id;
 }
 
-/** Repeats a refused request until one answer has a request_id, which each may omit. */
+/** Repeats a refused request until an answer has a request_id, which is optional. */
 async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<Answer> {
   let answer = await refusal(context, headers);
   for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(answer) === undefined; asked++) {

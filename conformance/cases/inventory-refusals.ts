@@ -10,7 +10,7 @@ import type { Writing } from './inventory-writing.ts';
 /** A list of one good attribute. */
 export const goodAttributes = [{ name: 'a', value: 'b' }];
 
-/** Attributes, and bodies, that neither PATCH nor PUT may accept, by the rule that they break. */
+/** Returns the table of attributes and bodies that neither PATCH nor PUT may accept. */
 export function attributeInputs(how: Writing, method: string): InputTable {
   const slug = method.toLowerCase();
   return {

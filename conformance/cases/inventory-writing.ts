@@ -1,4 +1,4 @@
-/** How the inventory cases write a device's attributes. */
+/** Sends attributes as a device, for the inventory cases. */
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/answer.ts';
 

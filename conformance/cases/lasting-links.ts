@@ -1,6 +1,6 @@
 /**
- * Cases: a link that was given keeps its promise until it expires, whatever happens after it was
- * given. Spec: ArtifactLink; Device deployments v1
+ * Cases: an issued link works until it expires, whatever happens in the meantime.
+ * Spec: ArtifactLink; Device deployments v1
  */
 
 import { parsedJson } from '../../fixtures/json.ts';
@@ -19,7 +19,7 @@ import { pairsIn } from '../target/configuration-body.ts';
 import { expectMembers, expectStatus, NotObservable } from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
 
-/** A link to an artifact of the case's own, which was followed once. */
+/** A link, which was followed once, to an artifact that the case has uploaded. */
 interface OwnLink extends LinkedFile {
   readonly id: string;
 }
@@ -29,7 +29,7 @@ async function ownLink(context: TestContext): Promise<OwnLink> {
   return { ...(await linkedFile(context, { id, bytes })), id };
 }
 
-/** What may happen to an artifact that a device is loading. */
+/** Actions on an artifact after the link was issued: a phrase for the title, and a function. */
 const changesToArtifact: Readonly<
   Record<string, readonly [string, (link: OwnLink, context: TestContext) => Promise<unknown>]>
 > = {
@@ -58,7 +58,7 @@ async function nameOf(context: TestContext, id: string): Promise<string> {
   return nameIn(await device.call('get-artifact', { path: { id } }));
 }
 
-/** The name in an answer about an artifact. @throws NotObservable */
+/** Returns the name in an answer about an artifact. @throws NotObservable */
 export function nameIn({ text }: Pick<Answer, 'text'>): string {
   const artifact = parsedJson(text);
   if (isMap(artifact) && typeof artifact.name === 'string') return artifact.name;
@@ -85,7 +85,7 @@ const toArtifacts = defineScenario<OwnLink>({
   ),
 });
 
-/** What may happen while a device loads its configuration. */
+/** Actions after a configuration link was issued: a phrase for the title, and a function. */
 const changesToConfiguration: Readonly<
   Record<string, readonly [string, (offer: ConfigurationOffer, context: TestContext) => unknown]>
 > = {

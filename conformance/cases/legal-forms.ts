@@ -1,6 +1,6 @@
 /**
- * Cases: one request in the forms that HTTP holds equal, for every operation; each form must have
- * the same success and the same effect. Spec: What the service does
+ * Cases: requests in different forms that are equivalent in HTTP, for every operation. Each form
+ * must have the same success and the same effect. Spec: What the service does
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -15,12 +15,12 @@ import {
   requestsTo,
 } from './legal-requests.ts';
 
-/** One form: requests that it does not fit are passed over. */
+/** One form of requests; a request to which the form does not apply is skipped. */
 interface Form {
   readonly id: string;
   readonly title: string;
   readonly requirement: RequirementId;
-  /** The request in each variant of the form, by what is special about it. */
+  /** Functions that change a request into a variant of the form, by a description. */
   readonly forms: Readonly<Record<string, (request: WireRequest) => WireRequest | undefined>>;
 }
 
@@ -140,7 +140,7 @@ const forms: readonly Form[] = [
     requirement: 'service.equal-forms',
     forms: {
       'Connection: close': (request) =>
-        // An upgrade has another use for the header.
+        // An upgrade request needs the header for the upgrade itself.
         request.headers?.upgrade === undefined
           ? withHeaders(request, { connection: 'close' })
           : undefined,

@@ -1,6 +1,6 @@
 /**
- * Requests that are right in every way, one for each operation, and what shows that they had their
- * effect: cases send them in other forms. Spec: Endpoints
+ * A valid request for each operation, and a check of its effect. Cases send these requests in other
+ * forms. Spec: Endpoints
  */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { needInstructions, textIn } from '../context/instructions.ts';
@@ -25,7 +25,7 @@ export interface Arranged extends OfferedDeployment {
   readonly mapped?: OfferedDeployment;
 }
 
-/** Arranges such a device, and one whose deployment has a control map. */
+/** Arranges a device with a configuration and a deployment, and a deployment with a control map. */
 export async function deviceWithEverything(context: TestContext): Promise<Arranged> {
   const arranged = await activeDeployment(context);
   await arranged.device.call('put-configuration', { body: { timezone: 'UTC' } });
@@ -39,19 +39,19 @@ export async function deviceWithEverything(context: TestContext): Promise<Arrang
   return { ...arranged, mapped: { ...given, id: textIn(needInstructions(answer), 'id') } };
 }
 
-/** A request that is right in every way, and what shows that it had its effect. */
+/** A valid request, and a check of its effect. */
 interface GoodRequest {
-  /** The marker is part of what is written, so that each request has an effect of its own. */
+  /** Builds the request. The marker is part of the written data, to recognize its effect. */
   readonly request: (marker: string) => WireRequest;
-  /** Sends it; by a request like any other when absent. */
+  /** Sends the request; `Session.send` by default. */
   readonly send?: (request: WireRequest) => Promise<Answer>;
-  /** Reads the effect back; holds when the marker is there. */
+  /** Reads the effect as a user or a device; resolves to true if the marker is present. */
   readonly holds?: (marker: string) => Promise<boolean>;
 }
 
 type GoodRequests = Readonly<Partial<Record<OperationId, GoodRequest>>>;
 
-/** Good requests of a device that has been offered a deployment, and of a user. */
+/** Returns the valid requests of a device that was offered a deployment, and of a user. */
 function goodRequests(arranged: Arranged, context: TestContext): GoodRequests {
   const { device, artifact, id, deploymentId, mapped } = arranged;
   const { admin } = context;
@@ -136,7 +136,7 @@ function goodRequests(arranged: Arranged, context: TestContext): GoodRequests {
   };
 }
 
-/** What a request lacked: a success of its operation, or the effect of that success. */
+/** The difference from a success: the expected and the actual answer, or a missing effect. */
 export interface Mismatch {
   readonly expected: string;
   readonly actual: string;
@@ -148,16 +148,16 @@ export interface GoodRow {
   readonly good: GoodRequest;
 }
 
-/** How the good request is sent. */
+/** Options for sending a valid request in another form. */
 export interface Sending {
   readonly change?: (request: WireRequest) => WireRequest;
-  /** In place of the row's own way. */
+  /** Sends the request; overrides `send` of the row. */
   readonly send?: (request: WireRequest) => Promise<Answer>;
   /** Statuses by which a target declines the form, as HTTP allows. */
   readonly declines?: readonly number[];
 }
 
-/** Sends the good request in that way; undefined when it succeeds and has its effect. */
+/** Sends the valid request; resolves to undefined if it succeeds and has its effect. */
 export async function mismatchOf(
   context: TestContext,
   { id, good }: GoodRow,
@@ -174,7 +174,7 @@ export async function mismatchOf(
   return { expected: 'the effect of the request', actual: 'none' };
 }
 
-/** The failure that a fault of that form is. */
+/** Returns the failure of an operation in a form. */
 export function failureOf(
   id: OperationId,
   what: string,
@@ -184,12 +184,12 @@ export function failureOf(
   return new ExpectationFailure(how + expected, how + actual);
 }
 
-/** Other cases judge a request that does not succeed in its normal form. */
+/** Returns NotObservable for a request that fails even in its normal form. */
 export function notObservable(id: OperationId, { actual }: Mismatch): NotObservable {
   return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
 }
 
-/** The good requests to the operations that the target has. */
+/** Returns the valid requests to the operations that the target has. */
 export function requestsTo(arranged: Arranged, context: TestContext): readonly GoodRow[] {
   const rows = Object.entries(context.offered(goodRequests(arranged, context)));
   return rows.map(([id, good]) => ({ id: id as OperationId, good }));
@@ -205,7 +205,7 @@ export async function expectForm(
   if (mismatch === undefined) return;
   const plainMismatch = await mismatchOf(context, row);
   if (plainMismatch) throw notObservable(row.id, plainMismatch);
-  // Once only: it was not for its form that the target refused the request.
+  // If a repetition succeeds, the form was not the reason for the refusal.
   if ((await mismatchOf(context, row, sending)) === undefined)
     throw notObservable(row.id, mismatch);
   throw failureOf(row.id, what, mismatch);

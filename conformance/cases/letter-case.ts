@@ -1,6 +1,6 @@
 /**
- * Cases: texts that differ in nothing but capital letters are different texts. Spec: Resources and
- * their fields; Authentication
+ * Cases: strings that differ only in letter case are different.
+ * Spec: Resources and their fields; Authentication
  */
 import { configurationOffer } from '../context/configuration-offer.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
@@ -26,19 +26,19 @@ import {
 } from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
 
-/** The text with small letters for capital ones and the other way round. */
+/** Returns the text with the case of each letter swapped. */
 function swapped(text: string): string {
   return text.replace(/[a-z]/gi, (letter) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
 }
 
-/** Digits of base 16 mean the same in capital letters. */
+/** Returns true for hexadecimal text, whose letter case has no meaning. */
 function isHexadecimal(text: string): boolean {
   return /^[0-9a-f]*$/i.test(text);
 }
 
-/** A text with letters, as an identity or a key of the suite may have. */
+/** A serial number with capital and small letters. */
 const serial = 'Serial-aB';
 
 const trusted = defineScenario<SuiteDevice>({
@@ -137,7 +137,7 @@ const settings = defineScenario<SuiteDevice>({
   ],
 });
 
-/** What the artifact depends on, with letters of both kinds. */
+/** The value on which the artifact depends, with capital and small letters. */
 const flavour = 'Vanilla-aB';
 
 async function flavoured(context: TestContext): Promise<SuiteDevice> {
@@ -165,7 +165,7 @@ const offers = defineScenario<SuiteDevice>({
         for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
           const body = { ...factoryProvides, flavour: other };
           const { status } = await device.call('post-next-deployment', { body });
-          // A request that contradicts the one before is a conflict.
+          // A server may answer 409 to a request that conflicts with the one before.
           expectEqual(`offer for ${other}`, status === 200, false);
         }
       },

@@ -15,7 +15,7 @@ import { alert, line, sendAlerts } from './monitor-samples.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** One field: values of it that are refused, and each allowed form, which is another case. */
+/** One field: its refused values, and its accepted values, which form a separate case. */
 interface FieldRow {
   readonly words: string;
   readonly requirement: RequirementId;
@@ -38,7 +38,7 @@ const notALineList = {
 
 const lineLists = { 'no line': [], lines: [line, line] };
 
-/** Details with the line at each of the three places where one is allowed. */
+/** Returns alert details with each line at each of the three places where a line is allowed. */
 function detailsWith(lines: Values): Values {
   return Object.fromEntries(
     Object.entries(lines).flatMap(([name, one]) => [
@@ -49,7 +49,7 @@ function detailsWith(lines: Values): Values {
   );
 }
 
-/** Details with lines of which the member is given so; undefined leaves it out. */
+/** Returns alert details with lines whose member has each of the values; undefined omits it. */
 function detailsWithMember(member: keyof typeof line, values: Values): Values {
   const lines = Object.entries(values).map(([name, value]) => [name, { ...line, [member]: value }]);
   return detailsWith(Object.fromEntries(lines));
@@ -195,7 +195,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
   },
 };
 
-/** One row for what is refused, and one for what is accepted. */
+/** Returns a row for the refused values of a field, and one for the accepted values. */
 function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
   const { words, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {

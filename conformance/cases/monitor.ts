@@ -26,7 +26,7 @@ import {
   subject,
 } from './monitor-samples.ts';
 
-/** Bodies that are no list of alerts. */
+/** Bodies that are not a list of alerts. */
 export const alertBodies: InputTable = {
   'malformed-alerts-are-400': {
     title: 'A body that is not a JSON array of alerts is answered 400.',

@@ -11,7 +11,7 @@ import { anySuccess, expectEach, observed } from '../target/expectations.ts';
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
-/** A device for which nothing waits, and whose artifact the server may not know. */
+/** Statuses of an accepted request; 404 is legal since the server may not know the artifact. */
 const taken = [...anySuccess, 404];
 const longQueryText = 'x'.repeat(5000);
 
@@ -21,7 +21,7 @@ export const goodProvides = { artifact_name: 'conformance-input', device_type, c
 /** A valid body of version 2. */
 export const goodBodyV2 = { device_provides: goodProvides, update_control_map: false };
 
-/** Each field of the body of version 1, in each kind of input. */
+/** The input table for each field of the body of version 1. */
 export const provideInputs: InputTable = {
   'post-other-body-is-400': {
     title: 'POST v1 with no body, or with a body that is not a JSON object, is answered 400.',
@@ -153,7 +153,7 @@ const pairInputsV2: InputTable = Object.fromEntries(
     ]),
 );
 
-/** Each field of the body of version 2, in each kind of input. */
+/** The input table for each field of the body of version 2. */
 export const inputsV2: InputTable = {
   'v2-other-body-is-400': {
     title: 'POST v2 with no body, or with a body that is not a JSON object, is answered 400.',

@@ -1,6 +1,6 @@
 /**
- * Cases: what a deployment keeps fixed while it is active, and what users see of it. Spec: Device
- * deployments v1, v2
+ * Cases: the properties of a deployment that stay fixed while it is active, and its state as users
+ * see it. Spec: Device deployments v1, v2
  */
 
 import { askingForms } from '../context/asking.ts';
@@ -21,7 +21,7 @@ import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/c
 import type { Answer } from '../target/answer.ts';
 import { expectStatus, NotObservable, observed } from '../target/expectations.ts';
 
-/** Bytes in the artifacts, more than a tar block apart, so that their files differ in size too. */
+/** Content sizes that differ by more than a tar block, so that the file sizes differ too. */
 const TINY_BYTES = 10;
 const SMALL_BYTES = 4000;
 const LARGE_BYTES = 9000;
@@ -37,7 +37,7 @@ interface FitsAll {
 
 const groups = { one: 'group-one', two: 'group-two', three: 'group-three' } as const;
 
-/** What the device sends: one member per group, so that each artifact depends on another pair. */
+/** The pairs that the device reports: one per group, so that each artifact depends on another. */
 const provides = { ...factoryProvides, ...groups };
 
 async function twoThatFit(context: TestContext): Promise<FitsAll> {

@@ -1,6 +1,6 @@
 /**
- * Cases: the quantities in which devices of the field send. The contract bounds none of them; what
- * is beyond the field is observed by the cases of each area. Spec: DeploymentLog; Device inventory
+ * Cases: the quantities of data that real devices send. The contract does not limit them. Larger
+ * quantities are observed by the cases of each area. Spec: DeploymentLog; Device inventory
  */
 import { reportOnTheWay } from '../context/deployment-life.ts';
 import {
@@ -26,7 +26,7 @@ import { alert, sendAlerts, sendConfiguration, service } from './monitor-samples
 
 const DEPLOYMENTS = 10;
 const DEVICES = 100;
-/** Devices that are made, or ask, at the same time; a run holds the suite's rate all the same. */
+/** Number of concurrent devices; the rate limit of the run still applies. */
 const AT_ONCE = 10;
 
 function numbered<Item>(count: number, item: (number: number) => Item): readonly Item[] {
@@ -37,7 +37,7 @@ function line(message: string): object {
   return { timestamp: '2026-01-31T12:00:00Z', level: 'info', message };
 }
 
-/** Uploads the lines as a log and expects that users read each line as often as it was sent. */
+/** Uploads the lines as a log, and asserts that users read each line as often as it was sent. */
 async function expectLogKept(
   { device, id, deploymentId }: OfferedDeployment,
   context: TestContext,
@@ -53,7 +53,7 @@ async function expectLogKept(
   expectEach(lines, log ?? '');
 }
 
-/** Expects that the log has each line as often as it was sent, in any order. */
+/** Asserts that the log has each line at least as often as it was sent, in any order. */
 function expectEach(lines: readonly string[], log: string): void {
   if (areInOrder(lines, log)) return;
   const found = log.split('\n');
@@ -64,7 +64,10 @@ function expectEach(lines: readonly string[], log: string): void {
   }
 }
 
-/** Whether the lines follow one another in the log, as in most; thousands of them are read once. */
+/**
+ * Returns true if the log has the lines in order. This is the common case, and the check takes
+ * linear time even for thousands of lines.
+ */
 function areInOrder(lines: readonly string[], log: string): boolean {
   let from = 0;
   return lines.every((line) => {

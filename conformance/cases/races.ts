@@ -69,7 +69,7 @@ async function race(
   return answer;
 }
 
-/** Asserts that the state is one that the answer to the report allows. */
+/** Asserts that the final state is possible with the answer to the report: see `outcomes`. */
 async function expectOneMoment(
   context: TestContext,
   arranged: OfferedDeployment,
@@ -217,7 +217,7 @@ const logAndStatus = defineScenario({
   ],
 });
 
-/** Sends both at once; both must be accepted, which other cases check. */
+/** Sends a log and a report concurrently, and requires that the target accepts both. */
 async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
   const path = { id: arranged.id };
   const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'at once' }];

@@ -1,6 +1,6 @@
 /**
- * Cases: requests in the forms of HTTP that its libraries do not send, written byte by byte. What
- * HTTP lets a server decline is no failure. Spec: What the service does
+ * Cases: requests in legal forms of HTTP that client libraries do not send, written byte by byte. A
+ * server that declines a form in a way that HTTP allows does not fail. Spec: What the service does
  */
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -19,15 +19,15 @@ import {
   requestsTo,
 } from './legal-requests.ts';
 
-/** How long a client waits for 100 before it sends the body all the same. */
+/** Time after which the client sends the body even without a status 100. */
 const BODY_AFTER_MS = 1000;
 
-/** By 417 a server says that it does not do what Expect asks for. RFC 9110, section 10.1.1 */
+/** A server may answer 417 if it does not support Expect. RFC 9110, section 10.1.1 */
 const declinesExpect = [417];
-/** A server may speak newer versions only. RFC 9110, sections 15.5.22 and 15.6.6 */
+/** A server may support newer HTTP versions only. RFC 9110, sections 15.5.22 and 15.6.6 */
 const declinesVersion = [426, 505];
 
-/** Sends one request on a connection of its own. */
+/** Returns a function that sends a request on a new connection; `judge` receives the answer. */
 function alone(
   context: TestContext,
   form: RawForm,
@@ -41,7 +41,7 @@ function alone(
     });
 }
 
-/** A websocket is asked for on a connection that then is one. RFC 6455 */
+/** Returns false for /connect, whose connection becomes a websocket. RFC 6455 */
 function isPlain({ id }: GoodRow): boolean {
   return id !== 'connect';
 }
@@ -50,14 +50,14 @@ function withExpect(request: WireRequest): WireRequest {
   return { ...request, headers: { ...request.headers, expect: '100-continue' } };
 }
 
-/** Asserts that an answer has no form that a client of HTTP/1.0 cannot read. */
+/** Asserts that an answer to HTTP/1.0 has no transfer coding. */
 function expectReadable({ head }: RawAnswer): void {
   const coding = head.headers['transfer-encoding'];
   const seen = `Transfer-Encoding: ${coding}`;
   expectThat(coding === undefined, 'an answer to HTTP/1.0 without a transfer coding', seen);
 }
 
-/** The rows whose requests may be sent before the one before is answered. RFC 9112, 9.3.2 */
+/** Returns true if requests of the row may be pipelined. RFC 9112, section 9.3.2 */
 function isIdempotent({ id }: GoodRow): boolean {
   return ['GET', 'PUT'].includes(operations[id].method) && id !== 'connect';
 }
@@ -69,7 +69,7 @@ interface Piped {
   readonly answer: RawAnswer | undefined;
 }
 
-/** Sends all requests at once on one connection; those that a server leaves have no answer. */
+/** Sends all requests at once on one connection; a request that is not answered has no answer. */
 function piped(context: TestContext, rows: readonly GoodRow[]): Promise<readonly Piped[]> {
   const name = context.names.requestId.toLowerCase();
   return context.session.onOneConnection((send) =>
@@ -85,7 +85,7 @@ function piped(context: TestContext, rows: readonly GoodRow[]): Promise<readonly
   );
 }
 
-/** A server may close the connection after any answer. */
+/** Returns undefined for a closed connection, which a server may close after any answer. */
 function unlessClosed(error: unknown): undefined {
   if (error instanceof TransportFailure && error.code === 'connection-closed') return undefined;
   throw error;
@@ -135,7 +135,7 @@ export const rawFormCases = defineScenario<Arranged>({
         for (const { row, requestId, answer } of await piped(context, rows)) {
           if (answer === undefined) continue;
           const told = answer.headers[name];
-          // Other cases judge an answer without one.
+          // Another case judges an answer without a request id.
           if (told !== undefined) expectEqual(`request id of ${row.id}`, told, requestId);
           if (String(answer.status) in operations[row.id].success) continue;
           const plainMismatch = await mismatchOf(context, row);

@@ -11,7 +11,7 @@ import { membersOf } from '../target/json-members.ts';
 
 const noBodyIsShown: readonly OperationId[] = ['patch-attributes', 'put-attributes'];
 
-/** Refused to a caller without a token. */
+/** Calls that are refused if the caller has no token. */
 const refusedWithoutToken: Calls = {
   ...Object.fromEntries(
     Object.entries(tokenCalls).filter(([id]) => !noBodyIsShown.some((each) => each === id)),
@@ -24,13 +24,13 @@ const refusedWithoutToken: Calls = {
   },
 };
 
-/** Refused to a device as malformed; the contract shows no body of their 401. */
+/** Calls that are refused as malformed. Their 401 is not used, since it may have no body. */
 const refusedToDevices: Calls = {
   'patch-attributes': (caller) => caller.call('patch-attributes', { raw: '{' }),
   'put-attributes': (caller) => caller.call('put-attributes', { raw: '{' }),
 };
 
-/** Holds when each refusal that has a request_id has the one that was sent. */
+/** Asserts that each refusal with a request_id has the one that was sent. */
 async function expectOwnIds(context: TestContext, calls: Calls, headers: Headers = {}) {
   for (const [id, call] of Object.entries(context.offered(calls))) {
     const sent = context.newName();
@@ -45,7 +45,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // That an Error body is JSON is another requirement.
+    // Another requirement covers an Error body that is not JSON.
     return undefined;
   }
 }

@@ -138,7 +138,7 @@ const deviceType = 'conformance-verbs';
 const provides = { ...factoryProvides, device_type: deviceType };
 const attributes = [{ name: 'conformance_verb', value: deviceType }];
 
-/** A request by each method, with what it reads, requests, sets or changes. */
+/** A request for each HTTP method, with the requirement on the method. */
 const verbs: Readonly<
   Record<string, readonly [RequirementId, (device: SuiteDevice) => Promise<Answer>]>
 > = {
@@ -148,7 +148,7 @@ const verbs: Readonly<
   patch: ['service.verb-patch', (device) => device.call('patch-attributes', { body: attributes })],
 };
 
-/** Answers of a server that does not know a path, or a method of it. */
+/** Statuses of a server that does not know a path, or does not support the method. */
 const unknownStatuses = [404, 405, 501];
 
 function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]]) {

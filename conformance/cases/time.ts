@@ -1,4 +1,4 @@
-/** Cases: what expires with time. Spec: Authentication; Limits; ArtifactLink */
+/** Cases: expiry of tokens and links. Spec: Authentication; Limits; ArtifactLink */
 import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
 import { configurationLink, deviceCalls, userCalls } from '../context/every-call.ts';
 import { passingUserToken } from '../context/passing-token.ts';
@@ -22,7 +22,7 @@ import { claimsOf, expectToken } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 7 * 86_400;
 const MINUTE_SECONDS = 60;
-/** Enough for a Date of whole seconds and for the rounding of the wait. */
+/** Margin after an expiry, for the whole seconds in Date and for rounding. */
 const JUST_AFTER_SECONDS = 2;
 
 const tokens = defineScenario({
@@ -122,7 +122,7 @@ function secondsUntil(
   answer: Parameters<TestContext['serverNowMs']>[0],
   moment: string,
 ) {
-  // Earlier cases have moved a clock that all share, by nobody knows how much.
+  // Earlier cases may have advanced a shared clock by an unknown time.
   if (!context.control.isolates && answer.headers.date === undefined) {
     throw new NotObservable('the target sends no Date header, so its clock is unknown');
   }
@@ -131,7 +131,7 @@ function secondsUntil(
   throw new NotObservable(`the end is at ${moment}, which leaves no time to look`);
 }
 
-/** By how much an end must be passed; more where the clock of the target is only guessed. */
+/** Returns the margin in seconds after an expiry; larger if the target's clock is not known. */
 function justAfter({ headers }: Parameters<TestContext['serverNowMs']>[0]): number {
   return headers.date === undefined ? MINUTE_SECONDS : JUST_AFTER_SECONDS;
 }

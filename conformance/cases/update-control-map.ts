@@ -30,7 +30,7 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** A map is read so often, since no other exchange shows what it must hold. */
+/** Number of times that a map is read, to detect a server that sometimes returns a wrong map. */
 const READINGS = 3;
 
 const givenMap = {
@@ -62,7 +62,7 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
   return device.call('get-update-control-map', { path: { id } });
 }
 
-/** Returns the map of the deployment as the device fetches it, where there is one. */
+/** Returns the map that the device fetches. Throws NotObservable if there is none. */
 async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetchMap(arranged);
   if (answer.status !== 200) throw new NotObservable('there is no map to check');
@@ -71,7 +71,7 @@ async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unk
   return map;
 }
 
-/** Version 2 may give a deployment an id of its own for each device; the map may have either. */
+/** Asserts that the map has the deployment's id, or the id that version 2 gives the device. */
 function expectIdOf({ id, deploymentId }: Mapped, seen: unknown): void {
   const isOfDeployment = seen === deploymentId || seen === id;
   expectThat(isOfDeployment, `the id ${deploymentId} in the map`, shown(seen ?? 'none'));
@@ -142,7 +142,7 @@ function expectGiven(map: Readonly<Record<string, unknown>>): void {
   expectEqual('map', { priority, action }, { priority: 3, action: 'pause' });
 }
 
-/** Reports, in words, whether this request gets the map of its deployment. */
+/** Returns a phrase that says whether a request with this body gets the map of its deployment. */
 async function mapFor(context: TestContext, body: unknown): Promise<string> {
   const { device } = await deploymentOf(context, 'plain', givenMap);
   const answer = await device.call('post-next-deployment-v2', { body });
@@ -356,7 +356,7 @@ const plain = defineScenario({
 
 type GivenMap = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
-/** Reports, in words, which of the maps a user may give to a deployment. */
+/** Returns a phrase that says which of the maps a user can give to a deployment. */
 async function mapsTaken(
   { device, artifact }: DeviceAndArtifact,
   context: TestContext,

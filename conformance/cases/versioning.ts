@@ -4,7 +4,7 @@ import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import { expectThat, observedAnswer, shownAnswer } from '../target/expectations.ts';
 
-/** Distinguishes the requests of these cases from all others. */
+/** A device type that only the requests of these cases have, so that defects can select them. */
 const provides = { ...factoryProvides, device_type: 'conformance-versions' };
 
 const versions = defineScenario({

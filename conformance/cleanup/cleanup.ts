@@ -1,4 +1,4 @@
-/** Removes what runs have left on a target, by the ledger that they wrote. */
+/** Removes the resources that interrupted runs left on a target, according to their ledger. */
 import { closeSync, rmSync, writeSync } from 'node:fs';
 import type { Clock } from '../../fixtures/clock.ts';
 import { adminOn } from '../adapters/admin-source.ts';
@@ -12,55 +12,58 @@ import { AdminUnusableError, SetupError } from '../target/setup-error.ts';
 import { Target } from '../target/target.ts';
 import { type ReadLedger, type Remainder, readLedger } from './ledger-reading.ts';
 
-/** One clean-up as it is asked for. */
+/** The options of one clean-up. */
 export interface CleanupOptions {
   readonly ledgerFile: string;
-  /** Where the server answers; without it, where the runs of the ledger have played. */
+  /** The base URL of the server; by default the one that the ledger contains. */
   readonly baseUrl?: string | undefined;
-  /** Another URL than the ledger's is used, and what is absent there is struck from the ledger. */
+  /**
+   * True to accept a URL that differs from the ledger's, and to strike resources that are absent
+   * there from the ledger.
+   */
   readonly isForced?: boolean | undefined;
-  /** With `none` only tenants are removed. */
+  /** The user who removes the resources; with `none` only tenants can be removed. */
   readonly credentials: Credentials;
-  /** The control listener, which alone removes tenants. */
+  /** The control listener, which is needed to remove tenants. */
   readonly control?: ControlAddress | undefined;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
-  /** Ends the clean-up after the resource at hand; another one goes on from there. */
+  /** Ends the clean-up after the current resource; a later clean-up can continue. */
   readonly signal?: AbortSignal;
-  /** Called with a line for each resource that is gone. */
+  /** Called with the name of each removed resource. */
   readonly onRemoved?: (name: string) => void;
 }
 
-/** What became of the resources of a ledger. */
+/** The outcome of a clean-up. */
 export interface CleanupResult {
   readonly baseUrl: string;
-  /** Resources that the ledger announces in all. */
+  /** Total number of resources that the ledger announces. */
   readonly announced: number;
-  /** Those that were left and are gone now, the newest first. */
+  /** The names of the resources that this clean-up removed, the newest first. */
   readonly removed: readonly string[];
-  /** Those that the server does not know. */
+  /** The names of the resources that the server does not know. */
   readonly absent: readonly string[];
-  /** A line for each resource that stayed. */
+  /** A line for each resource that remains. */
   readonly stayed: readonly string[];
   /**
-   * True when the server knows none of them, though some had an id, as another server would:
-   * nothing was struck from the ledger then.
+   * True if the server knows none of the resources although some had an id, which suggests that it
+   * is another server. In that case the ledger is unchanged.
    */
   readonly isDoubtful: boolean;
-  /** True when nothing is left, so that the ledger was deleted. */
+  /** True if no resource remains, so that the ledger was deleted. */
   readonly isLedgerDeleted: boolean;
 }
 
-/** The URL is none of the ledger's, or there are several to choose from. */
+/** The URL is not in the ledger, or the ledger has several URLs and none was chosen. */
 export class LedgerUrlError extends SetupError {
   readonly code = 'ledger-of-another-server';
   override readonly name = 'LedgerUrlError';
 }
 
 /**
- * Removes the newest resource first, and notes each in the ledger, so that a clean-up that was ended
- * midway can be repeated. Throws a SetupError when it could not begin.
+ * Removes the resources in a ledger, the newest first, and records each removal in the ledger, so
+ * that an interrupted clean-up can be continued. Throws a SetupError when it cannot start.
  */
 export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
   const { ledgerFile, clock, requestTimeLimitMs, caPem } = options;
@@ -86,7 +89,7 @@ export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
   }
 }
 
-/** Where to clean up. @throws LedgerUrlError */
+/** Returns the base URL of the server to clean up. @throws LedgerUrlError */
 function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): string {
   const { ledgerFile, isForced = false } = options;
   const left = remainders.map(({ baseUrl }) => baseUrl);
@@ -105,7 +108,7 @@ function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): s
   );
 }
 
-/** Resolves with whether the server knew the resource. */
+/** Removes a resource; resolves to true if the server knew the resource. */
 type Remove = (remainder: Remainder) => Promise<boolean>;
 
 async function remover(target: Target, baseUrl: string, options: CleanupOptions): Promise<Remove> {
@@ -147,7 +150,7 @@ async function removeAll(
         onRemoved?.(name);
       }
     }
-    // Only a server that knows some of them can be believed about those that were made.
+    // If the server knows no resource at all, it may be another server than the ledger's.
     const isMadeAbsent = absent.some(({ id }) => id !== undefined);
     const isDoubtful = isMadeAbsent && removed.length === 0 && !isForced;
     if (!isDoubtful) for (const remainder of absent) note.removed(remainder);
@@ -157,7 +160,7 @@ async function removeAll(
   }
 }
 
-/** What became of the resource; the reason when it stayed. */
+/** Returns `removed`, `absent`, or the reason why the resource remains. */
 async function outcomeOf(remove: Remove, remainder: Remainder): Promise<string> {
   try {
     return (await remove(remainder)) ? 'removed' : 'absent';

@@ -1,4 +1,4 @@
-/** What is left according to a ledger, also when the run that wrote it was killed midway. */
+/** Reads from a ledger which resources remain, even if the run that wrote it was killed. */
 
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
@@ -6,17 +6,17 @@ import { plainFile } from '../../fixtures/plain-file.ts';
 import { LedgerError, ledgerLine } from '../context/cleanup-ledger.ts';
 import type { Resource } from '../context/resource.ts';
 
-/** Ledgers have a few lines for each case; a larger file is none. */
+/** Maximum size of a ledger, which has a few lines for each case. */
 const LEDGER_MAX_CHARACTERS = 64 * 1_048_576;
 
 /** One resource that a run announced and did not remove. */
 export interface Remainder {
   readonly run: string;
   readonly entry: number;
-  /** Where its run has played. */
+  /** Base URL of the target of the run. */
   readonly baseUrl: string;
   readonly resource: Resource;
-  /** Undefined when the target's answer never came back. */
+  /** The id on the target; undefined if the answer with the id was never received. */
   readonly id: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ReadLedger {
   readonly announced: number;
 }
 
-/** Reads a ledger. Throws a LedgerError when the file is none. */
+/** Reads a ledger. Throws a LedgerError when the file is not a ledger. */
 export function readLedger(path: string): ReadLedger {
   try {
     return readLines(readFileSync(plainFile(path), 'utf8'));
@@ -64,7 +64,7 @@ function readLines(text: string): ReadLedger {
   return { baseUrls, remainders: [...resources.values()].reverse(), announced };
 }
 
-/** A line that was cut off when a process or the machine ended is ignored. */
+/** Yields the valid lines, and skips a line that was truncated when a process was killed. */
 function* linesOf(text: string): Generator<v.InferOutput<typeof ledgerLine>> {
   for (const [index, line] of text.split('\n').entries()) {
     const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ledgerLine), line);

@@ -4,12 +4,10 @@ import type { Answer } from '../target/answer.ts';
 import type { Capability } from './capabilities.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
-/**
- * What a device reports about itself: strings by name, among them artifact_name and device_type.
- */
+/** The pairs that a device reports about itself, including artifact_name and device_type. */
 type Provides = Readonly<Record<string, string>>;
 
-/** One of the three requests by which a device asks for its next deployment. */
+/** One of the three requests for a device's next deployment. */
 export interface AskingForm {
   readonly operation: Extract<
     OperationId,
@@ -18,7 +16,7 @@ export interface AskingForm {
   /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
-  /** The capability it belongs to, where not every target has it. */
+  /** The capabilities that a target needs for this request; empty if every target has it. */
   readonly needs: readonly Capability[];
   readonly ask: (device: SuiteDevice, provides: Provides) => Promise<Answer>;
 }

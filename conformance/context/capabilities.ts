@@ -1,19 +1,19 @@
 /**
- * Capabilities that not every target has: a way to control it, parts of the API that only some
- * plans or editions include, and control that no client has. A case that needs a missing capability
- * is skipped, naming it.
+ * Capabilities that not every target has: a user who can act, parts of the API that only some plans
+ * or editions include, required behaviour that some servers lack, and control that only a testbed
+ * offers. A case that needs a missing capability is skipped, and its verdict names the capability.
  */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 
 interface CapabilityRow {
   /**
-   * `means`: a way to act as a user. `part`: operations that a target has all of or none of.
-   * `behaviour`: what the contract requires and some servers are known to lack; not probed.
+   * `means`: a way to act as a user. `part`: operations of which a target has either all or none.
+   * `behaviour`: required behaviour that some servers are known to lack; it is not probed.
    * `control`: control over the target that only a testbed offers.
    */
   readonly kind: 'means' | 'part' | 'behaviour' | 'control';
-  /** What a target with it offers, as a phrase. */
+  /** What a target with this capability offers, as a phrase. */
   readonly offers: string;
   /** The operations of a part. */
   readonly operations?: readonly OperationId[];
@@ -70,7 +70,7 @@ export const capabilities = {
     kind: 'behaviour',
     offers: 'one configuration store: a device reads what it wrote',
     requirements: [
-      // Their cases read back what every operation wrote, the configuration among it.
+      // The cases of these four read back what each operation wrote, including the configuration.
       'service.equal-forms',
       'service.expect-continue',
       'service.http-1-0',
@@ -107,9 +107,7 @@ export function capabilitiesOf(kind: CapabilityRow['kind']): readonly Capability
   return capabilityNames.filter((name) => rows[name].kind === kind);
 }
 
-/**
- * Returns true when a capability is control over the target, not something it offers to clients.
- */
+/** Returns true for control over the target, which only a testbed offers and no client has. */
 export function isControl(name: Capability): boolean {
   return rows[name]?.kind === 'control';
 }
@@ -119,7 +117,7 @@ export function operationsOf(name: Capability): readonly OperationId[] {
   return rows[name].operations ?? [];
 }
 
-/** Returns the part to which an operation belongs; undefined when every target has it. */
+/** Returns the part to which an operation belongs; undefined if every target has the operation. */
 export function partOf(operation: OperationId): Capability | undefined {
   return capabilityNames.find((name) => operationsOf(name).includes(operation));
 }

@@ -1,7 +1,7 @@
 /**
- * The cleanup ledger of a run: a file that lists what the run has created on the target, so that it
- * can be removed even when the run was killed. JSON lines, append-only; a line is on the disk
- * before its resource is created. It contains no secrets.
+ * The cleanup ledger of a run: a file that lists the resources which the run creates on the target,
+ * so that they can be removed even if the run is killed. The file has JSON lines and is only
+ * appended to. A line is on the disk before its resource is created. It contains no secrets.
  */
 
 import {
@@ -36,7 +36,7 @@ const resourceShape: v.GenericSchema<unknown, Resource> = v.variant('kind', [
 const run = v.string();
 const entry = v.pipe(v.number(), v.integer());
 
-/** The kinds of lines: a run begins; a resource is about to be created, has an id, is removed. */
+/** The kinds of lines: a run starts; a resource will be created, got its id, or was removed. */
 export const ledgerLine = v.union([
   v.object({
     run,
@@ -85,21 +85,24 @@ export interface LedgerEntry {
   removed(): void;
 }
 
-/** Where a run records what it creates. */
+/** The interface by which a run records the resources that it creates. */
 export interface CleanupLedger {
   /**
-   * Announces a resource; resolves once that is safely on the disk.
-   * @param caseId the case it is created for; the run itself when it is shared
+   * Announces a resource; resolves once the announcement is safely on the disk.
+   * @param caseId the case that creates the resource, or `all` for one that the run shares
    */
   intend(resource: Resource, caseId: string): Promise<LedgerEntry>;
 }
 
-/** For resources that are removed with one that has an entry, such as a device with its tenant. */
+/**
+ * A ledger that records nothing, for resources that are removed together with another resource
+ * that is recorded, such as the devices of a tenant.
+ */
 export const noLedger: CleanupLedger = {
   intend: async () => ({ made: () => undefined, removed: () => undefined }),
 };
 
-/** An open ledger. Its owner closes it. */
+/** A ledger that is open for writing. The owner must close it. */
 export class CleanupLedgerFile implements CleanupLedger {
   readonly #file: number;
   readonly #run: string;
@@ -153,7 +156,7 @@ export class CleanupLedgerFile implements CleanupLedger {
   }
 }
 
-/** Opens a file to append lines; a truncated last line is first ended with a line break. */
+/** Opens a file to append lines; adds a line break first if the last line was truncated. */
 export function openToAppend(path: string): number {
   const file = openSync(plainFile(path), 'a+', OWNER_ONLY);
   fchmodSync(file, OWNER_ONLY);

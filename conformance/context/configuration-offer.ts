@@ -1,4 +1,4 @@
-/** A device that has been offered the deployment of its configuration, and the link to that. */
+/** Start state: a device that was offered the deployment of its configuration, with the link. */
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import type { Answer } from '../target/answer.ts';
 import { expectShape, expectStatus, expectUrl } from '../target/expectations.ts';
@@ -6,22 +6,22 @@ import { acceptedDevice, factoryProvides } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** What a user has configured for the device of an offer. */
+/** The configuration that a user has set for the device. */
 export const configured = { timezone: 'Europe/Oslo', colour: 'blue' } as const;
 
 /** A deployment of a configuration that the target has offered to a device. */
 export interface ConfigurationOffer {
   readonly device: SuiteDevice;
   readonly deviceType: string;
-  /** The id of the deployment, as the device has it. */
+  /** The id of the deployment in the device's instructions. */
   readonly id: string;
   /** The link to the configuration. */
   readonly uri: string;
-  /** Follows a link, without a token. */
+  /** Requests a URL without a token. */
   readonly get: (url: string) => Promise<Answer>;
 }
 
-/** Configures a device, deploys that, and asks as the device. */
+/** Configures a device, deploys the configuration, and requests that deployment as the device. */
 export async function configurationOffer(
   context: TestContext,
   deviceType: string = factoryProvides.device_type,

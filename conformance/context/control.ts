@@ -1,6 +1,6 @@
 /**
- * Control over a target that no client has, as testbeds offer it. A case that uses it lists the
- * capability in its needs: `clock-control` for `advance`, and so on.
+ * Control over a target that only testbeds offer. A case that uses a method of `Control` lists the
+ * matching capability in its needs: `clock-control` for `advance`, and so on.
  */
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
@@ -17,7 +17,7 @@ export interface RateLimit {
 
 /** Input for the creation of a tenant. */
 export interface TenantOrder {
-  /** Records the exchanges of the tenant's operator. */
+  /** The session that records the exchanges of the tenant's operator. */
   readonly session: Session;
   /** A name that only this run uses. */
   readonly name: string;
@@ -27,10 +27,10 @@ export interface TenantOrder {
 /** A tenant created for one case. */
 export interface ControlledTenant {
   readonly id: string;
-  /** What devices of the tenant send as `tenant_token`; undefined when they send none. */
+  /** The `tenant_token` of the tenant's devices; undefined if they send none. */
   readonly tenantToken: string | undefined;
   readonly admin: TargetAdmin;
-  /** Control over this tenant only, where time and limits are separate for each tenant. */
+  /** Control over this tenant only, if each tenant has its own time and limits. */
   readonly control: Control;
   /** Removes the tenant and everything that belongs to it. */
   remove(): Promise<void>;
@@ -48,7 +48,7 @@ export interface Control {
    * does not disturb others. Otherwise cases that need control run alone.
    */
   readonly isolates: boolean;
-  /** Returns the same control, with requests recorded on that line. */
+  /** Returns the same control, with its requests recorded in the given session. */
   on(session: Session): Control;
   /** Creates a tenant with a user and without devices. Needs `tenant-control`. */
   newTenant(order: TenantOrder): Promise<ControlledTenant>;

@@ -1,4 +1,4 @@
-/** The life of a deployment on one device: its reports, its status as users see it, its abort. */
+/** Reports, aborts and reads the status of a deployment on one device. */
 
 import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
@@ -14,13 +14,13 @@ import type { SuiteDevice } from './suite-device.ts';
 import type { DeviceDeployment } from './target-admin.ts';
 import type { TestContext } from './test-context.ts';
 
-/** A device, and its id for the deployment. */
+/** A device, and the id that it uses for its deployment. */
 export interface Reporter {
   readonly device: SuiteDevice;
   readonly id: string;
 }
 
-/** Sends a status report with that body, as the device. */
+/** Sends a status report with the given body as the device. */
 export function report({ device, id }: Reporter, body: unknown): Promise<Answer> {
   return device.call('put-deployment-status', { path: { id }, body });
 }
@@ -35,7 +35,10 @@ export async function reportOnTheWay(
   }
 }
 
-/** Returns the device deployment as users see it, once it has that status or the wait has ended. */
+/**
+ * Returns the device deployment as users see it, once it has one of the statuses or the time limit
+ * of `settled` has passed.
+ */
 export function shownDeviceDeployment(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
@@ -48,7 +51,7 @@ export function shownDeviceDeployment(
   );
 }
 
-/** Returns the substate that users see, once it is that one or the wait has ended. */
+/** Returns the substate that users see, once it is `substate` or the time limit has passed. */
 export async function shownSubstate(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,

@@ -1,4 +1,4 @@
-/** The Error body of a refusal, as far as `errors.body-is-error` requires it. Spec: Error */
+/** Checks the Error body of a refusal for the requirement `errors.body-is-error`. Spec: Error */
 import * as v from 'valibot';
 import type { Answer } from '../target/answer.ts';
 import { expectShape, NotObservable, shownAnswer } from '../target/expectations.ts';

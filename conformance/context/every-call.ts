@@ -23,7 +23,7 @@ const upgradeHeaders = {
   'sec-websocket-version': '13',
 };
 
-/** The call that shows if a device's token is valid: every target has it. */
+/** The call that shows whether a device's token is valid; every target has its operation. */
 export const askForNext: Call = (caller) =>
   caller.call('get-next-deployment', { query: factoryProvides });
 
@@ -51,7 +51,7 @@ export const deviceCalls: Calls = {
   'put-attributes': (caller) => caller.call('put-attributes', { body: [] }),
 };
 
-/** Operations that need a user token; the log of a server in use is larger than the suite reads. */
+/** Operations that need a user token. Each requests one entry, since audit logs can be large. */
 export const userCalls: Calls = {
   'list-audit-logs': (caller) => caller.call('list-audit-logs', { query: { per_page: 1 } }),
   'export-audit-logs': (caller) => caller.call('export-audit-logs', { query: { limit: 1 } }),

@@ -1,4 +1,4 @@
-/** Links to artifact files that were followed once, so that cases can vary the request. */
+/** Links to artifact files that were downloaded once, so that cases can vary the request. */
 
 import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
@@ -38,13 +38,13 @@ export async function askedLink(
   return [link, answer];
 }
 
-/** Returns a working link to one of the samples: the whole file was downloaded from it. */
+/** Returns a link to one of the samples, after downloading the whole file to verify the link. */
 export async function linkedSample(context: TestContext, sample: SampleName): Promise<LinkedFile> {
   const { id, bytes } = await context.artifact(sample);
   return linkedFile(context, { id, bytes });
 }
 
-/** Returns a working link to an artifact: the whole file was downloaded from it. */
+/** Returns a link to an artifact, after downloading the whole file to verify the link. */
 export async function linkedFile(
   context: TestContext,
   { id, bytes }: { readonly id: string; readonly bytes: Buffer },

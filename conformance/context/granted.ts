@@ -3,13 +3,13 @@
 import type { Answer } from '../target/answer.ts';
 import { NotObservable, shownAnswer } from '../target/expectations.ts';
 
-/** Returns the answer if it grants a token; otherwise throws, since there is none to check. */
+/** Returns the answer if it grants a token; otherwise throws NotObservable. */
 export function granted(answer: Answer): Answer {
   if (answer.status === 200) return answer;
   throw new NotObservable(`no token was granted: ${shownAnswer(answer)}`);
 }
 
-/** Returns the answer if it is a refusal; otherwise throws, since there is none to check. */
+/** Returns the answer if its status is 4xx; otherwise throws NotObservable. */
 export function refused(answer: Answer): Answer {
   if (answer.status >= 400 && answer.status < 500) return answer;
   throw new NotObservable(`the request was not refused: ${shownAnswer(answer)}`);

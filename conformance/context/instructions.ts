@@ -18,7 +18,7 @@ export interface Instructed extends DeviceInDeployment {
   readonly answer: Answer;
 }
 
-/** Arranges a device that was offered a deployment in that form; the body is not checked yet. */
+/** Arranges a device that was offered a deployment by `form`, without a check of the body. */
 export async function instructedBy(
   form: AskingForm,
   context: TestContext,
@@ -49,8 +49,8 @@ export function fieldIn(object: Readonly<Record<string, unknown>>, path: string)
 }
 
 /**
- * Returns the string in a field; throws NotObservable when it is not one, which another case
- * checks.
+ * Returns the string in a field. Throws NotObservable when the value is not a string, since another
+ * case checks the type.
  */
 export function textIn(object: Readonly<Record<string, unknown>>, path: string): string {
   const value = fieldIn(object, path);

@@ -4,7 +4,10 @@ import type { Random } from '../../fixtures/random.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 
-/** Creates keys, and shares those that are slow to create: the identity distinguishes devices. */
+/**
+ * Creates device keys. The devices of a run share keys that are slow to create, and are then
+ * distinguished by their identities.
+ */
 export class Keyring {
   readonly #shared = new Map<KeyType, SigningKey | Promise<SigningKey>>();
 

@@ -35,7 +35,7 @@ import {
 const PAGE_DEVICES = 500;
 const PAGES_MAX = 40;
 
-/** A user of the management API on one line to the target. */
+/** A user of the management API whose requests are recorded in one session. */
 export class ManagementAdmin implements TargetAdmin {
   readonly caller: Caller;
   readonly #session: Session;

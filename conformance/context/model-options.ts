@@ -1,4 +1,4 @@
-/** Options of the random cases: how much they try, and the one sequence that they repeat. */
+/** Options of the random cases: how many sequences to try, or the one sequence to repeat. */
 import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 
 const SEQUENCES_MAX = 10_000;
@@ -10,7 +10,7 @@ export interface SequenceName {
   readonly seed: number;
   /** The shrink path from the seed's first sequence to this one. */
   readonly path: string;
-  /** Which of its steps were executed. */
+  /** The executed steps of the sequence, in fast-check's encoding. */
   readonly steps: string;
 }
 
@@ -29,21 +29,21 @@ export function readSequence(word: string): SequenceName | undefined {
 
 /** The options of the random cases, by their names in a run. */
 export const modelOptions = {
-  /** In place of the number of each of them. */
+  /** Overrides the number of sequences that each random case defines. */
   sequences: {
     flag: '--model-sequences <count>',
     group,
     help: 'random sequences per model/ case',
     cli: { kind: 'count', min: 1, max: SEQUENCES_MAX },
   },
-  /** In place of the run's. */
+  /** Overrides the seed that is derived from the seed of the run. */
   seed: {
     flag: '--model-seed <number>',
     group,
     help: 'seed of the random sequences',
     cli: { kind: 'count', min: 0, max: SEED_MAX },
   },
-  /** The only sequence that is tried. */
+  /** The one sequence to run instead of random ones. */
   replay: {
     flag: '--model-replay <sequence>',
     group,
@@ -57,5 +57,5 @@ export const modelOptions = {
   },
 } as const satisfies OptionRows;
 
-/** What a run says of its random cases. */
+/** The options of a run for its random cases. */
 export type ModelOptions = ValuesOf<typeof modelOptions>;

@@ -1,22 +1,22 @@
-/** What the suite created on the target and has to remove again, newest first. */
+/** Tracks the resources that the suite created on the target, and removes them, newest first. */
 import { TransportFailure } from '../target/transport-failure.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import { type Made, nameOf, type Resource, type ResourceKind, removeResource } from './resource.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** Attempts to remove a resource whose connections are closed. */
+/** Maximum number of attempts to remove a resource when connections close. */
 const REMOVALS_MAX = 3;
 
-/** Removes one resource; without an operator only what needs none can be removed. */
+/** Removes one resource. Without an operator, it throws if the removal needs a user. */
 export type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
 /** A resource that is about to be created. */
 export interface Owned {
-  /** Records the id that the target gave it. */
+  /** Records the id that the target gave the resource. */
   made(id: string): void;
 }
 
-/** Removes a resource that needs another way than the default of its kind. */
+/** Removes a resource for which `removeResource` is not suitable. */
 type OwnRemoval = (id: string | undefined, admin: TargetAdmin | undefined) => Promise<void>;
 
 /** The resources that one case, or one run, created. */
@@ -81,7 +81,10 @@ export class Ownership {
   }
 }
 
-/** What is gone already counts as removed, so a removal that a closed connection cut short is repeated. */
+/**
+ * Removes a resource, and retries when the connection closed before an answer arrived. The retry is
+ * safe, since removing a resource that is already gone succeeds.
+ */
 async function removed(remove: Removal, admin: TargetAdmin | undefined): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

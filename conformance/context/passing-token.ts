@@ -40,7 +40,7 @@ async function revokeNamed(admin: TargetAdmin, name: string): Promise<void> {
   if (id !== undefined) await session.send(requestOf(revoke, { path: { id }, headers }));
 }
 
-/** Returns the target admin's Authorization header; nothing where a hook acts without a token. */
+/** Returns the target admin's Authorization header; empty for a hook that acts without a token. */
 export function authorizationOf({ caller }: TargetAdmin): Readonly<Record<string, string>> {
   const { authorization } = caller.request('list-audit-logs').headers ?? {};
   return authorization === undefined ? {} : { authorization };

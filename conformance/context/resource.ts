@@ -1,7 +1,7 @@
-/** What the suite creates on a target, and how each kind of resource is found and removed again. */
+/** The resources that the suite creates on a target, and how each kind is found and removed. */
 import type { TargetAdmin } from './target-admin.ts';
 
-/** What identifies a resource even when its id was never received. */
+/** The properties that identify a resource even when its id was never received. */
 export type Resource =
   | { readonly kind: 'device'; readonly identity: Readonly<Record<string, unknown>> }
   | { readonly kind: 'artifact'; readonly name: string; readonly deviceType: string }
@@ -13,7 +13,7 @@ export type ResourceKind = Resource['kind'];
 /** Number of created resources of each kind. */
 export type Made = Readonly<Partial<Record<ResourceKind, number>>>;
 
-/** Returns the sum by kind. */
+/** Adds up the numbers of created resources by kind. */
 export function sumOfMade(parts: readonly Made[]): Made {
   const sum = new Map<ResourceKind, number>();
   for (const part of parts) {
@@ -30,11 +30,11 @@ export function nameOf(resource: Resource): string {
 }
 
 /**
- * Removes a resource as a user; one that is gone, or was never created, is fine. Throws when it
- * remains, as a tenant does, which no user can remove.
+ * Removes a resource as a user. Succeeds if the resource is already gone or was never created.
+ * Throws if it remains; always for a tenant, which no user can remove.
  * @param id the id on the target; undefined when it is not known
- * @returns whether the target knew it; true for a deployment, as one that has ended is answered like
- * one that never was
+ * @returns whether the target had the resource; true for any deployment that was aborted by id,
+ * since an abort does not distinguish a deployment that ended from one that never existed
  */
 export async function removeResource(
   resource: Resource,

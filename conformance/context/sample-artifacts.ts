@@ -1,14 +1,14 @@
 /**
- * The artifact files that the suite uploads, written by an independent tool (mender-artifact
- * 3.9.0), with their known properties, which that tool read from the files. A run uploads each
- * under names of its own.
+ * The artifact files that the suite uploads, and their properties. An independent tool
+ * (mender-artifact 3.9.0) wrote the files and read the properties from them. Each run uploads the
+ * samples under names that contain the id of the run.
  */
 import { readFile } from 'node:fs/promises';
 import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { makeEcdsaKey, sideBySide } from '../signing/ecdsa.ts';
 
-/** One committed file and what a server has to report about it. */
+/** One committed file, and the properties that a server must report about it. */
 export interface SampleArtifact {
   readonly fileName: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface SampleArtifact {
 /** The device type of all samples. */
 export const boardType = 'conformance-board';
 
-/** Device types that resemble the one of all samples, and are others. */
+/** Device types that resemble that of the samples but differ from it. */
 export const nearTypes = {
   shorter: boardType.slice(0, -1),
   longer: `${boardType}-2`,
@@ -101,7 +101,7 @@ export const sampleArtifacts = {
     },
     clears: ['rootfs-image.single-file.*'],
   },
-  /** No payload: it describes a factory device to a server. */
+  /** No payload; such an artifact describes the initial state of a device. */
   empty: {
     fileName: 'bootstrap.mender',
     name: 'conformance-bootstrap',
@@ -139,7 +139,7 @@ export async function sampleOfRun(
   const key = makeEcdsaKey(seededRandom(runId));
   const bytes = await renamedArtifact(await readSample(name), {
     rename,
-    // Artifact signatures have another encoding than device signatures.
+    // The artifact format requires 64 bytes of R and S, unlike the signatures of devices.
     sign: (manifest) => sideBySide(key.sign(manifest)).toString('base64'),
   });
   const described: SampleArtifact = JSON.parse(rename(JSON.stringify(sampleArtifacts[name])));

@@ -8,7 +8,7 @@ import type { Made } from './resource.ts';
 import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** A sample on the target, with its id there. */
+/** A sample that was uploaded to the target, with the id that the target gave it. */
 export interface UploadedArtifact extends SampleArtifact {
   readonly id: string;
   readonly bytes: Buffer;
@@ -27,8 +27,8 @@ export class SharedArtifacts {
   readonly #ownership: Ownership;
 
   /**
-   * @param runId part of each artifact's name
-   * @param ledger where each upload is announced
+   * @param runId the id of the run, which is part of each artifact's name
+   * @param ledger the ledger to which each upload is announced
    */
   constructor(runId: string, ledger: CleanupLedger = noLedger) {
     this.#runId = runId;
@@ -36,8 +36,8 @@ export class SharedArtifacts {
   }
 
   /**
-   * Returns the artifact, uploaded by `operator` unless an earlier case did so.
-   * @param record of the case; it receives the upload in either case
+   * Returns the artifact; `admin` uploads it unless an earlier case did so.
+   * @param record the record of the case, to which the exchange of the upload is added in any case
    */
   async get(
     name: SampleName,
@@ -53,7 +53,7 @@ export class SharedArtifacts {
     const known = this.#uploads.get(name);
     if (known) return known;
     const upload = this.#upload(name, admin, record).catch((error: unknown) => {
-      // A failure in one case, such as its end, must not affect the next one.
+      // A failure in one case, such as its time limit, must not affect the next case.
       this.#uploads.delete(name);
       throw error;
     });
@@ -79,7 +79,8 @@ export class SharedArtifacts {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
     const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
-    // The name is of this run: a target that has it already lost the answer to an earlier upload.
+    // Only this run uses the name. If the target already has the artifact, an earlier upload of the
+    // run succeeded although its answer was lost.
     const id =
       (await admin.uploadArtifact(sample.fileName, sample.bytes)) ??
       (await admin.findArtifact(sample.name, deviceType));

@@ -1,4 +1,4 @@
-/** The states in which cases start, each reached as real devices and users reach it. */
+/** The start states of cases, each reached by the requests that real devices and users send. */
 
 import * as v from 'valibot';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
@@ -10,7 +10,7 @@ import type { UploadedArtifact } from './shared-artifacts.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** What every device of the suite reports before its first update. */
+/** The artifact name and device type that every suite device reports before its first update. */
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
 /** The start state of a case could not be reached, so the case is undecided. */
@@ -79,7 +79,7 @@ export interface DeviceAndArtifact {
   readonly artifact: UploadedArtifact;
 }
 
-/** Arranges an accepted device, and the artifact on the target. */
+/** Arranges an accepted device, and uploads the sample unless it is already on the target. */
 export async function deviceAndArtifact(
   context: TestContext,
   sample: SampleName,
@@ -89,7 +89,7 @@ export async function deviceAndArtifact(
 
 /** A device and a deployment for it. */
 export interface DeviceInDeployment extends DeviceAndArtifact {
-  /** The id and the name as users see them. */
+  /** The id and the name of the deployment in the management API. */
   readonly deploymentId: string;
   readonly deploymentName: string;
 }

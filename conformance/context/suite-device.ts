@@ -13,7 +13,7 @@ export interface AuthenticationChanges {
   readonly members?: Readonly<Record<string, unknown>>;
   /** The body as it is sent; overrides `members`. */
   readonly text?: string;
-  /** What is signed instead of the body that is sent. */
+  /** The text to sign instead of the sent body. */
   readonly signedText?: string;
   /** Signs with this key instead of the device's own. */
   readonly signedBy?: SigningKey;
@@ -50,7 +50,7 @@ export class SuiteDevice {
       readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
       readonly learnSecret: (secret: string) => void;
-      /** Called with the id on the server. */
+      /** Called when the device's id on the server becomes known. */
       readonly onId?: (id: string) => void;
     },
   ) {
@@ -63,7 +63,7 @@ export class SuiteDevice {
     this.#onId = given.onId;
   }
 
-  /** The id on the server; empty until it is known. */
+  /** The id of the device on the server; empty until it is known. */
   get id(): string {
     return this.#id;
   }

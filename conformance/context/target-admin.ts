@@ -1,8 +1,8 @@
 /**
- * The operator with which the suite controls a target: decides about devices, uploads, deploys, and
- * reads what the server shows. Its answers are means and not under test; only the needed fields are
- * read, since other servers may omit the rest. There are operators for the management API and for
- * hooks; a target may have none.
+ * The operator with which the suite controls a target: it accepts devices, uploads artifacts,
+ * creates deployments, and reads the server's state. The answers to the operator are not under
+ * test, and only the needed fields are read, since other servers may omit the rest. One operator
+ * uses the management API and another uses hooks; a target may have none.
  */
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
@@ -82,7 +82,7 @@ export class AdminFailure extends Error {
 export interface TargetAdmin {
   /** Calls operations of the contract that need a user token. */
   readonly caller: Caller;
-  /** Finds the device of this identity among those of one status or among all. */
+  /** Finds the device with this identity, among the devices of one status if `status` is given. */
   findDevice(
     identity: Readonly<Record<string, unknown>>,
     status?: string,
@@ -94,15 +94,15 @@ export interface TargetAdmin {
   /** Accepts, rejects or suspends one key of a device. */
   decide(id: string, key: SigningKey, status: SettableAuthSetStatus): Promise<void>;
   /**
-   * Removes a device and everything that belongs to it; one that is already gone is fine.
-   * @returns whether it was there, so far as the operator learns that
+   * Removes a device and everything that belongs to it. Succeeds if the device is already gone.
+   * @returns whether the device existed, as far as the operator can tell
    */
   decommission(id: string): Promise<boolean>;
   /** Uploads an artifact file; returns its id, or undefined when the server already has it. */
   uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
   /** Returns the id of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
-  /** @returns whether it was there, so far as the operator learns that */
+  /** @returns whether the artifact existed, as far as the operator can tell */
   deleteArtifact(id: string): Promise<boolean>;
   /** Gives an artifact another description. */
   describeArtifact(id: string, description: string): Promise<void>;
@@ -110,7 +110,7 @@ export interface TargetAdmin {
   deploy(deployment: NewDeployment): Promise<string>;
   /** Returns the id of a deployment by its full name. */
   findDeployment(name: string): Promise<string | undefined>;
-  /** Aborts a deployment; one that has already ended is fine. */
+  /** Aborts a deployment. Succeeds if the deployment has already ended. */
   abort(id: string): Promise<void>;
   /** Returns the device deployment as the server shows it. */
   deviceDeployment(deploymentId: string, deviceId: string): Promise<DeviceDeployment | undefined>;
@@ -121,9 +121,7 @@ export interface TargetAdmin {
   deployConfiguration(deviceId: string): Promise<string>;
   /** Returns the configuration; both parts are empty while the server has no record yet. */
   configuration(deviceId: string): Promise<ShownConfiguration>;
-  /**
-   * Returns the server's word for the connection state of the device; undefined when it is unknown.
-   */
+  /** Returns the device's connection state in the server's words; undefined if it has no record. */
   connection(deviceId: string): Promise<string | undefined>;
   /** Returns the attributes of a device in all scopes; none while the server has no record yet. */
   attributes(deviceId: string): Promise<readonly ShownAttribute[]>;

@@ -1,6 +1,6 @@
 /**
- * What one case works with: a line to the target, a target admin, devices of its own, and an owner
- * for everything it creates, so that it is removed afterwards.
+ * The tools of one case: a session with the target, a target admin, new devices, and an `Ownership`
+ * that removes everything that the case created.
  */
 
 import type { Clock } from '../../fixtures/clock.ts';
@@ -34,15 +34,15 @@ export interface ContextParts {
   readonly session: Session;
   readonly admin: TargetAdmin | undefined;
   readonly control: Control | undefined;
-  /** The operations that the target has; some plans and editions lack some. */
+  /** The operations that the target has, which depend on its plan and edition. */
   readonly operations: ReadonlySet<OperationId>;
   /** The `tenant_token` of devices in the tenant of this context. */
   readonly tenantToken?: string | undefined;
   readonly artifacts: SharedArtifacts;
-  /** Where everything that the case creates is announced. */
+  /** The ledger to which the case announces each resource before it creates it. */
   readonly ledger: CleanupLedger;
   readonly caseId: string;
-  /** Keys of one run; RSA keys are costly and shared, since the identity distinguishes devices. */
+  /** Returns a key; RSA keys are slow to create, so the devices of a run share one. */
   readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
   readonly names: VendorNames;
   readonly runId: string;
@@ -93,7 +93,7 @@ export class TestContext {
     return control.on(session);
   }
 
-  /** Returns the rows of a table by operations that the target has. */
+  /** Returns the rows of a table, keyed by operation, whose operation the target has. */
   offered<Row>(
     rows: Readonly<Partial<Record<OperationId, Row>>>,
   ): Readonly<Partial<Record<OperationId, Row>>> {
@@ -103,8 +103,9 @@ export class TestContext {
   }
 
   /**
-   * Returns the context for a case that needs control of the target: a new tenant where tenants are
-   * controlled, or have their own time, faults and limits; otherwise this one.
+   * Returns the context for a case that needs control of the target. It is in a new tenant if the
+   * case needs `tenant-control`, or if each tenant has its own time, faults and limits; otherwise
+   * it is this context.
    */
   ofItsOwn(needs: readonly Capability[]): Promise<TestContext> | TestContext {
     const isApart = this.control.isolates || needs.includes('tenant-control');
@@ -140,8 +141,8 @@ export class TestContext {
   }
 
   /**
-   * Creates a device that the target has never seen; it is decommissioned if the target gets to
-   * know it. `members` are added to its identity.
+   * Creates a device that the target has never seen. At the end it is decommissioned, if the target
+   * may have recorded it. `members` are added to its identity.
    */
   async newDevice(
     keyType: KeyType = 'ecdsa',
@@ -190,9 +191,9 @@ export class TestContext {
     return id;
   }
 
-  /** Deploys the configuration that was set for a device; aborted at the end. */
+  /** Deploys the configuration that was set for a device; the deployment is aborted at the end. */
   async deployConfiguration(device: SuiteDevice): Promise<string> {
-    // The target names it; a configuration that was never deployed is found by no name.
+    // The target chooses the real name, so this name serves only for the ledger and for messages.
     const name = `configuration of device ${device.identity.serial}`;
     const owned = await this.ownership.intend({ kind: 'deployment', name });
     const id = await this.admin.deployConfiguration(device.id);
@@ -218,8 +219,8 @@ export class TestContext {
   }
 
   /**
-   * Returns the target's time, milliseconds since the Unix epoch, from Date; the suite's if it has
-   * none.
+   * Returns the target's time from the Date header, in milliseconds since the Unix epoch; the time
+   * of the suite's clock if the answer has no valid Date.
    */
   serverNowMs({ headers }: Pick<Answer, 'headers'>): number {
     const reported = Date.parse(headers.date ?? '');
@@ -241,7 +242,7 @@ export class TestContext {
     limitMs = SETTLE_TIME_LIMIT_MS,
   ): Promise<T> {
     const { clock, signal, session } = this.#parts;
-    // The time that requests wait for their turn is not time in which the server could act.
+    // Time that requests spent waiting for the rate limit does not count towards `limitMs`.
     const givenMs = (): number => clock.monotonicMs() - session.waitedMs;
     const startedMs = givenMs();
     for (;;) {

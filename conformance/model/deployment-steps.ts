@@ -120,7 +120,8 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
   if (offered.over === 'finished' && offered.offer !== 'unsure') {
     miss('no finished deployment', seen, 'next.finished-is-over');
   }
-  // One that was reported on after its end may be open again, and then nobody knows which is due.
+  // A deployment that was reported on after its end may be open again (`unsure`). In that case the
+  // model cannot know which deployment is due.
   if (active?.offer === 'offered' && offered !== active && offered.offer !== 'unsure') {
     miss('the deployment that was offered before', seen, 'next.repeatable');
   }
@@ -135,14 +136,14 @@ function indexOfDeployment({ deployments }: Reality, id: string): number {
   return deployments.findIndex((real) => real.id === id || real.deploymentId === id);
 }
 
-/** Version 2 may create an id for the device; the others use the deployment's. */
+/** Judges an offer with an id that the model does not know, which only version 2 may create. */
 function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, id: string): void {
   const own = life.deployments.filter(({ device }) => device === index);
   if (own.length === 0) miss('no update', shownAnswer(answer), 'next.nothing-is-204');
   if (form.slug !== 'v2') {
     miss("a deployment's id", shownAnswer(answer), 'next.id-of-the-deployment');
   }
-  // One of which nobody is sure may be the one that is offered.
+  // A finished deployment in the state `unsure` may be the offered one.
   const possible = own.filter(
     ({ offer, over }) => over === undefined || (over === 'finished' && offer === 'unsure'),
   );

@@ -1,6 +1,6 @@
 /**
  * Runs random sequences of steps with fast-check, seeded by the case, and shrinks the first one
- * that misses a requirement to the shortest that still does. Bounded in count and in time.
+ * that misses a requirement to the shortest one that still does. Sequences and time are limited.
  */
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';
@@ -16,7 +16,7 @@ const SHRINK_RUNS_MAX = 80;
 const EXPLORE_MAX_MS = 30_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;
-/** While shrinking, waits are shorter: a multiple of the longest useful one, at least this. */
+/** The minimum time limit for an effect while shrinking; see `Explorer.#settled`. */
 const SHRINK_SETTLE_MIN_MS = 300;
 const SHRINK_SETTLE_FACTOR = 3;
 
@@ -26,7 +26,7 @@ export interface Exploration {
   readonly steps: readonly fc.Arbitrary<Step>[];
   /** Number of sequences unless the run sets it. */
   readonly sequences: number;
-  /** A fixed seed, so that observations of runs can be compared; by default the seed comes from the run. */
+  /** A fixed seed, for observations that are compared across runs; by default the run's seed. */
   readonly seed?: number;
 }
 

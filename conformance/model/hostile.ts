@@ -14,7 +14,7 @@ import { type Mutated, mutated, strictJson } from './mutations.ts';
 const BODIES = 60;
 const BODIES_OF_AN_OPERATION = 25;
 
-/** Asserts that a body no interpretation allows is refused, with an Error body. */
+/** Asserts that a body which is certainly illegal is refused, with an Error body. */
 function expectRefusal({ words, bytes }: Mutated, answer: Answer, missed: RequirementId): void {
   const sent = `a body ${words}: ${shown(bytes.toString('latin1'))}`;
   if (answer.status < 400 || answer.status >= 500) {
@@ -27,9 +27,7 @@ function expectRefusal({ words, bytes }: Mutated, answer: Answer, missed: Requir
   ]);
 }
 
-/**
- * Returns the rule by which an authentication request is refused; undefined where it may be legal.
- */
+/** Returns the rule that an authentication request breaks; undefined if it may be legal. */
 function brokenRule(bytes: Buffer): RequirementId | undefined {
   const value = strictJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

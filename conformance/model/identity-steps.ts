@@ -1,4 +1,4 @@
-/** Steps of a device towards a token, and of the user who decides. Spec: States and transitions */
+/** Steps by which a device gets a token and a user decides on it. Spec: States and transitions */
 
 import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
@@ -148,7 +148,7 @@ async function decide(
   await reality.context.admin.decide(id, key, status);
 }
 
-/** Finds the id of a device that users see by now. */
+/** Looks up the id of a device as a user, unless it is known. Throws StartStateMissed. */
 async function find(reality: Reality, index: number): Promise<void> {
   const device = realDevice(reality, index);
   if (device.id !== '') return;

@@ -1,6 +1,6 @@
 /**
- * The model of the contract: what is known, after some steps, about the devices of one sequence,
- * their deployments and their stores. Spec: States and transitions
+ * The model of the contract: the expected state of the devices of one sequence, their deployments
+ * and their stores, after the steps so far. Spec: States and transitions
  */
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { PossibleValues } from './possible-values.ts';
@@ -22,7 +22,7 @@ type TokenState = 'none' | 'good' | 'ended' | 'unclear';
 /** Start state of a device in a sequence. */
 export type Start = 'unknown' | 'accepted';
 
-/** One device as the contract allows it to be. */
+/** The expected state of one device. */
 export class DeviceLife {
   readonly name: string;
   identity: IdentityState;
@@ -52,12 +52,12 @@ export class DeviceLife {
 export interface ExpectedDeployment {
   /** Index of the device in `Life.devices`, from 0. */
   readonly device: number;
-  /** `unsure` where the contract does not say if it is offered or may be reported on. */
+  /** `unsure`: the contract does not say if the deployment is offered or accepts reports. */
   offer: 'waiting' | 'offered' | 'unsure';
-  /** How it ended for the device, if it did. */
+  /** The end of the deployment for the device; absent while it has not ended. */
   over?: 'finished' | 'aborted';
   status?: ReportableStatus;
-  /** The request form that opened it. */
+  /** The request form by which the device was first offered the deployment. */
   openedBy?: string;
   /** Text of the newest log, and of an older one. */
   log?: string;
@@ -79,7 +79,7 @@ export class Life {
     return device;
   }
 
-  /** Marks what the contract leaves open after a rejection: if any data of the device remains. */
+  /** Marks the data of a rejected device as unknown: the contract leaves open if it remains. */
   doubt(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.blur();
@@ -87,7 +87,7 @@ export class Life {
     doubtDeployments(this.deployments, index);
   }
 
-  /** Marks what the contract leaves open after a decommission: everything. */
+  /** Marks everything about a decommissioned device as unknown. */
   forget(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.forget();

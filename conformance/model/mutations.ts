@@ -1,4 +1,4 @@
-/** Hostile bodies: cut, broken, wrapped or with other members, as the seed decides. */
+/** Creates hostile bodies by random mutations: truncated, damaged, wrapped or with odd members. */
 import type { Random } from '../../fixtures/random.ts';
 
 /** A mutated body and a description of the mutation. */

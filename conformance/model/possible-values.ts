@@ -1,6 +1,6 @@
 /**
- * The values that a name may have by the contract: often one, several where it is silent, each with
- * the requirement that decides it.
+ * The values that a configuration key or an attribute may have by the contract: usually one, but
+ * several where the contract is silent. Each set has the requirement that determines it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
@@ -24,7 +24,7 @@ export class PossibleValues<Value> {
   readonly #names: readonly string[];
   readonly #possible = new Map<string, Possible<Value>>();
 
-  /** @param names every name that is checked; nothing is known about others */
+  /** @param names the names that are checked; values of other names are ignored */
   constructor(names: readonly string[], becauseAbsent: RequirementId) {
     this.#names = names;
     for (const name of names) {
@@ -37,7 +37,7 @@ export class PossibleValues<Value> {
     this.#possible.set(name, { values: [value], because });
   }
 
-  /** Allows the names other than these to keep their value or be removed. */
+  /** Allows all names except `except` to have their value or to be absent. */
   blur(except: readonly string[] = []): void {
     for (const [name, { values, because }] of this.#possible) {
       if (except.includes(name) || values.includes(undefined)) continue;

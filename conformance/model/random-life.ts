@@ -224,7 +224,10 @@ const lives: readonly RandomLife[] = [
   },
 ];
 
-/** A missed requirement that the case does not name means that it could not proceed. */
+/**
+ * Explores sequences. If the missed requirements are not among those of the case, another case
+ * judges them, and this one throws StartStateMissed.
+ */
 async function judged(context: TestContext, life: RandomLife): Promise<void> {
   try {
     await explore(context, life);

@@ -9,7 +9,7 @@ import type { DeviceLife, Life } from './life.ts';
 /** A deployment on the target. */
 export interface RealDeployment {
   readonly deploymentId: string;
-  /** The id that the device uses for it. */
+  /** The id that the device uses for the deployment. */
   id: string;
 }
 
@@ -38,14 +38,14 @@ export function realDevice({ devices }: Reality, index: number): SuiteDevice {
   return device;
 }
 
-/** Asserts that the answer has one of the statuses; otherwise the requirements are missed. */
+/** Asserts that the answer has one of the statuses; otherwise names the requirements as missed. */
 export function judge(
   answer: Answer,
   statuses: readonly number[],
   ...because: readonly RequirementId[]
 ): void {
   if (statuses.includes(answer.status)) return;
-  // A token that does not work is missed as well: every step uses the newest one.
+  // A 401 also violates the rule on renewed tokens, since every step uses the newest token.
   const missed = answer.status === 401 ? [...because, 'tokens.renewal' as const] : because;
   throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), missed);
 }

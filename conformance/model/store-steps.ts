@@ -14,7 +14,7 @@ export const valueRules = [
   'configuration.read-texts',
 ] as const satisfies readonly RequirementId[];
 
-/** The same for an attribute. */
+/** Requirements that a wrong value of an attribute may break, besides the rule that set it. */
 export const attributeRules = [
   'inventory.own-attributes',
   'inventory.patch-upserts',
@@ -156,7 +156,7 @@ export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unk
   };
 }
 
-/** The rule by which the value is refused. */
+/** Returns the requirement by which a server must refuse the value. */
 function kindRule(value: unknown): RequirementId {
   if (value === null) return 'inventory.value';
   const isMixed = Array.isArray(value) && value.some((entry) => typeof entry === 'string');
@@ -204,7 +204,10 @@ export function alarms(index: number, level: string): Step {
   };
 }
 
-/** Besides the rule for the value, those on persistence and ownership may be broken. */
+/**
+ * Throws an ExpectationFailure for a wrong value. It names the requirement that set the value and
+ * the general `rules`, since the cause may be missing persistence or a mix-up of devices.
+ */
 function missValue(
   { name, allowed, found, because }: Misfit,
   rules: readonly RequirementId[],

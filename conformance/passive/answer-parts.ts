@@ -1,4 +1,4 @@
-/** Which requirement speaks of which part of an operation's successful answer, by the rows. */
+/** Maps each part of an operation's successful answer to the requirement that covers the part. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
@@ -24,9 +24,10 @@ function partsOf(operation: OperationId): readonly Part[] {
 }
 
 /**
- * The requirement on the part of an operation's successful answer, or on what holds it.
- * @param steps `status`, or `body` and the way to the member
- * @throws when no row speaks of the operation's answers
+ * Returns the requirement that covers a part of an operation's successful answer, or else the
+ * requirement that covers the nearest enclosing part.
+ * @param steps `status`, or `body` and the names on the path to the member
+ * @throws when no requirement covers any part of the operation's answers
  */
 export function requirementOn(operation: OperationId, steps: readonly string[]): RequirementId {
   const holding = partsOf(operation).filter(
@@ -40,14 +41,14 @@ export function requirementOn(operation: OperationId, steps: readonly string[]):
   return found.requirement;
 }
 
-/** Where the contract places URLs in the operation's successful answer, as steps from the body. */
+/** Returns the paths of the URLs in the operation's successful answer, as steps from the body. */
 export function linkPlaces(operation: OperationId): readonly (readonly string[])[] {
   return partsOf(operation)
     .filter(({ steps }) => steps.at(-1) === 'uri')
     .map(({ steps }) => steps.slice(1));
 }
 
-/** The member at the end of the steps; undefined where there is none. */
+/** Returns the member at a path; undefined if there is none. */
 export function memberAt(value: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>((inner, step) => {
     const isObject = typeof inner === 'object' && inner !== null;
@@ -55,7 +56,7 @@ export function memberAt(value: unknown, steps: readonly string[]): unknown {
   }, value);
 }
 
-/** The time of a date-time in milliseconds since the Unix epoch; undefined for any other value. */
+/** Parses a date-time to milliseconds since the Unix epoch; returns undefined for other values. */
 export function momentOf(value: unknown): number | undefined {
   return typeof value === 'string' && isTimestamp(value) ? timestampMs(value) : undefined;
 }

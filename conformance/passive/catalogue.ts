@@ -1,6 +1,7 @@
 /**
- * The invariants: rules on all exchanges, or on all answers of an operation, whatever was asked. The
- * suite holds each of its exchanges against them; some hold for the exchanges of devices too.
+ * The invariants: rules that every exchange, or every answer of an operation, must satisfy. The
+ * suite checks each of its own exchanges against all of them; `watch.ts` also applies some of them
+ * to the exchanges of other devices.
  */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { PassiveRule } from './rule.ts';
@@ -22,7 +23,7 @@ export const invariants: readonly PassiveRule[] = [
   ...artifactInvariants,
 ];
 
-/** The requirements that speak of all operations and that are judged on every exchange. */
+/** The requirements that apply to all operations and that an invariant checks. */
 export const generalRequirements: readonly RequirementId[] = [
   ...new Set(invariants.flatMap(({ requirement }) => requirement ?? [])),
 ].filter((id) => requirements[id].operations.length === 0);

@@ -1,71 +1,75 @@
-/**
- * What the exchanges of one device have shown: its tokens, deployments and the links to their files.
- */
+/** Remembers the tokens, deployments and file links seen in the exchanges of one device. */
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { membersOf } from '../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from './judged-exchange.ts';
 
-/** Deployments, sources and tokens that are remembered of a device; the oldest make room. */
+/** Maximum number of remembered items for each device; a new item replaces the oldest. */
 const DEPLOYMENTS_MAX = 16;
 const SOURCES_MAX = 16;
 const TOKENS_MAX = 4;
 
-/** Fetching the file of a deployment, by the link in its instructions. */
+/** The operation that downloads the file of a deployment by the link in its instructions. */
 export const SOURCE = storageOperations['download-artifact'].id;
 
-/** A token that the device was seen to get. */
+/** A token that the server granted in an observed exchange. */
 export interface Grant {
-  /** The key that had signed for it. */
+  /** The public key in the authentication request. */
   readonly pubkey: unknown;
-  /** When it was granted, in milliseconds since the Unix epoch by the server's clock. */
+  /** Time of the grant by the server's clock, in milliseconds since the Unix epoch. */
   readonly serverMs: number;
-  /** Whether the device had been granted one before. */
+  /** True if the device had been granted a token before. */
   readonly isRenewed: boolean;
   /** True once a request with the token passed authentication: a success, 400, 404 or 409. */
   hasOpened: boolean;
 }
 
-/** A use of a token that was answered 401. */
+/** A request with a known token that was answered 401. */
 export interface Refusal {
   readonly grant: Grant;
   readonly exchange: JudgedExchange;
-  /** How old the token was, by the server's clock. */
+  /** Age of the token at the refusal by the server's clock, in milliseconds. */
   readonly ageMs: number;
 }
 
-/** A deployment that the device was offered. */
+/** A deployment that was offered to the device. */
 export interface OfferedDeployment {
   readonly operation: string;
-  /** Reports that were sent, acknowledged or not. */
+  /** Number of status reports that the device sent, acknowledged or not. */
   reports: number;
-  /** The last report that the server took, if no later one is in doubt. */
+  /** The last accepted report; undefined if the outcome of a later report is unknown. */
   recorded: { readonly status: ReportableStatus; readonly atMs: number } | undefined;
-  /** When the server said that it was aborted. */
+  /** When a report was first answered 409, in milliseconds by the recorder's clock. */
   abortedMs: number | undefined;
 }
 
-/** What is known of one device; it learns from each exchange after that was judged. */
+/** The state of one device as seen so far. `learn` is called after the rules judged an exchange. */
 export class DeviceMemory {
   readonly #grants = new Map<string, Grant>();
   readonly #sources = new Map<string, string | undefined>();
   readonly deployments = new Map<string, OfferedDeployment>();
-  /** Operations that have succeeded, with the longest body that was taken. */
+  /** The operations that have succeeded, with the length in bytes of the longest accepted body. */
   readonly taken = new Map<string, number>();
-  /** The last refusal of a token; what it means shows when the device signs in again. */
+  /**
+   * The last refusal of a token. The next authentication shows whether the refusal was wrong, and
+   * clears it.
+   */
   refusal: Refusal | undefined;
 
-  /** The token's grant, if it was seen. */
+  /** Returns the grant of a token; undefined if the grant was not observed. */
   grantOf(token: string | undefined): Grant | undefined {
     return token === undefined ? undefined : this.#grants.get(token);
   }
 
-  /** When the source of a deployment ends, as the server said; undefined: it was never offered. */
+  /**
+   * Returns the stated expiry of a deployment's link; undefined if the link was never offered. The
+   * member `expire` is undefined if the instructions stated none.
+   */
   sourceOf(url: string): { readonly expire: string | undefined } | undefined {
     return this.#sources.has(url) ? { expire: this.#sources.get(url) } : undefined;
   }
 
-  /** Records what later exchanges are judged by. */
+  /** Records the facts in an exchange that rules need for later ones. */
   learn(exchange: JudgedExchange): void {
     const { id } = exchange.row;
     const { bodyBytes } = exchange.request;
@@ -76,7 +80,7 @@ export class DeviceMemory {
     if (exchange.status === 200 && id.includes('next-deployment')) this.#offered(exchange);
   }
 
-  /** Takes in that no answer came: what a report did is not known. */
+  /** Records a request without an answer: the effect of a status report is then unknown. */
   learnSilence(operation: string, url: string): void {
     const deployment = this.deployments.get(segmentOf(url, 1));
     if (operation !== 'put-deployment-status' || deployment === undefined) return;
@@ -122,12 +126,12 @@ export class DeviceMemory {
     const { status } = membersOf(sent);
     if (isSuccess) deployment.recorded = { status: status as ReportableStatus, atMs };
     else if (answered === 409) deployment.abortedMs ??= atMs;
-    // A fault inside the server may have come before or after the report was kept.
+    // A server error may have occurred before or after the server stored the report.
     else if (answered >= 500) deployment.recorded = undefined;
   }
 }
 
-/** Whether the answer shows that the token was good: what it refuses, it refuses for another reason. */
+/** Returns true if the answer shows that the token is valid, even if the request was refused. */
 export function isOpened({ status, isSuccess }: JudgedExchange): boolean {
   return isSuccess || status === 400 || status === 404 || status === 409;
 }

@@ -1,4 +1,4 @@
-/** Holds the exchanges of a run against the invariants, case by case. */
+/** Checks the exchanges of a run against the invariants, and collects the breaches by case. */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
@@ -14,23 +14,23 @@ import { type Memory, type NamedViolation, type RuleVerdict, verdictsOn } from '
 import { hangOf } from './rules/statuses.ts';
 import { RunMemory } from './run-memory.ts';
 
-/** Breaches that are kept of one case; what a broken server does, it does again and again. */
+/** Maximum number of breaches kept for each case, since a broken server repeats its mistakes. */
 const BREACHES_MAX = 10;
 
-/** An invariant that an exchange broke. */
+/** A violation of an invariant by an exchange. */
 export interface Breach {
-  /** That of the invariant, and the operation's own where both are broken. */
+  /** The requirement of the invariant, and one of the operation if it is violated too. */
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly level: RequirementLevel;
   /** The id of the operation. */
   readonly operation: string;
-  /** What is wrong, such as `200 body: /timezone must be a string, not the number 7`. */
+  /** The violation, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
-  /** The exchange that shows it. */
+  /** The exchange that shows the violation. */
   readonly exchange: Exchange;
 }
 
-/** How many exchanges of an operation were judged by a requirement, and how many broke it. */
+/** The number of an operation's exchanges that a requirement judged, and of those that broke it. */
 export interface Tally {
   judged: number;
   broken: number;
@@ -39,7 +39,7 @@ export interface Tally {
 /** The tallies of a run: by requirement, then by operation. */
 export type Tallies = ReadonlyMap<RequirementId, ReadonlyMap<string, Readonly<Tally>>>;
 
-/** The judge of one run. */
+/** Judges the exchanges of one run. */
 export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
@@ -48,8 +48,8 @@ export class InvariantJudge {
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
   /**
-   * @param baseUrl of the target, without a slash at its end
-   * @param offered the operations of the contract that the target has; others are no one's fault
+   * @param baseUrl the base URL of the target, without a trailing slash
+   * @param offered the operations that the target has; exchanges with others are not judged
    */
   constructor(
     baseUrl: string,
@@ -61,12 +61,15 @@ export class InvariantJudge {
     this.#names = names;
   }
 
-  /** What was judged so far. */
+  /** The tallies of all exchanges judged so far. */
   get tallies(): Tallies {
     return this.#tallies;
   }
 
-  /** @param plansFaults whether the case itself has faults brought about in the server */
+  /**
+   * Returns a judge for the exchanges of one case.
+   * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
+   */
   forCase(plansFaults = false): CaseJudge {
     return new CaseJudge((observed) => this.#judge(observed, plansFaults));
   }
@@ -78,7 +81,7 @@ export class InvariantJudge {
     const row = this.#rowOf(request, url);
     if (row === undefined) return [];
     if (outcome instanceof Error) return hang(row.id, outcome, record);
-    // What the owner of a test server made it do is no doing of the server's.
+    // An injected fault of a test server is not a mistake of the server.
     if (outcome.headers[this.#names.testbed.fault.toLowerCase()] !== undefined) return [];
     const exchange = new JudgedExchange(row, judgedRequest(request, url, record), {
       answer: outcome,
@@ -117,7 +120,7 @@ export class InvariantJudge {
   }
 }
 
-/** Collects what the exchanges of one case break. */
+/** Collects the breaches in the exchanges of one case. */
 export class CaseJudge {
   readonly #judge: (observed: ObservedExchange) => readonly Breach[];
   readonly #breaches = new Map<string, Breach>();
@@ -126,7 +129,7 @@ export class CaseJudge {
     this.#judge = judge;
   }
 
-  /** Sees an exchange; to be called with each one of the case as it ends. */
+  /** Judges an exchange. Call it with each exchange of the case, when the exchange ends. */
   readonly see = (observed: ObservedExchange): void => {
     for (const breach of this.#judge(observed)) {
       const key = `${breach.operation} ${breach.requirements.join()}`;
@@ -141,7 +144,7 @@ export class CaseJudge {
   }
 }
 
-/** Only in cases that observe: others say by themselves that no answer came. */
+/** Returns true if the breach is a missing answer. Only observing cases report it as a breach. */
 export function isHang({ exchange }: Breach): boolean {
   return exchange.answer === undefined;
 }

@@ -1,4 +1,4 @@
-/** One answered exchange as rules see it, whoever recorded it. */
+/** One answered exchange in the form that rules read, from any source. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { isObject, parsedJson } from '../../fixtures/json.ts';
@@ -6,22 +6,25 @@ import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
 
-/** Up to here no server may find a request too large in any respect. */
+/** Sizes up to these limits are ordinary: no server may refuse such a request as too large. */
 const ORDINARY_BODY_MAX_BYTES = 16_384;
 const ORDINARY_URL_MAX_CHARACTERS = 2000;
 const ORDINARY_HEADERS_MAX_CHARACTERS = 6000;
 
-/** The members of a request by which its answer is judged. */
+/** The properties of a request that rules use to judge its answer. */
 export interface JudgedRequest {
   /** The absolute URL of the request. */
   readonly url: string;
   readonly headers: Headers;
-  /** Absent when none was sent, or when it is not looked at. */
+  /** The body; absent if none was sent or if it was not recorded. */
   readonly body?: string | Buffer | undefined;
   readonly bodyBytes: number;
-  /** Sent piece by piece, without a Content-Length. */
+  /** True if the body was sent in chunks, without a Content-Length. */
   readonly isChunked: boolean;
-  /** When it was sent and when its answer was whole, in milliseconds by the recorder's clock. */
+  /**
+   * Times by the recorder's clock, in milliseconds: `sentMs` is when the request was sent, and
+   * `endedMs` is when the answer was complete.
+   */
   readonly sentMs: number;
   readonly endedMs: number;
 }
@@ -39,9 +42,9 @@ export class JudgedExchange {
   readonly row: Operation;
   readonly request: JudgedRequest;
   readonly answer: Answer;
-  /** The header with the id of a request, in lower case. */
+  /** Name of the header that carries the request id, in lower case. */
   readonly requestIdHeader: string;
-  /** Whether the body of the answer is known, and is not compressed. */
+  /** True if the body of the answer was recorded and is not compressed. */
   readonly hasBody: boolean;
   #sent: Json | undefined;
   #received: Json | undefined;
@@ -81,88 +84,94 @@ export class JudgedExchange {
     return this.status >= 400;
   }
 
-  /** The operation when it is one of the contract, not of the rest of management. */
+  /** The id of the operation; undefined for a management operation outside the contract. */
   get contractOperation(): OperationId | undefined {
     const { id } = this.row;
     return Object.hasOwn(operations, id) ? (id as OperationId) : undefined;
   }
 
-  /** Whether the contract, or the row of a management operation, names the refusal. */
+  /** True if the row of the operation, or the contract's common statuses, list the refusal. */
   get isNamedRefusal(): boolean {
     const { refusals } = this.row;
     const isCommon = commonRefusals.includes(this.status) || this.status === 400;
     return this.isRefusal && (isCommon || refusals.includes(this.status));
   }
 
-  /** The JSON of the request's body; undefined when it is none. */
+  /** The parsed JSON body of the request; undefined when the body is not JSON. */
   get sent(): unknown {
     const { body = '' } = this.request;
     this.#sent ??= parsed(Buffer.from(body), String(body));
     return this.#sent.value;
   }
 
-  /** The JSON of the answer's body; undefined when it is none. */
+  /** The parsed JSON body of the answer; undefined when the body is not JSON. */
   get json(): unknown {
     this.#received ??= parsed(this.answer.bytes, this.answer.text);
     return this.#received.value;
   }
 
-  /** The body when it is a JSON object. */
+  /** The body of the answer if it is a JSON object; otherwise undefined. */
   get object(): Readonly<Record<string, unknown>> | undefined {
     return isObject(this.json) ? this.json : undefined;
   }
 
-  /** The id that the caller gave the request. */
+  /** The request id in the header of the request; undefined if the caller sent none. */
   get requestId(): string | undefined {
     return this.header(this.requestIdHeader);
   }
 
-  /** The token that the request carried. */
+  /** The token in the Authorization header of the request. */
   get token(): string | undefined {
     return this.header('authorization')?.replace(/^Bearer /i, '');
   }
 
-  /** The deployment that the request names in its path. */
+  /** The deployment id in the path of the request, which is the last segment but one. */
   get deploymentId(): string {
     return this.segment(1);
   }
 
-  /** By the server's own clock, which need not be the recorder's. */
+  /**
+   * The time of the answer from its Date header, which is the server's clock, in milliseconds since
+   * the Unix epoch; the recorder's time if there is no valid Date.
+   */
   get serverNowMs(): number {
     const named = Date.parse(this.answer.headers.date ?? '');
     return Number.isNaN(named) ? this.request.endedMs : named;
   }
 
-  /** Whether every server and proxy of HTTP reads the request. */
+  /** True if every HTTP server accepts the form of the request: see `isOrdinaryRequest`. */
   get isOrdinary(): boolean {
     this.#isOrdinary ??= isOrdinaryRequest(this.request, this.row);
     return this.#isOrdinary;
   }
 
-  /** A header of the request. @param name in lower case */
+  /** Returns a header of the request. @param name the name in lower case */
   header(name: string): string | undefined {
     return headerOf(this.request.headers, name);
   }
 
-  /** A parameter that the query has once. */
+  /** Returns a query parameter; undefined if it is absent or repeated. */
   parameter(name: string): string | undefined {
     const values = new URL(this.request.url).searchParams.getAll(name);
     return values.length === 1 ? values[0] : undefined;
   }
 
-  /** The last segment but `before` of the path, decoded where it can be. */
+  /** Returns a segment of the request's path: see `segmentOf`. */
   segment(before = 0): string {
     return segmentOf(this.request.url, before);
   }
 }
 
-/** The last segment but `before` of a URL's path, decoded where it can be. */
+/**
+ * Returns a segment of a URL's path, counted from the end: 0 is the last. The segment is decoded
+ * unless its percent-encoding is invalid.
+ */
 export function segmentOf(url: string, before: number): string {
   const segment = new URL(url).pathname.split('/').at(-1 - before) ?? '';
   try {
     return decodeURIComponent(segment);
   } catch {
-    // Nothing is encoded that way, so it is accepted unchanged.
+    // The percent-encoding is invalid, so the segment is returned unchanged.
     return segment;
   }
 }
@@ -177,8 +186,9 @@ function parsed(bytes: Buffer, text: string): Json {
 }
 
 /**
- * Whether the request is one that every server and proxy of HTTP reads: of an ordinary size, with a
- * path that can be decoded, labelled as JSON. Others may be refused before an operation is met.
+ * Returns true if every HTTP server and proxy accepts the form of the request: it has an ordinary
+ * size, a URL that can be decoded, and the media type of the operation. A gateway may refuse any
+ * other request before it reaches the operation.
  */
 export function isOrdinaryRequest(
   { url, headers, bodyBytes, isChunked }: Omit<JudgedRequest, 'sentMs' | 'endedMs'>,
@@ -201,7 +211,7 @@ export function isOrdinaryRequest(
 function isDecodable(url: string): boolean {
   if (url.length > ORDINARY_URL_MAX_CHARACTERS) return false;
   try {
-    // Null bytes and line ends in a path are refused by many a proxy.
+    // Many proxies refuse URLs with encoded control characters, such as null bytes.
     return !/\p{Cc}/u.test(decodeURIComponent(url.replaceAll('+', ' ')));
   } catch {
     return false;

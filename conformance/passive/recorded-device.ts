@@ -1,14 +1,14 @@
-/** Which device sent a recorded exchange: what is remembered of one must not be mixed with another. */
+/** Identifies the device that sent a recorded exchange, so that each device has its own memory. */
 
 import { operations } from '../../fixtures/contract/operations.ts';
 import { parsedJson } from '../../fixtures/json.ts';
 import type { FullExchange } from '../recordings/recording.ts';
 import { membersOf } from '../target/json-members.ts';
 
-/** What recorders put in the place of a secret; our own server among them. */
+/** Texts with which recorders, such as Fleetbed's server, replace a secret. */
 const masked = /\[masked\]|\*{3}|redacted/i;
 
-/** Tells the devices of a recording apart, in the order in which their exchanges ended. */
+/** Assigns an index to each device. Exchanges must be added in the order in which they ended. */
 export class RecordedDevices {
   readonly #indexes = new Map<string, number>();
   readonly #identityOfToken = new Map<string, string>();
@@ -20,7 +20,7 @@ export class RecordedDevices {
     return this.#indexes.size;
   }
 
-  /** The index of the device; undefined where the exchange does not show which it is. */
+  /** Returns the index of the device; undefined if the exchange does not identify it. */
   find(exchange: FullExchange): number | undefined {
     const key = this.#keyOf(exchange);
     if (key === undefined) return undefined;
@@ -29,18 +29,18 @@ export class RecordedDevices {
     return index;
   }
 
-  /** Returns a new index, for an exchange whose device is not known. */
+  /** Returns a new index, for an exchange whose device is unknown. */
   another(): number {
     this.#next += 1;
     return this.#next - 1;
   }
 
-  /** The device that was given the link to a file; undefined for other URLs. */
+  /** Returns the device to which the link to a file was offered; undefined for other URLs. */
   ofLink(url: string): number | undefined {
     return this.#indexOfLink.get(url);
   }
 
-  /** Takes in a token, and the link in instructions, that the device was given. */
+  /** Records the token, or the link in the instructions, that the answer gives to the device. */
   learn(exchange: FullExchange, device: number): void {
     const text = exchange.responseBytes()?.toString('utf8') ?? '';
     const identity = identityIn(exchange);
@@ -50,7 +50,7 @@ export class RecordedDevices {
     }
     const { source } = membersOf(membersOf(parsedJson(text)).artifact);
     const { uri } = membersOf(source);
-    // With its signature masked it may be any of several links to the file.
+    // A link whose signature is masked cannot be distinguished from other links to the file.
     if (typeof uri !== 'string' || masked.test(uri) || !URL.canParse(uri)) return;
     this.#indexOfLink.set(new URL(uri).href, device);
   }
@@ -65,7 +65,7 @@ export class RecordedDevices {
   }
 }
 
-/** The identity in a request for authentication; undefined in others. */
+/** Returns the identity in an authentication request; undefined for other requests. */
 function identityIn({ requestBody, pathname }: FullExchange): string | undefined {
   if (!pathname.endsWith(operations['post-auth-request'].path)) return undefined;
   const body = requestBody();

@@ -1,10 +1,10 @@
-/** What a recording says of a server, as lines for a terminal. */
+/** Formats the judgement of a recording as text for a terminal. */
 import { type RecordingJudgement, reasons } from './recording.ts';
 
-/** Violated requirements that are shown in full; the JSON has all of them. */
+/** Maximum number of violated requirements in the text; the JSON output has all of them. */
 const SHOWN_MAX = 10;
 
-/** The judgement in a line, then what was violated, then what was left out and why. */
+/** Returns a headline, the violated requirements, and the number of unjudged entries by reason. */
 export function recordingText(judgement: RecordingJudgement): string {
   return [
     headline(judgement),

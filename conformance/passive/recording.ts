@@ -1,6 +1,6 @@
 /**
- * Judges a server by a recording of what passed between it and devices: the rules of the watch, and
- * an account of every entry that they could not judge.
+ * Judges a server by a recording of its exchanges with devices. The rules of `watch.ts` judge the
+ * entries; every entry that they cannot judge is counted with the reason.
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -13,12 +13,12 @@ import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
 import { Watch, type WatchEvidence, watchedRequirements, watchRules } from './watch.ts';
 
-/** What is judged is held whole, since it is put in order. */
+/** Limit on the size of a recording, which is held in memory to sort its entries by time. */
 const RECORDING_MAX_BYTES = 134_217_728;
-/** Entries that are named of those with the same reason. */
+/** Maximum number of entries named for each reason, and of servers named in an error. */
 const NAMED_MAX = 5;
 
-/** Why an entry was not judged, each as the end of a sentence. */
+/** The reasons why an entry was not judged, each phrased as the end of a sentence. */
 export const reasons = {
   'other-server': 'of other servers',
   'no-operation': 'not calls of this API',
@@ -31,28 +31,28 @@ export const reasons = {
   'no-exchange': 'not exchanges: frames, or messages that are not HTTP',
 } as const;
 
-/** Entries that were not judged. */
+/** The entries that were not judged for one reason. */
 interface LeftOut {
   readonly reason: keyof typeof reasons;
   readonly entries: number;
-  /** Where the first of them stand in the file. */
+  /** The places of the first such entries in the file. */
   readonly first: readonly string[];
 }
 
-/** What a recording says of one requirement. */
+/** The judgement of one requirement by a recording. */
 interface RecordedRequirement {
   readonly requirement: RequirementId;
   readonly sentence: string;
-  /** Exchanges that decided it, and those of them that violated it. */
+  /** Number of exchanges that the requirement judged, and of those that violated it. */
   readonly judged: number;
   readonly broken: number;
   readonly firstBreach?: RecordedBreach;
 }
 
 interface RecordedBreach extends WatchEvidence {
-  /** The place in the file of the entry that decided it. */
+  /** The place in the file of the entry that revealed the violation. */
   readonly entry: string;
-  /** When the request was sent, in ISO 8601 and UTC. */
+  /** Time at which the request was sent, in ISO 8601 and UTC. */
   readonly at: string;
   readonly operation: string;
 }
@@ -61,7 +61,7 @@ interface RecordedBreach extends WatchEvidence {
 export interface RecordingJudgement {
   readonly file: string;
   readonly form: RecordingForm;
-  /** Base URL of the server that is judged; absent where no entry names it. */
+  /** Base URL of the judged server; absent if the recording has paths only. */
   readonly server?: string;
   /** `nothing`: no entry decided any requirement. */
   readonly outcome: 'violated' | 'held' | 'nothing';
@@ -70,16 +70,16 @@ export interface RecordingJudgement {
   readonly judged: number;
   /** Number of devices that could be identified. */
   readonly devices: number;
-  /** Number of judged entries whose device is not known, so that no earlier entry was held against them. */
+  /** Number of entries judged without memory of earlier ones, since their device is unknown. */
   readonly alone: number;
   /** Every requirement that a recording can decide. */
   readonly requirements: readonly RecordedRequirement[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Options of judging a recording. */
+/** Options for judging a recording. */
 interface RecordingPlan {
-  /** Base URL of the server; found out when one server has calls of devices. */
+  /** Base URL of the server; by default the one server in the recording that devices call. */
   readonly url?: string | undefined;
   /** The vendor's part of header names, such as `X-SVC`. */
   readonly headerPrefix: string;
@@ -88,9 +88,9 @@ interface RecordingPlan {
 }
 
 /**
- * Judges by a HAR file or a journal.
- * @throws RecordingError for a file that is none of both or has calls of several servers; the
- * system's error for one that cannot be read
+ * Judges a server by a HAR file or a journal.
+ * @throws RecordingError when the file has neither form, or has calls to several servers and `url`
+ * is absent; the system's error when the file cannot be read
  */
 export async function judgeRecording(
   file: string,
@@ -110,7 +110,10 @@ export async function judgeRecording(
   return { file, form, ...(server !== undefined && { server }), ...count.judgement() };
 }
 
-/** The server that was called by devices, or else by users; undefined where no entry names one. */
+/**
+ * Returns the base URL of the server that devices call, or else of the one that users call;
+ * undefined if no entry has an absolute URL. Throws a RecordingError for several servers.
+ */
 function serverOf(file: string, exchanges: readonly FullExchange[]): string | undefined {
   const ofDevices = callsByServer(exchanges, apiPrefixes.device);
   const calls = ofDevices.size > 0 ? ofDevices : callsByServer(exchanges, apiPrefixes.management);
@@ -136,7 +139,7 @@ function callsByServer(
   return calls;
 }
 
-/** A websocket begins as a request over HTTP. */
+/** Returns the URL with `http` instead of `ws`, since a websocket starts as an HTTP request. */
 function overHttp(url: string): string {
   return new URL(url.replace(/^ws/, 'http')).href;
 }
@@ -147,7 +150,7 @@ interface Tally {
   firstBreach?: RecordedBreach;
 }
 
-/** The judgement of a recording while its entries are read, one after the other. */
+/** Accumulates the judgement of a recording, entry by entry. */
 class JudgementCount {
   readonly #watch: Watch;
   readonly #faultHeader: string;
@@ -171,7 +174,7 @@ class JudgementCount {
     this.#leftOut.set(reason, known);
   }
 
-  /** Judges an entry; to be called in the order in which they ended. */
+  /** Judges an entry. Call it in the order in which the exchanges ended. */
   add(exchange: FullExchange, server: string | undefined): void {
     const ofLink = this.#devices.ofLink(absolute(exchange));
     const operation = ofLink === undefined ? operationOf(exchange, server) : { id: SOURCE };
@@ -242,7 +245,7 @@ class JudgementCount {
 
 const judgedOperations = new Set(watchRules.flatMap(({ operations: places = [] }) => places));
 
-/** The operation that an entry calls, or why there is none to judge. */
+/** Returns the id of the operation that an entry calls, or the reason why it cannot be judged. */
 function operationOf(
   { url, method }: FullExchange,
   server: string | undefined,
@@ -258,7 +261,7 @@ function operationOf(
   return { reason: Object.hasOwn(operations, row.id) ? 'no-rule' : 'management' };
 }
 
-/** A journal may have paths only; then the caller said at which host. */
+/** Returns the absolute URL of an entry; the Host header completes an entry with a path only. */
 function absolute({ url, requestHeaders }: FullExchange): string {
   if (!url.startsWith('/')) return overHttp(url);
   const named = `http://${requestHeaders().host}${url}`;

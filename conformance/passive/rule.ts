@@ -1,61 +1,61 @@
-/** The form of a rule of passive judging: what the contract says of an exchange, whoever made it. */
+/** The types of passive rules, which check an exchange with the server whoever sent the request. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { shownAnswer } from '../target/expectations.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
 import type { RunMemory } from './run-memory.ts';
 
-/** How an exchange violates a rule: `where` must `must`, but `seen` was seen. */
+/** A violation of a rule. It reads as a sentence: `where` must `must`, not `seen`. */
 export interface Violation {
-  /** What is wrong, such as `200 body: /timezone`. */
+  /** The part of the exchange that is wrong, such as `200 body: /timezone`. */
   readonly where: string;
-  /** What must hold of it, after "must". */
+  /** The expectation, phrased to follow "must". */
   readonly must: string;
-  /** What was seen, in a few words. */
+  /** The actual value, in a few words. */
   readonly seen: string;
-  /** The requirement, where it is not the rule's own. */
+  /** The violated requirement, if it is not the one of the rule. */
   readonly requirement?: RequirementId;
-  /** A requirement of the operation that it violates beside. */
+  /** A requirement of the operation that the exchange violates as well. */
   readonly beside?: RequirementId;
 }
 
-/** A violation with the requirement that it violates. */
+/** A violation whose requirement is known. */
 export interface NamedViolation extends Violation {
   readonly requirement: RequirementId;
 }
 
-/** What earlier exchanges have shown. */
+/** The facts learned from earlier exchanges. */
 export interface Memory {
-  /** Of the server, whoever asked. */
+  /** Facts about the server, from the requests of any client. */
   readonly run: RunMemory;
-  /** Of the device whose exchange it is, before this exchange; empty where nobody knows which. */
+  /** Facts about the device before this exchange; empty if the device is unknown. */
   readonly device: DeviceMemory;
 }
 
-/** One rule. Where it cannot tell without doubt, it does not apply. */
+/** One rule. A rule does not apply to an exchange that it cannot decide without doubt. */
 export interface PassiveRule {
   /** Stable name by which other code refers to it, such as `error-body`. */
   readonly id?: string;
-  /** The requirement that it judges; undefined when each operation has one of its own. */
+  /** The requirement that the rule checks; undefined if each violation names its requirement. */
   readonly requirement?: RequirementId;
-  /** Ids of the operations whose exchanges it looks at; every operation when absent. */
+  /** Ids of the operations to which the rule applies; every operation when absent. */
   readonly operations?: readonly string[];
-  /** Whether it says anything of the exchange; cheap, since it is asked of every one. */
+  /** Returns true if the rule decides the exchange. Must be fast: it runs for every exchange. */
   readonly applies: (exchange: JudgedExchange, memory: Memory) => boolean;
-  /** What is wrong; undefined when it holds. */
+  /** Returns the violation; undefined if the exchange satisfies the rule. */
   readonly violation: (exchange: JudgedExchange, memory: Memory) => Violation | undefined;
-  /** The exchange that shows the violation, when it is an earlier one of the device. */
+  /** Returns the exchange that shows the violation, if that is an earlier one of the device. */
   readonly about?: (exchange: JudgedExchange, memory: Memory) => JudgedExchange | undefined;
 }
 
-/** What a rule that applies says of an exchange. */
+/** The verdict of an applicable rule on an exchange. */
 export interface RuleVerdict {
   readonly rule: PassiveRule;
   /** How the exchange violates the rule; undefined when the rule holds. */
   readonly violation: NamedViolation | undefined;
 }
 
-/** Holds an exchange against the rules. @throws when a violation names no requirement */
+/** Checks an exchange against the rules. @throws when a violation names no requirement */
 export function verdictsOn(
   rules: readonly PassiveRule[],
   exchange: JudgedExchange,
@@ -74,7 +74,7 @@ export function verdictsOn(
     });
 }
 
-/** The violation of an exchange whose status is none of these. */
+/** Returns a violation if the status of the answer is none of these; otherwise undefined. */
 export function otherStatus(
   { answer }: JudgedExchange,
   ...statuses: readonly number[]

@@ -1,11 +1,11 @@
-/** What rules remember of a server, whoever asked: request ids, refusals, facts that it stated. */
+/** The facts that rules remember about a server: request ids, refusals, and values in answers. */
 
-/** Request ids that are remembered; the oldest make room. */
+/** Maximum number of remembered request ids; a new id then replaces the oldest. */
 const REQUEST_IDS_MAX = 50_000;
-/** Facts that are remembered; after so many no more are taken in. */
+/** Maximum number of remembered facts; further ones are ignored. */
 const FACTS_MAX = 50_000;
 
-/** Refusals of an operation, and whether any of them named its request. */
+/** Number of refusals of an operation, and of those that carried a request id. */
 interface Refusals {
   count: number;
   named: number;
@@ -18,7 +18,7 @@ export class RunMemory {
   readonly #said = new Map<string, unknown>();
   readonly #latest = new Map<string, number>();
 
-  /** Takes in an id that the server made. Gives false when it was there before. */
+  /** Records a request id that the server generated. Returns false if the id was seen before. */
   isNewRequestId(id: string): boolean {
     if (this.#requestIds.has(id)) return false;
     this.#requestIds.add(id);
@@ -29,7 +29,10 @@ export class RunMemory {
     return true;
   }
 
-  /** Counts a refusal of the operation. Gives how many there were while none named its request. */
+  /**
+   * Counts a refusal of the operation. Returns the number of its refusals so far, or 0 if at least
+   * one of them carried a request id.
+   */
   unnamedRefusals(operation: string, isNamed: boolean): number {
     const known = this.#refusals.get(operation) ?? { count: 0, named: 0 };
     known.count += 1;
@@ -39,8 +42,10 @@ export class RunMemory {
   }
 
   /**
-   * Takes in what was said of something. Gives what was said at first where that was other.
-   * @param isSame whether two values say the same
+   * Records the value that the server stated for a subject. Returns the first recorded value if it
+   * differs from this one; otherwise undefined.
+   * @param of the subject, such as the artifact and its field
+   * @param isSame returns true if two values are equivalent
    */
   firstSaid(
     of: string,
@@ -55,7 +60,10 @@ export class RunMemory {
     return undefined;
   }
 
-  /** Records a time that was reported for something; returns the latest earlier one. */
+  /**
+   * Records a time that the server stated for a subject. Returns the latest time that was recorded
+   * before; undefined if there was none.
+   */
   latest(of: string, ms: number): number | undefined {
     const before = this.#latest.get(of);
     const isNew = before === undefined ? this.#latest.size < FACTS_MAX : ms > before;

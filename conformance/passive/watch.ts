@@ -1,6 +1,6 @@
 /**
- * Judges a server by what passes between it and devices that are not the suite's own: it only looks
- * on, sends nothing, and says what is decided without doubt.
+ * Judges a server by its exchanges with devices that the suite does not control. The watch sends no
+ * requests, and decides a requirement only when the exchanges leave no doubt.
  */
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -18,9 +18,9 @@ import { answerRules } from './rules/device-answers.ts';
 import { tokenRules } from './rules/tokens.ts';
 import { RunMemory } from './run-memory.ts';
 
-/** One request of a device and its answer, as a third party saw them. */
+/** One request of a device and its answer, as an observer recorded them. */
 export interface ObservedExchange {
-  /** Index of the device among those that are watched. */
+  /** Index of the device among the watched devices. */
   readonly device: number;
   /** Id of the contract's operation, or `download-artifact` for the source of a deployment. */
   readonly operation: string;
@@ -30,10 +30,13 @@ export interface ObservedExchange {
   /** The headers of the request as they were sent. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
-  /** Milliseconds since the Unix epoch: the request begins, the answer is whole. */
+  /**
+   * Milliseconds since the Unix epoch: `sentMs` is the start of the request, and `endedMs` is when
+   * the answer was complete.
+   */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** The answer; absent when none came. */
+  /** The answer; absent if none arrived. */
   readonly answer?: ObservedAnswer | undefined;
 }
 
@@ -42,22 +45,22 @@ interface ObservedAnswer {
   readonly status: number;
   /** The headers of the answer, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body of the answer; absent for files and for bodies over the size limit, which are not kept. */
+  /** The body of the answer; absent for files and for bodies over the size limit. */
   readonly body?: Buffer | undefined;
 }
 
-/** One requirement that an exchange has decided. */
+/** The verdict of an exchange on one requirement. */
 export interface WatchVerdict {
   readonly requirement: RequirementId;
-  /** Present when the requirement is violated: what was expected and seen, without secrets. */
+  /** Present if the requirement is violated; returns the evidence, with secrets masked. */
   readonly breach?: () => WatchEvidence;
 }
 
-/** What shows that a requirement is violated. */
+/** The evidence of a violation: the expected and the actual value, and the exchange. */
 export interface WatchEvidence {
   readonly expected: string;
   readonly seen: string;
-  /** Method and whole URL in `line`; long bodies are cut. */
+  /** The request; `line` has the method and the full URL, and long bodies are truncated. */
   readonly request: { readonly line: string; readonly headers: Headers; readonly body?: string };
   readonly answer?: { readonly status: number; readonly headers: Headers; readonly body?: string };
 }
@@ -69,12 +72,12 @@ export const watchRules: readonly PassiveRule[] = [
   ...answerRules,
 ];
 
-/** What the watch can decide, with the sentence of each requirement. */
+/** The requirements that the watch can decide, each with its sentence. */
 export const watchedRequirements = [
   ...new Set(watchRules.flatMap(({ requirement }) => requirement ?? [])),
 ].map((requirement) => ({ requirement, sentence: requirements[requirement].sentence }));
 
-/** Judges the exchanges of many devices; its memory of each device is bounded. */
+/** Judges the exchanges of many devices. The memory used for each device is bounded. */
 export class Watch {
   readonly #names: VendorNames;
   readonly #run = new RunMemory();
@@ -85,13 +88,13 @@ export class Watch {
     this.#names = vendorNames(headerPrefix);
   }
 
-  /** What the exchange decides; to be called in the order in which exchanges end. */
+  /** Judges an exchange and returns its verdicts. Call it in the order in which exchanges end. */
   see(observed: ObservedExchange): readonly WatchVerdict[] {
     const row = watchedRows.get(observed.operation);
     if (row === undefined) return [];
     const device = this.#memoryOf(observed.device);
     const { answer } = observed;
-    // What the target admin of a test server made it do is no doing of the server's.
+    // An injected fault of a test server is not a mistake of the server.
     const isPlanned = answer?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (answer === undefined || isPlanned) {
       device.learnSilence(row.id, observed.url);
@@ -107,7 +110,7 @@ export class Watch {
     const verdicts = new Map<RequirementId, WatchVerdict>();
     for (const { rule, violation } of verdictsOn(watchRules, exchange, memory)) {
       const requirement = violation?.requirement ?? rule.requirement;
-      // Several rules may be about one requirement: it is kept when none of them is violated.
+      // Several rules may check one requirement, which holds only if none of them is violated.
       if (requirement === undefined || verdicts.get(requirement)?.breach) continue;
       const shows = rule.about?.(exchange, memory) ?? exchange;
       const breach = violation && (() => evidenceOf(violation, shows));
@@ -125,7 +128,7 @@ export class Watch {
   }
 }
 
-/** What a rule may be about. */
+/** The operations whose exchanges the watch judges, by id. */
 const watchedRows = new Map<string, Operation>(
   Object.entries({ ...operations, ...storageOperations }),
 );
@@ -172,7 +175,10 @@ function evidenceOf(
   });
 }
 
-/** A granted token that is no JWT is known by being granted only, and may be shown in part. */
+/**
+ * Returns a mask that knows the token which the answer grants. No pattern recognizes a token that
+ * is not a JWT, and a report may show it truncated, so the mask also learns its beginnings.
+ */
 function maskFor({ id }: Operation, { status, text }: Answer): Mask {
   const mask = new Mask();
   if (id !== 'post-auth-request' || status !== 200) return mask;
@@ -181,10 +187,10 @@ function maskFor({ id }: Operation, { status, text }: Answer): Mask {
   return mask;
 }
 
-/** Where texts are cut, with a quote before them or without. */
+/** The lengths to which reports truncate a body or a value, also less one for an opening quote. */
 const shownLengths = [Number.POSITIVE_INFINITY, 4096, 4095, 300, 299];
 
-/** With it and the body anybody could sign in as the device. */
+/** Masks the signature, with which any reader could repeat the request and get a token. */
 function withoutSignature(headers: Headers): Headers {
   const entries = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),

@@ -1,7 +1,7 @@
-/** Where a request of recorded traffic points in the API: its family and version, and its path. */
+/** Finds the API family, the version and the path in the URL of a recorded request. */
 import { type ApiFamily, apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 
-/** A request's place in the API. */
+/** The address of a request within the API. */
 export interface ApiAddress {
   /** Family and version, as in `management v1`. */
   readonly version: string;
@@ -12,8 +12,8 @@ export interface ApiAddress {
 const families = Object.keys(apiPrefixes) as readonly ApiFamily[];
 
 /**
- * The place of a URL's path, ignoring what a gateway adds before the API's own prefix.
- * Undefined for a path of anything else.
+ * Returns the address in the path of a URL, without any prefix that a gateway adds before the API's
+ * own prefix; undefined for a path outside the API.
  */
 export function apiAddress(pathname: string): ApiAddress | undefined {
   const found = families
@@ -26,7 +26,7 @@ export function apiAddress(pathname: string): ApiAddress | undefined {
   return version && path ? { version: `${found.family} ${version}`, path } : undefined;
 }
 
-/** Whether a path matches a template whose parameters in braces are one segment each. */
+/** Returns true if a path matches a template, in which each parameter in braces is one segment. */
 export function isOfForm(path: string, form: string): boolean {
   const [given, wanted] = [path.split('/'), form.split('/')];
   return (
@@ -36,8 +36,8 @@ export function isOfForm(path: string, form: string): boolean {
 }
 
 /**
- * Of forms that one path is of, the one whose literal segment comes first: `/limits/devices` before
- * `/limits/{name}`. A comparison for sorting.
+ * Compares two path templates for sorting. At the first segment where only one of them has a
+ * parameter, the literal one sorts first: `/limits/devices` before `/limits/{name}`.
  */
 export function byLiterals(one: string, other: string): number {
   const [ours, theirs] = [one.split('/'), other.split('/')];

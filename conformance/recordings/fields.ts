@@ -1,14 +1,14 @@
-/** Finds a deprecated field in the bodies of an exchange that may carry it. */
+/** Finds a deprecated field in the bodies of an exchange. */
 import { isRecord, type RecordedExchange } from './recording.ts';
 import type { ScheduleRow } from './schedule.ts';
 
-/** Parts of a form that are looked at. */
+/** Maximum number of parts of a form that are searched. */
 const PARTS_MAX = 1000;
 
-/** `unseen` when the body that would hold the field was not recorded, or only in part. */
+/** `unseen`: the body that could have the field was not recorded, or only partly. */
 type Presence = 'there' | 'absent' | 'unseen';
 
-/** Whether the field of a row is in an exchange. Of answers only those of success have it. */
+/** Returns whether an exchange has the field of a row. Only successful answers can have one. */
 export function fieldIn({ field = '', place }: ScheduleRow, exchange: RecordedExchange): Presence {
   if (place === 'form') return presence(formOf(exchange.requestBody()), field);
   if (place === 'body') return presence(jsonOf(exchange.requestBody()), field);
@@ -21,7 +21,7 @@ function presence(body: unknown, field: string): Presence {
   return resourcesOf(body).some((each) => isAt(each, field.split('.'))) ? 'there' : 'absent';
 }
 
-/** The objects of a body: itself or those of a list, and the artifacts that a release holds. */
+/** Returns the objects of a body: the body or its list entries, and the artifacts of releases. */
 function resourcesOf(body: object): readonly unknown[] {
   const objects = Array.isArray(body) ? body.filter(isRecord) : [body];
   return objects.flatMap((each) => [
@@ -31,7 +31,7 @@ function resourcesOf(body: object): readonly unknown[] {
   ]);
 }
 
-/** Whether there is a value under a name such as `updates[].meta_data`, given in its steps. */
+/** Returns true if a value exists at a path such as `updates[].meta_data`, split into steps. */
 function isAt(value: unknown, [step, ...steps]: readonly string[]): boolean {
   if (step === undefined) return true;
   if (step.endsWith('[]'))
@@ -53,7 +53,7 @@ function jsonOf(body: unknown): unknown {
   }
 }
 
-/** A form that is still in one piece, as an object of the names of its parts. */
+/** Returns a raw multipart form as an object with the names of its parts and empty values. */
 function formOf(body: unknown): unknown {
   if (typeof body !== 'string') return body;
   const [, boundary] = /^\s*--([^\r\n]+)\r?\n/.exec(body) ?? [];

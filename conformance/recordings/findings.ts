@@ -1,37 +1,37 @@
-/** Counts what recorded traffic uses of the schedule, and says what that means. */
+/** Counts the uses of deprecated calls and fields in recorded traffic, and derives an outcome. */
 import type { RecordedExchange, RecordingForm } from './recording.ts';
 import { type RowFinder, rowFinder } from './rows.ts';
 import type { Schedule, ScheduleRow } from './schedule.ts';
 
 const GONE = 410;
 
-/** A row of the schedule that recorded traffic uses; times are ISO 8601 in UTC. */
+/** A row of the schedule that recorded traffic uses, with counts. Times are ISO 8601 in UTC. */
 export interface Finding extends ScheduleRow {
   /** Number of exchanges that use the row. */
   readonly exchanges: number;
-  /** Of these, those that were refused with 410 already. */
+  /** Number of these exchanges that were refused with 410. */
   readonly refused: number;
   readonly firstSeen: string;
   readonly lastSeen: string;
 }
 
-/** One recording by its name. */
+/** The counts of one recording. */
 interface RecordingCount {
   readonly file: string;
   readonly form: RecordingForm;
   readonly exchanges: number;
-  /** Of these, those with this API. */
+  /** Number of these exchanges that are calls of this API. */
   readonly calls: number;
 }
 
 /**
- * What the findings come to. `uses`: a call or a field of a request that stops working or has
- * stopped. `reads`: only fields of answers, and no recording shows whether the client reads them.
- * `clear`: calls of this API, and none of that. `nothing`: no calls of this API.
+ * The outcome of the findings. `uses`: the traffic has deprecated calls or request fields. `reads`:
+ * it has only deprecated answer fields, and a recording cannot show whether the client reads them.
+ * `clear`: it has calls of this API, and none is deprecated. `nothing`: it has no such calls.
  */
 export type TrafficOutcome = 'uses' | 'reads' | 'clear' | 'nothing';
 
-/** What recorded traffic uses of the schedule. */
+/** The deprecated calls and fields that recorded traffic uses on a day. */
 export interface Traffic {
   readonly on: string;
   readonly endOfLife: string;
@@ -39,7 +39,7 @@ export interface Traffic {
   readonly recordings: readonly RecordingCount[];
   /** Calls that may carry a deprecated field in a body that was not recorded. */
   readonly unseen: number;
-  /** In the order of the schedule. */
+  /** The used rows, in the order of the schedule. */
   readonly findings: readonly Finding[];
 }
 
@@ -50,7 +50,7 @@ interface Count {
   lastMs: number;
 }
 
-/** Counts exchange by exchange; holds one count for each row and nothing of the traffic itself. */
+/** Counts uses exchange by exchange. It stores only counts, not the traffic. */
 export class TrafficCount {
   readonly #schedule: Schedule;
   readonly #finder: RowFinder;
@@ -63,7 +63,7 @@ export class TrafficCount {
     this.#finder = rowFinder(schedule);
   }
 
-  /** Counts a whole recording. @throws whatever reading it throws */
+  /** Counts a whole recording. @throws any error of the iteration over `exchanges` */
   async add(
     file: string,
     form: RecordingForm,
@@ -81,7 +81,7 @@ export class TrafficCount {
     this.#recordings.push({ file, form, exchanges: all, calls });
   }
 
-  /** What has been counted so far. */
+  /** Returns the counts so far and their outcome. */
   traffic(): Traffic {
     const { on, endOfLife, rows } = this.#schedule;
     const findings = rows.flatMap((row) => {

@@ -1,4 +1,4 @@
-/** Reads an HTTP archive, HAR 1.2, as browsers and proxies save it. */
+/** Reads an HTTP archive (HAR 1.2), which browsers and proxies can save. */
 
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { valueText } from '../../fixtures/value-text.ts';
@@ -14,8 +14,9 @@ import {
 } from './recording.ts';
 
 /**
- * The exchanges of an archive: `log.entries[]`, each with `startedDateTime`, `request`, `response`.
- * @throws RecordingError naming the file, the entry and what is wrong with it
+ * Yields the exchanges of an archive: `log.entries[]`, each with `startedDateTime`, `request` and
+ * `response`.
+ * @throws RecordingError with the file, the entry and the problem
  */
 export function* harExchanges(file: string, text: string): Generator<FullExchange> {
   const entries = entriesOf(file, text);
@@ -98,7 +99,7 @@ function exchangeOf(
   };
 }
 
-/** The content is decoded, whatever its coding on the way was. */
+/** Returns the headers without Content-Encoding, since a HAR file contains decoded bodies. */
 function headersIn({ headers }: Readonly<Record<string, unknown>>): RecordedHeaders {
   const pairs = Array.isArray(headers) ? headers.filter(isRecord) : [];
   const { 'content-encoding': _, ...rest } = recordedHeaders(
@@ -107,7 +108,7 @@ function headersIn({ headers }: Readonly<Record<string, unknown>>): RecordedHead
   return rest;
 }
 
-/** A form by its parameters where the recorder took it apart, else the text. */
+/** Returns a form as an object if the recorder parsed it; otherwise the text of the body. */
 function sentBody(postData: unknown): unknown {
   if (!isRecord(postData)) return undefined;
   const { params, text } = postData;

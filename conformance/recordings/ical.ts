@@ -1,19 +1,19 @@
 /**
- * The schedule as iCalendar (RFC 5545): an all-day event for each day on which something changes,
- * so that a subscription shows few entries with what to do in each, and reminders of the last one.
+ * Formats the schedule as iCalendar (RFC 5545): one all-day event for each day on which a
+ * deprecation starts, and one with reminders for the end of life. Each lists the replacements.
  */
 import ical, { ICalAlarmType, type ICalCalendar, ICalEventTransparency } from 'ical-generator';
 import { dayStartMs } from './day.ts';
 import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
 
 const DAY_SECONDS = 86_400;
-/** Before the end of life, time enough for a release, then the last calls. */
+/** Days before the end of life on which a reminder is shown; 180 days allow for a release. */
 const REMINDER_DAYS = [180, 90, 30, 7, 1];
 
 /**
- * The document with CRLF line ends. The same schedule at the same moment is the same text, and an
- * event keeps its UID for ever, so that a renewed file changes events instead of doubling them.
- * @param stampMs when the document was made, milliseconds since the Unix epoch
+ * Returns the document with CRLF line ends. Equal inputs give equal text. The UID of an event never
+ * changes, so importing a newer file updates events instead of duplicating them.
+ * @param stampMs creation time of the document, in milliseconds since the Unix epoch
  */
 export function scheduleIcal({ endOfLife, rows }: Schedule, stampMs: number): string {
   const calendar = ical({
@@ -27,7 +27,7 @@ export function scheduleIcal({ endOfLife, rows }: Schedule, stampMs: number): st
     addAnnouncement(calendar, { day, stamp, rows });
   }
   addEndOfLife(calendar, { day: endOfLife, stamp, rows });
-  // The last line needs its end too; the package leaves it out.
+  // RFC 5545 requires a line end after the last line, which the package omits.
   return `${calendar.toString().trimEnd()}\r\n`;
 }
 
@@ -53,7 +53,7 @@ function addEndOfLife(calendar: ICalCalendar, { day, stamp, rows }: Entry): void
   const summary = `End of life: ${countsOf(rows)} stop working`;
   calendar.createEvent({
     ...allDay(day, stamp),
-    // Without the day: should the schedule move, the event moves with it.
+    // The UID has no day, so that the event moves if the schedule changes.
     id: 'end-of-life@fleetbed',
     summary,
     description: rows.map(adviceOf).join('\n'),
@@ -65,7 +65,7 @@ function addEndOfLife(calendar: ICalCalendar, { day, stamp, rows }: Entry): void
   });
 }
 
-/** What events have in common: a whole day, which does not make its reader busy. */
+/** Returns the properties of an all-day event that does not mark the calendar's owner as busy. */
 function allDay(day: string, stamp: Date) {
   const start = new Date(dayStartMs(day));
   return { start, allDay: true, stamp, transparency: ICalEventTransparency.TRANSPARENT };

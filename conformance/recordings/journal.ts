@@ -3,13 +3,14 @@
  *
  *     {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://…", "status": 200}
  *
- * `at` is an RFC 3339 time; `path`, with or without a query, may stand in place of `url`; `status`
- * is 0 where no answer came. `requestBody` and `responseBody` may follow: a JSON body as the value
- * that it is, a form as an object of its text fields, anything else as a text; and what the journal of
- * our server has besides: `requestHeaders` and `responseHeaders` as lists of names and values,
- * `tookMs` and `streamedMs` until `at`, `device.id`, and where a body is not there as it was sent,
- * `responseBytes`, `responseBodyForm` and `responseBodyCutAt`. Other keys are left alone, and so are
- * empty lines, and entries of a `kind` other than `exchange`, as those of frames.
+ * `at` is an RFC 3339 time. `path`, with or without a query, can replace `url`. `status` is 0 if no
+ * answer arrived. `requestBody` and `responseBody` are optional: a JSON body is its value, a form
+ * is an object of its text fields, and any other body is a string. The journal of Fleetbed's server
+ * has further optional keys: `requestHeaders` and `responseHeaders` are lists of names and values;
+ * `tookMs` and `streamedMs` are durations that end at `at`; `device.id` is the sender; and
+ * `responseBytes`, `responseBodyForm` and `responseBodyCutAt` describe a body that is encoded or
+ * truncated. Other keys, empty lines, and entries with a `kind` other than `exchange` (such as
+ * frames) are ignored.
  */
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { parsedJson } from '../../fixtures/json.ts';
@@ -24,12 +25,12 @@ import {
   wholeBody,
 } from './recording.ts';
 
-/** Called for each entry that is no exchange, with its place in the file and its kind. */
+/** Called for each entry that is not an exchange, with its place in the file and its kind. */
 export type SkippedEntry = (place: string, kind: string) => void;
 
 /**
- * The exchanges of a journal, line by line as they come.
- * @throws RecordingError naming the file, the line and what is wrong with it
+ * Yields the exchanges of a journal, line by line.
+ * @throws RecordingError with the file, the line and the problem
  */
 export async function* journalExchanges(
   file: string,
@@ -47,8 +48,8 @@ export async function* journalExchanges(
 }
 
 /**
- * The exchanges of a journal that is one JSON list.
- * @throws RecordingError naming the file, the entry and what is wrong with it
+ * Yields the exchanges of a journal that is one JSON list.
+ * @throws RecordingError with the file, the entry and the problem
  */
 export function* listedExchanges(
   file: string,
@@ -130,7 +131,10 @@ function headersIn(pairs: unknown): RecordedHeaders {
   );
 }
 
-/** A text in JSON may stand for itself, or for a body that is no JSON: which one is not known. */
+/**
+ * Returns the bytes of the answer's body; undefined if they are unknown. A string with a JSON media
+ * type is ambiguous: it may be a JSON string, or the text of a body that is not JSON.
+ */
 function responseBytes(value: Readonly<Record<string, unknown>>): Buffer | undefined {
   const { responseBody: body, responseBodyForm: form, responseBodyCutAt, status } = value;
   const headers = headersIn(value.responseHeaders);

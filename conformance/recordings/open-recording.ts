@@ -1,4 +1,4 @@
-/** Opens a file of recorded traffic, finds out its form, and reads no more of it than it must. */
+/** Opens a file of recorded traffic, detects its form, and reads it lazily. */
 
 import { createReadStream } from 'node:fs';
 import { plainFile } from '../../fixtures/plain-file.ts';
@@ -6,38 +6,38 @@ import { harExchanges } from './har.ts';
 import { journalExchanges, listedExchanges, type SkippedEntry } from './journal.ts';
 import { type FullExchange, RecordingError, type RecordingForm } from './recording.ts';
 
-/** Enough of a text to know its form, after how much white space there may be before it. */
+/** Characters needed to detect the form, and the maximum including leading white space. */
 const HEAD_CHARACTERS = 64;
 const HEAD_MAX_CHARACTERS = 65_536;
 const WRONG_TEXT = 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
-/** What a command reads of recordings at most. */
+/** Limits on the size of recordings. */
 interface RecordingLimits {
-  /** An archive, or a journal that is a list, is one JSON text and is held whole. */
+  /** Maximum size of an archive or a list, which is parsed as one JSON text in memory. */
   readonly harMaxBytes: number;
   readonly lineMaxCharacters: number;
-  /** Of all lines of a journal; those who read them one by one need no limit. */
+  /** Maximum size of a journal of lines; unlimited by default, since the lines are read lazily. */
   readonly journalMaxBytes?: number;
 }
 
-/** What is read at most unless a command says otherwise. */
+/** The default limits. */
 export const recordingLimits: RecordingLimits = {
   harMaxBytes: 134_217_728,
   lineMaxCharacters: 16_777_216,
 };
 
-/** A file of recorded traffic and what is in it. */
+/** An open file of recorded traffic. */
 interface Recording {
   readonly form: RecordingForm;
   readonly exchanges: Iterable<FullExchange> | AsyncIterable<FullExchange>;
 }
 
 /**
- * Opens a file by its content: an archive is named .har or begins with its object `log`, anything
- * else is a journal. The exchanges are read as they are asked for.
- * @param skipped called for each entry of a journal that is no exchange
- * @throws RecordingError, or the system's error for a file that cannot be read, here and while
- * reading
+ * Opens a recording. A file is an archive if its name ends with .har or its text begins with the
+ * object `log`; any other file is a journal. The exchanges are read as the caller iterates.
+ * @param skipped called for each entry of a journal that is not an exchange
+ * @throws RecordingError, or the system's error for a file that cannot be read; also thrown by the
+ * iteration
  */
 export async function openRecording(
   file: string,
@@ -60,7 +60,7 @@ export async function openRecording(
   return { form: 'journal', exchanges: journalExchanges(file, lines, skipped) };
 }
 
-/** The file's text piece by piece; a mark of the byte order is left out. */
+/** Yields the text of the file in pieces, without a byte order mark. */
 async function* textsOf(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -76,7 +76,7 @@ function isWrongText(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && error.code === WRONG_TEXT;
 }
 
-/** The beginning of a text, enough to know its form by. */
+/** Reads enough of the beginning of a text to detect its form. */
 async function headOf(texts: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (head.trim().length < HEAD_CHARACTERS && head.length < HEAD_MAX_CHARACTERS) {

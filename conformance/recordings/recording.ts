@@ -1,58 +1,62 @@
-/** Recorded traffic, whatever file it came from, and what is wrong with a file that is none. */
+/** The types of recorded traffic, independent of the file format, and the error for a bad file. */
 import { parsedJson } from '../../fixtures/json.ts';
 import { printable } from '../../fixtures/printable.ts';
 
 const SENTENCE_MAX_CHARACTERS = 500;
 
-/** One request and its answer. Bodies are read only where a field may be in them. */
+/** One request and its answer. Bodies are parsed only on demand. */
 export interface RecordedExchange {
-  /** When it was sent, milliseconds since the Unix epoch; in a journal, when it had ended. */
+  /** Time of sending in a HAR file, or of the end in a journal, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly method: string;
-  /** The URL's path, percent-encoded as sent; empty for what is no HTTP. */
+  /** The path of the URL, percent-encoded as sent; empty if the URL is not an HTTP URL. */
   readonly pathname: string;
-  /** 0 where no answer came. */
+  /** The status of the answer; 0 if no answer arrived. */
   readonly status: number;
-  /** A text, or the value that a JSON body or a form is; undefined where it was not recorded. */
+  /** Returns a string, or the value of a JSON body or a form; undefined if it was not recorded. */
   readonly requestBody: () => unknown;
   readonly responseBody: () => unknown;
 }
 
-/** The same with all that was recorded of it. */
+/** One request and its answer with all recorded details. */
 export interface FullExchange extends RecordedExchange {
-  /** Its place in the file, such as `entry 3`. */
+  /** Place of the exchange in the file, such as `entry 3`. */
   readonly place: string;
-  /** Milliseconds since the Unix epoch: it was sent, its answer was whole. */
+  /**
+   * Milliseconds since the Unix epoch: `sentMs` is when the request was sent, and `endedMs` is when
+   * the answer was complete.
+   */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** As recorded: an absolute URL, or a path with its query. */
+  /** The recorded URL: absolute, or a path with its query. */
   readonly url: string;
   readonly requestHeaders: () => RecordedHeaders;
   readonly responseHeaders: () => RecordedHeaders;
   /** The whole body of the answer; undefined if it was not recorded unchanged. */
   readonly responseBytes: () => Buffer | undefined;
-  /** Id of the device that sent it, where the recorder knew. */
+  /** Id of the device that sent the request, if it was recorded. */
   readonly device?: string;
 }
 
-/** Headers by their names in lower case; a repeated one is joined by commas. */
+/** Header values by name in lower case; repeated headers are joined by commas. */
 export type RecordedHeaders = Readonly<Record<string, string>>;
 
-/** What a recorder says of an answer's body. */
+/** The recorded body of an answer, with the facts that show whether it is complete. */
 interface RecordedBody {
   readonly status: number;
-  /** The bytes that it wrote down; undefined where there are none. */
+  /** The recorded bytes; undefined if there are none. */
   readonly bytes: Buffer | undefined;
   readonly headers: RecordedHeaders;
-  /** Length of the whole in bytes; undefined where it does not say. */
+  /** Recorded length of the complete body in bytes; undefined if it is unknown. */
   readonly size: unknown;
-  /** Whether it says that it left a part out. */
+  /** True if the recorder states that it truncated the body. */
   readonly isCut: boolean;
 }
 
 /**
- * The body of an answer if it is there whole; undefined where it is cut or was left out. One that is
- * shorter than it was, and no JSON, may be cut too, or masked.
+ * Returns the body of an answer if it was recorded completely; undefined if it is truncated or
+ * missing. A body that is shorter than the stated length and is not JSON counts as truncated or
+ * masked.
  */
 export function wholeBody({
   status,
@@ -70,7 +74,7 @@ export function wholeBody({
   return isShort && parsedJson(bytes.toString('utf8')) === undefined ? undefined : bytes;
 }
 
-/** Headers from their names and values, as a recorder lists them. */
+/** Returns headers from a recorded list of names and values; ignores pairs that are not strings. */
 export function recordedHeaders(
   pairs: readonly (readonly [name: unknown, value: unknown])[],
 ): RecordedHeaders {
@@ -84,15 +88,15 @@ export function recordedHeaders(
   return Object.fromEntries(headers);
 }
 
-/** How a recording is written down. */
+/** The format of a recording. */
 export type RecordingForm = 'har' | 'journal';
 
-/** A file that cannot be read as recorded traffic, in one sentence. */
+/** The file cannot be read as recorded traffic; the message is one sentence. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
   readonly place: string;
 
-  /** @param place in the file, such as `line 3`; empty for the whole of it */
+  /** @param place the place in the file, such as `line 3`; empty for the whole file */
   constructor(file: string, place: string, what: string) {
     const where = place === '' ? file : `${file}, ${place}`;
     super(printable(`${where}: ${what}`, SENTENCE_MAX_CHARACTERS));
@@ -100,18 +104,18 @@ export class RecordingError extends Error {
   }
 }
 
-/** The path of an absolute URL; pages load `data:` and the like too, whose paths mean nothing. */
+/** Returns the path of an HTTP or websocket URL; empty for other schemes, such as `data:`. */
 export function pathnameOf(url: string): string {
   const { protocol, pathname } = new URL(url);
   return /^(https?|wss?):$/.test(protocol) ? pathname : '';
 }
 
-/** A value of JSON that is an object, and no list. */
+/** Returns true for a JSON object, which is not a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A wrong value as a sentence shows it: short, and unable to steer a terminal. */
+/** Formats a wrong value for a message: truncated, and without terminal control characters. */
 export function shownValue(value: unknown): string {
   return value === undefined ? 'missing' : `not ${printable(JSON.stringify(value), 60)}`;
 }

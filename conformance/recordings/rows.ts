@@ -1,24 +1,24 @@
-/** Which rows of the schedule a recorded exchange uses: a deprecated call, deprecated fields. */
+/** Finds the rows of the schedule (deprecated calls and fields) that a recorded exchange uses. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type ApiAddress, apiAddress, byLiterals, isOfForm } from './address.ts';
 import { fieldIn } from './fields.ts';
 import type { RecordedExchange } from './recording.ts';
 import type { Schedule, ScheduleRow } from './schedule.ts';
 
-/** What an exchange uses of the schedule. */
+/** The rows of the schedule that an exchange uses. */
 interface Uses {
   readonly rows: readonly ScheduleRow[];
-  /** Rows of fields that the exchange may carry, in a body that was not recorded. */
+  /** Rows of fields that the exchange may use in a body that was not recorded. */
   readonly unseen: readonly ScheduleRow[];
 }
 
 /** Finds the rows that exchanges use. */
 export interface RowFinder {
-  /** Undefined for an exchange with anything but this API. */
+  /** Returns the rows that an exchange uses; undefined if it is not a call of this API. */
   usesOf(exchange: RecordedExchange): Uses | undefined;
 }
 
-/** A call as the schedule or the management API knows it; `row` only when it is deprecated. */
+/** A call of the schedule or of the management API; `row` is present if the call is deprecated. */
 interface KnownCall {
   readonly method: string;
   readonly version: string;
@@ -26,7 +26,7 @@ interface KnownCall {
   readonly row?: ScheduleRow;
 }
 
-/** A finder for the rows of a schedule. */
+/** Returns a finder for the rows of a schedule. */
 export function rowFinder({ rows }: Schedule): RowFinder {
   const calls = knownCalls(rows);
   const fields = rows.filter(({ kind }) => kind === 'field');
@@ -46,8 +46,9 @@ export function rowFinder({ rows }: Schedule): RowFinder {
 }
 
 /**
- * The deprecated calls and beside them those that stay, so that a literal path wins over another's
- * parameter. Rows of the schedule come first: where both say the same, the row holds.
+ * Returns all known calls, deprecated or not, so that a literal path of one call takes precedence
+ * over a parameter in the path of another. Deprecated calls come first, so that they win when a
+ * call is listed twice.
  */
 function knownCalls(rows: readonly ScheduleRow[]): readonly KnownCall[] {
   const deprecated = rows

@@ -16,40 +16,40 @@ type DeprecationState = 'not-yet-deprecated' | 'deprecated' | 'retired';
 export interface ScheduleRow {
   readonly kind: 'call' | 'field';
   readonly method: string;
-  /** Path below the prefix of its versions, parameters in braces. */
+  /** Path below the version prefix, with parameters in braces. */
   readonly path: string;
-  /** Further paths that carry a field. */
+  /** Further paths whose bodies have the field. */
   readonly alsoAt?: readonly string[];
   /** Family and version, as in `management v1`. */
   readonly versions: readonly string[];
-  /** For a field only: its name and its place. */
+  /** The name and the place of the field; only for the kind `field`. */
   readonly field?: string;
   readonly place?: DeprecatedField['place'];
   readonly deprecatedSince: string;
   readonly endOfLife: string;
   readonly state: DeprecationState;
-  /** Days until its end of life, 0 from that day on. */
+  /** Days until the end of life, 0 from that day on. */
   readonly daysLeft: number;
   readonly replacement: string;
-  /** Of a call alone: the call to make instead. */
+  /** The replacement of a call; only for the kind `call`. */
   readonly successor?: Successor;
 }
 
-/** The whole schedule on a day: its 15 calls, then its 5 fields, each in the contract's order. */
+/** The whole schedule on a day: 15 calls, then 5 fields, each in the order of the contract. */
 export interface Schedule {
   readonly on: string;
   readonly endOfLife: string;
   readonly rows: readonly ScheduleRow[];
 }
 
-/** The schedule on a day. */
+/** Returns the schedule as of a day. */
 export function scheduleOn(on: string): Schedule {
   const calls = deprecatedApis.map((api) => callRow(api, on));
   const fields = deprecatedFields.map((field) => fieldRow(field, on));
   return { on, endOfLife, rows: [...calls, ...fields] };
 }
 
-/** A row's name in one line: `GET v1 /useradm/roles`, or a field and the call that carries it. */
+/** Returns the name of a row: `GET v1 /useradm/roles`, or a field and the call that has it. */
 export function rowName({ method, path, versions, field }: ScheduleRow): string {
   const among = versions.map((version) => version.replace('management ', '')).join(', ');
   const call = `${method} ${among} ${path}`;
@@ -73,7 +73,7 @@ function standingOn(on: string, deprecatedSince: string) {
   return { deprecatedSince, endOfLife, state: stateOn(on, deprecatedSince), daysLeft };
 }
 
-/** Both days belong to what they begin: deprecated on the day of the announcement already. */
+/** Returns the state on a day. A state starts at the beginning of its day. */
 function stateOn(on: string, deprecatedSince: string): DeprecationState {
   if (on >= endOfLife) return 'retired';
   return on >= deprecatedSince ? 'deprecated' : 'not-yet-deprecated';

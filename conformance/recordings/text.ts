@@ -1,4 +1,4 @@
-/** The schedule, and what traffic uses of it, as tables for a terminal. */
+/** Formats the schedule, and its use by recorded traffic, as tables for a terminal. */
 
 import Table from 'cli-table3';
 import { counted } from '../../fixtures/counted.ts';
@@ -8,10 +8,10 @@ import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
 
 const NAME_COLUMNS = 40;
 const ADVICE_COLUMNS = 38;
-/** Without colours, so that nothing but text goes to a file or a pipe. */
+/** Table style without colours, so that files and pipes receive plain text. */
 const plain = { style: { head: [], border: [], compact: true } };
 
-/** The whole schedule: its day in a line, then its calls and its fields. */
+/** Formats the whole schedule: a line with the day, a table of calls and a table of fields. */
 export function scheduleText({ on, endOfLife, rows }: Schedule): string {
   const head = ['since', 'end of life', 'state', 'days left', 'use instead'];
   const tableOf = (kind: ScheduleRow['kind']): string => {
@@ -27,7 +27,7 @@ export function scheduleText({ on, endOfLife, rows }: Schedule): string {
   return [heading, tableOf('call'), tableOf('field')].join('\n');
 }
 
-/** What traffic uses of the schedule: what it comes to in a line, then a table of the rows. */
+/** Formats the use of the schedule by traffic: the outcome in a line, then a table of rows. */
 export function trafficText(traffic: Traffic): string {
   const { on, findings } = traffic;
   const head = ['used', 'calls', 'first and last seen', 'stops working', 'use instead'];
@@ -40,7 +40,7 @@ export function trafficText(traffic: Traffic): string {
   return [...(findings.length > 0 ? [table.toString()] : []), trafficSentence(traffic)].join('\n');
 }
 
-/** What the findings come to, in one or two sentences. */
+/** Returns the outcome of the findings in one or two sentences. */
 export function trafficSentence(traffic: Traffic): string {
   const { findings, recordings, unseen } = traffic;
   const calls = recordings.reduce((sum, recording) => sum + recording.calls, 0);
@@ -78,7 +78,7 @@ function adviceOf({ replacement }: ScheduleRow): string {
   return wrapped(replacement, ADVICE_COLUMNS);
 }
 
-/** Lines of so many columns, broken at spaces; a path that is longer, after its slashes. */
+/** Wraps text at spaces to a number of columns; a longer path is also broken after slashes. */
 function wrapped(text: string, columns: number): string {
   const lines: string[] = [];
   let line = '';
@@ -92,7 +92,7 @@ function wrapped(text: string, columns: number): string {
   return [...lines, line.trimEnd()].join('\n');
 }
 
-/** A word with its space, in pieces when it fits on no line. */
+/** Returns a word with a trailing space, split after slashes if it is too long for a line. */
 function piecesOf(word: string, columns: number): readonly string[] {
   const spaced = `${word} `;
   return word.length > columns ? spaced.split(/(?<=\/)/) : [spaced];

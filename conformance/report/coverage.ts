@@ -1,4 +1,4 @@
-/** The map of requirements as lines, as a table of values, and as a page. Renders facts, adds none. */
+/** Formats the coverage of requirements as text for a terminal, as CSV and as an HTML page. */
 import { stringify } from 'csv-stringify/sync';
 import { escaped, selfContainedPage } from '../../fixtures/markup.ts';
 import {
@@ -11,7 +11,7 @@ import {
 const NAME_WIDTH = 34;
 const COUNT_WIDTH = 13;
 
-/** Lines for a terminal: each requirement under its heading, then the counts. */
+/** Returns text for a terminal: each requirement under its heading, then the counts. */
 export function coverageText(coverage: Coverage): string {
   const headings = Object.keys(coverage.byHeading);
   const map = headings.flatMap((heading) => [
@@ -22,7 +22,7 @@ export function coverageText(coverage: Coverage): string {
   return [...map, ...countLines(coverage)].join('\n');
 }
 
-/** A row for each requirement; lists are joined by a blank. */
+/** Returns CSV with a row for each requirement; lists are joined by spaces. */
 export function coverageCsv({ rows }: Coverage): string {
   const records = rows.map((row) => ({
     id: row.id,
@@ -51,7 +51,7 @@ code { font-size: 0.85em; }
 .unaccounted { font-weight: 700; color: light-dark(#b3261e, #ff8a80); }
 `;
 
-/** A page of its own, without a script. */
+/** Returns a self-contained HTML page without a script. */
 export function coverageHtml(coverage: Coverage): string {
   const headings = Object.keys(coverage.byHeading);
   const body = `<main>
@@ -62,7 +62,7 @@ ${headings.map((heading) => headingTable(heading, coverage)).join('\n')}
   return selfContainedPage({ title: 'Fleetbed conformance: coverage', style, body });
 }
 
-/** What became of a requirement, in words. */
+/** Describes the standing of a requirement in words. */
 function standingWords({ standing, cases, reason, openPoint, everywhere }: CoverageRow): string {
   const reading = openPoint ? ` (open point ${openPoint.id}: ${openPoint.choice})` : '';
   const names = cases.map(({ id, needs }) => {

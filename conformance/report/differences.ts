@@ -1,4 +1,4 @@
-/** Two results beside each other, and a replay, as lines for a terminal. Renders facts, adds none. */
+/** Formats the comparison of two results, and the outcome of a replay, as text for a terminal. */
 import { printable, printableText } from '../../fixtures/printable.ts';
 import { type CaseChange, type Comparison, changeKinds, type LoneCase } from '../result/compare.ts';
 import { type ReplayedCase, replayEnds } from '../result/replay.ts';
@@ -20,7 +20,7 @@ const replayWords: Readonly<Record<ReplayedCase['end'], string>> = {
   fixed: 'fixed',
 };
 
-/** The comparison, regressions first, with the counts at the end. */
+/** Formats a comparison: regressions first, counts at the end. */
 export function comparisonText(comparison: Comparison): string {
   const { before, after, changes, newCases, vanishedCases, unchanged } = comparison;
   const origins = [before, after].map(
@@ -50,7 +50,7 @@ export function comparisonText(comparison: Comparison): string {
   ].join('\n');
 }
 
-/** Each repeated case with both sides, with the counts at the end. */
+/** Formats a replay: each repeated case with both verdicts, counts at the end. */
 export function replayText(rows: readonly ReplayedCase[]): string {
   const lines = rows.flatMap(({ id, end, before, after }) => [
     `${replayWords[end].padEnd(14)} ${id}`,

@@ -1,15 +1,15 @@
-/** What a run asks of its target and leaves there, in words. */
+/** Describes the requests of a run, and the resources and log entries that it leaves behind. */
 
 import { counted } from '../../fixtures/counted.ts';
 import type { Made, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';
 
-/** Those that a user can remove; a deployment can only be ended. */
+/** The kinds of resources that can be removed; a deployment can only be aborted. */
 const removable: readonly ResourceKind[] = ['device', 'artifact', 'tenant'];
 
 type Trace = Pick<ConformanceResult, 'made' | 'footprint'>;
 
-/** One line on the requests, and one on what stays, where something does. */
+/** Returns a line about the requests, and one about what remains on the target, if anything. */
 export function footprintLines({
   made,
   footprint,
@@ -30,12 +30,12 @@ export function footprintLines({
   ];
 }
 
-/** What was made of the removable kinds. */
+/** Returns the number of created resources of the removable kinds. */
 export function removableText({ made }: Pick<Trace, 'made'>): string {
   return madeText(made, removable);
 }
 
-/** What the API cannot delete: empty when there is nothing. */
+/** Describes what the API cannot delete; empty if there is nothing. */
 export function stayingText({ made, footprint }: Trace): string {
   const { userChanges } = footprint;
   return [

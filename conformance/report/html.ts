@@ -1,6 +1,6 @@
 /**
- * A run's result as one page that loads nothing: the facts as data, shown by the script of `page/`.
- * Whatever a target has said stays text.
+ * Formats the result of a run as one self-contained HTML page. The page contains the result as
+ * data, which the script of `page/` displays. Text from a target is never interpreted as markup.
  */
 import { charactersIn, firstCharacters } from '../../fixtures/characters.ts';
 import { embeddedJson, reportPage } from '../../fixtures/markup.ts';
@@ -11,17 +11,17 @@ import { replayedOptions, suiteOptions } from '../suite/options.ts';
 import type { Exchange } from '../target/exchange.ts';
 import type { PageFacts, ShownExchange, ShownRequirement, ShownVerdict } from './page-facts.ts';
 
-/** Bytes of all facts: with script and style, the file stays below 2 MB. */
+/** Maximum bytes of data, so that the file with script and style stays below 2 MB. */
 const FACTS_MAX_BYTES = 1_850_000;
-/** Bytes of them without exchanges and scripts. */
+/** Maximum bytes of data without exchanges and repro scripts. */
 const WORDS_MAX_BYTES = 1_500_000;
-/** Bytes of evidence of one case: a target that fails all of them stays shown. */
+/** Maximum bytes of evidence for each case, so that evidence fits even if every case fails. */
 const CASE_EVIDENCE_MAX_BYTES = 24_000;
 const BODY_MAX_CHARACTERS = 2048;
-/** The first that leaves room is that of every text. */
+/** Text lengths to try, longest first; all texts are truncated to the first length that fits. */
 const TEXT_MAX_CHARACTERS = [2048, 512, 128, 32];
 
-/** The page, beside an earlier run where there is one. Throws when it has not been built. */
+/** Returns the page, with a comparison if one is given. Throws when the page was not built. */
 export function conformanceHtml(
   result: ConformanceResult,
   coverage: Coverage,
@@ -54,7 +54,7 @@ function factsOf(
   return { ...facts, verdicts: withEvidence(facts, result.verdicts) };
 }
 
-/** The facts with the longest texts that leave room: a target may say much in every case. */
+/** Truncates all texts to the largest length at which the data fits. */
 function withShortTexts(facts: PageFacts): PageFacts {
   for (const most of TEXT_MAX_CHARACTERS) {
     const cut = (_: string, value: unknown): unknown =>
@@ -65,7 +65,7 @@ function withShortTexts(facts: PageFacts): PageFacts {
   return { ...facts, verdicts: [] };
 }
 
-/** Runs a case as this run did; the credentials are in the environment. */
+/** Returns the command that repeats a case with the same options, without credentials. */
 function commandOf({ target, seed, settings }: ConformanceResult): readonly string[] {
   const options: readonly (readonly [string, unknown])[] = [
     ['--url <url>', target.baseUrl],
@@ -86,7 +86,7 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
   return ['fleetbed', 'conform', ...words];
 }
 
-/** The verdicts with as much evidence as the page has room for, the worst verdicts served first. */
+/** Adds evidence to the verdicts, the worst first, until the size limit of the page is reached. */
 function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): readonly ShownVerdict[] {
   let room = FACTS_MAX_BYTES - sizeOf(facts);
   const evidence = new Map<string, Evidence>();
@@ -117,7 +117,7 @@ function evidenceOf(
   };
 }
 
-/** What the page shows of a verdict without its exchanges. */
+/** Returns a verdict without its exchanges and its repro script. */
 function withoutEvidence(whole: CaseVerdict): ShownVerdict {
   const {
     exchanges,
@@ -140,7 +140,7 @@ function withoutEvidence(whole: CaseVerdict): ShownVerdict {
   };
 }
 
-/** The last exchanges, the judged one among them, as long as they fit. */
+/** Returns the last exchanges that fit, which include the judged one. */
 function newestWithin(exchanges: readonly Exchange[], room: number): readonly ShownExchange[] {
   const kept: ShownExchange[] = [];
   let left = room;

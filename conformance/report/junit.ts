@@ -1,4 +1,4 @@
-/** A run's result as JUnit XML, which CI servers read: a suite of tests for each area. */
+/** Formats the result of a run as JUnit XML for CI servers: a test suite for each area. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printableText } from '../../fixtures/printable.ts';
 import {
@@ -21,9 +21,9 @@ const builder = new XMLBuilder({
 });
 
 /**
- * The document. A failed case is a failure; an error of the suite and an inconclusive case are
- * errors, so that no CI takes them for passed; an observed case counts as passed, with what was
- * seen in its output.
+ * Returns the document. A failed case is a failure. An error of the suite and an inconclusive case
+ * are errors, so that CI servers do not count them as passed. An observed case counts as passed,
+ * with the observation in its output.
  */
 export function conformanceJunit(result: ConformanceResult): string {
   const { suite, verdicts, problems, durationMs, startedAt, target, headline } = result;
@@ -68,7 +68,7 @@ function seconds(durationMs: number): string {
   return (durationMs / 1000).toFixed(3);
 }
 
-/** @param problems what fails the run beside its verdicts, each a test of its own */
+/** @param problems number of problems of the run, each of which is a test of its own */
 function counts(verdicts: readonly CaseVerdict[], problems = 0): Element {
   const count = (...names: readonly string[]): number =>
     verdicts.filter((each) => !isExcused(each) && names.includes(each.verdict)).length;
@@ -114,7 +114,7 @@ function properties(name: string, values: readonly string[]): readonly Element[]
   return values.map((value) => ({ '@name': name, '@value': printableText(value) }));
 }
 
-/** CI servers hold every failure in memory. */
+/** Replaces a long script by a note, since CI servers keep every failure in memory. */
 function boundedScript(script: string): string {
   const isShort = script.length <= SCRIPT_MAX_CHARACTERS;
   return isShort ? script : '# The script is in the JSON and HTML reports.';

@@ -1,4 +1,4 @@
-/** What the page shows: the result of a run and the map of requirements, as plain values. */
+/** The data of the HTML page: the result of a run and the coverage of requirements. */
 
 export interface ShownExchange {
   readonly startMs: number;
@@ -63,7 +63,7 @@ interface ShownReading {
   readonly seen: readonly { readonly caseId: string; readonly text: string }[];
 }
 
-/** How often a requirement that speaks of all exchanges was judged. */
+/** The number of exchanges by operation that one requirement judged. */
 export interface ShownJudgement {
   readonly requirement: string;
   readonly operations: readonly {
@@ -74,7 +74,7 @@ export interface ShownJudgement {
   readonly unjudged: readonly string[];
 }
 
-/** One run beside another, case by case. */
+/** The comparison with an earlier run, case by case. */
 export interface ShownComparison {
   readonly before: {
     readonly baseUrl: string;
@@ -88,14 +88,14 @@ export interface ShownComparison {
   readonly unchanged: number;
 }
 
-/** A case that came out differently in the earlier run. */
+/** A case with a different verdict or finding in the earlier run. */
 export interface ShownChange {
   readonly id: string;
   readonly kind: string;
   readonly before: { readonly verdict: string; readonly text: string };
 }
 
-/** Everything that the page shows. */
+/** All data of the page. */
 export interface PageFacts {
   readonly suite: { readonly name: string; readonly version: string };
   readonly target: { readonly baseUrl: string; readonly headerPrefix: string };
@@ -121,7 +121,7 @@ export interface PageFacts {
   readonly judgedEverywhere: readonly ShownJudgement[];
   readonly verdicts: readonly ShownVerdict[];
   readonly requirements: readonly ShownRequirement[];
-  /** Words of the shell that run one case against the same target; its id follows. */
+  /** Shell words of a command that runs one case against the same target; append the case id. */
   readonly command: readonly string[];
   readonly comparison?: ShownComparison;
 }

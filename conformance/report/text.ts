@@ -1,4 +1,4 @@
-/** A run's result as plain lines for a terminal. Renders facts, adds none. */
+/** Formats the result of a run as text for a terminal. */
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import { printable, printableText } from '../../fixtures/printable.ts';
 import {
@@ -14,16 +14,16 @@ import type { CaseListing } from '../suite/case.ts';
 import type { Exchange, Headers } from '../target/exchange.ts';
 import { footprintLines } from './footprint.ts';
 
-/** Exchanges that are shown of one case, the newest; the JSON report has all. */
+/** Number of the newest exchanges shown for each case; the JSON report has more. */
 const EXCHANGES_MAX = 2;
 const BODY_MAX_CHARACTERS = 600;
-/** Lines of a repro script that are shown where many cases fail; the reports have all. */
+/** Maximum lines of a repro script if many cases fail; the JSON and HTML reports have all lines. */
 const SCRIPT_LINES_MAX = 100;
 const FEW_FAILURES = 3;
-/** Why cases have no verdict after the run has ended early. */
+/** The reason codes of cases that were not run since the run ended early. */
 const endCodes: readonly string[] = ['interrupted', 'target-lost'];
 
-/** The whole result: what failed with its evidence first, then the rest in brief. */
+/** Formats the whole result: failures with their evidence first, then everything else in brief. */
 export function conformanceReport(result: ConformanceResult): string {
   const { verdicts, leftBehind, openPoints, capabilities } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
@@ -53,7 +53,7 @@ export function conformanceReport(result: ConformanceResult): string {
     .join('\n\n');
 }
 
-/** One line as soon as a verdict is found. */
+/** Formats a verdict as one line, for the progress of a run. */
 export function verdictLine(each: CaseVerdict): string {
   const { verdict, id, expected, actual, reason, observation } = each;
   const found = expected === undefined ? undefined : `expected ${expected}, actual ${actual}`;
@@ -61,7 +61,7 @@ export function verdictLine(each: CaseVerdict): string {
   return `${verdict.padEnd(12)} ${id}${words === undefined ? '' : `: ${oneLine(words)}`}`;
 }
 
-/** What the suite can judge, in run order, under the names of the scenarios. */
+/** Formats the list of cases in execution order, grouped by scenario. */
 export function caseList(cases: readonly CaseListing[]): string {
   const lines: string[] = [];
   let heading = '';
@@ -105,7 +105,7 @@ function isMustId(id: string): boolean {
   return Object.values(requirements).some((row) => row.id === id && row.level === 'must');
 }
 
-/** Of interest only where an operation was not judged, or broke what holds for all. */
+/** Returns lines about operations that were not judged by general requirements or violated one. */
 function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): readonly string[] {
   const isWhole = settings.selection.length === 0;
   return judgedEverywhere.flatMap(({ requirement, operations, unjudged }) => {
@@ -145,7 +145,7 @@ function totalLines(result: ConformanceResult): readonly string[] {
   ];
 }
 
-/** What the network did, apart from what the server did. */
+/** Returns a line with the number of case runs that a closed connection ended. */
 function cutShortLines(verdicts: readonly CaseVerdict[]): readonly string[] {
   const ends = verdicts.flatMap(({ attempts = [] }) => attempts);
   const count = ends.filter(({ reason }) => reason?.code === 'connection-closed').length;
@@ -154,8 +154,8 @@ function cutShortLines(verdicts: readonly CaseVerdict[]): readonly string[] {
 }
 
 /**
- * What there is in one line, and what is missing or said otherwise in one each. Without a
- * contradiction it is of interest only where something was skipped.
+ * Returns one line with all offered capabilities, and a line for each missing or contradicted one.
+ * Returns no lines if no case was skipped and there is no contradiction.
  */
 function capabilityLines(rows: readonly CapabilityRow[], skipped: number): readonly string[] {
   if (skipped === 0 && rows.every(({ contradiction }) => contradiction === undefined)) return [];
@@ -197,7 +197,7 @@ function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly stri
   ];
 }
 
-/** A script is one command a line, so that the blanks in front do no harm. */
+/** Indents the lines of a script, which stays valid since each command is on its own line. */
 function reproScriptLines(script: string, linesMax: number): readonly string[] {
   const lines = script.split('\n');
   const left = Math.max(0, lines.length - linesMax);
@@ -219,7 +219,7 @@ function messageLines(mark: string, headers: Headers, body: string | undefined) 
   return body === undefined ? lines : [...lines, `${mark} ${body}`];
 }
 
-/** A run that ended early leaves hundreds of cases with one reason, which is printed once. */
+/** Groups the cases that were not run by their reason, since an early end leaves hundreds. */
 function inconclusiveLines(verdicts: readonly CaseVerdict[]): readonly string[] {
   const isUnplayed = ({ reason }: CaseVerdict): boolean => endCodes.includes(reason?.code ?? '');
   const lines = new Map<string, number>();
@@ -241,7 +241,7 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
   return `${id}: ${oneLine(observation)}`;
 }
 
-/** Points that no case could observe are in the other reports only. */
+/** Returns the lines about an open point; none if no case could observe it. */
 function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
   const looked = seen.filter(({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict));
   if (looked.length === 0) return [];
@@ -251,7 +251,7 @@ function readingLines({ id, question, ours, seen }: OpenPointReading): readonly 
   return [`${question} [${id}]`, `  reference server  ${ours}`, ...lines];
 }
 
-/** White space of every kind is one space here, as bodies and reasons come in many lines. */
+/** Joins a text of several lines into one, with each run of white space as one space. */
 function oneLine(text: string, charactersMax?: number): string {
   return printable(text.replace(/\s+/g, ' ').trim(), charactersMax);
 }

@@ -1,4 +1,4 @@
-/** The end of a script: removes what its steps created, so that it and others can be run again. */
+/** The end of a repro script, which removes the resources that its steps created. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { headerOf, type SentRequest } from './request.ts';
@@ -6,17 +6,17 @@ import { maskedWord } from './shell.ts';
 
 /** A step of a script. */
 interface CleanupRequest {
-  /** With marks in place of values that the script takes from answers. */
+  /** The request, with marks in place of values that the script takes from answers. */
   readonly request: SentRequest;
-  /** The id of the operation that it calls. */
+  /** The id of the operation that the request calls. */
   readonly operation: string | undefined;
-  /** The file with its answer. */
+  /** The file in which the script stores the answer. */
   readonly file: string;
 }
 
 type Management = keyof typeof managementOperations;
 
-/** How the resource of each operation is removed: the operation, and its body. */
+/** For each operation that creates a resource, the operation that removes it, and its body. */
 const endings: Readonly<Record<string, readonly [Management, string?]>> = {
   'upload-artifact': ['delete-artifact'],
   'create-deployment': ['abort-deployment', '{"status":"aborted"}'],
@@ -35,7 +35,7 @@ function tenantsUrl({ line }: SentRequest): string | undefined {
   return method === 'POST' && isThere ? url : undefined;
 }
 
-/** Returns the lines; none where nothing was created. */
+/** Returns the lines of the clean-up; none if no step creates a resource. */
 export function cleanupLines(steps: readonly CleanupRequest[], baseUrl: string): readonly string[] {
   const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
   return lines.length === 0

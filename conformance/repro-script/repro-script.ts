@@ -1,6 +1,6 @@
 /**
- * The repro script of a case: a bash script with every step in order, by curl, and by openssl where
- * a request is signed. Secrets are variables, each with a note on how to get it; values that later
+ * The repro script of a case: a bash script that sends every request in order with curl, and signs
+ * with openssl. Secrets are variables, each with a note on how to get its value. Values that later
  * steps take from an answer are read from the new answer. Spec: Device authentication
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -27,7 +27,7 @@ import {
 } from './values.ts';
 import { alteredLines, variableLines } from './variables.ts';
 
-/** A script is part of every failure report; the first steps of a longer one are omitted. */
+/** Maximum length of a script, as failure reports contain it; the first steps are omitted. */
 const SCRIPT_MAX_CHARACTERS = 250_000;
 
 /** Hides the secrets of a run. */
@@ -36,15 +36,15 @@ interface Masking {
   value<T>(value: T): T;
 }
 
-/** For evidence whose secrets are already hidden. */
+/** The identity masking, for evidence whose secrets are already hidden. */
 const masked: Masking = { text: (text) => text, value: (value) => value };
 
-/** What a script is generated for. */
+/** The inputs of a script besides its exchanges. */
 interface Origin {
   /** Base URL of the target's API. */
   readonly baseUrl: string;
   readonly mask?: Masking | undefined;
-  /** Number of exchanges before the first that were not kept. */
+  /** Number of earlier exchanges that were not kept. */
   readonly dropped?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ interface Telling {
   readonly baseUrl: string;
   /** Hides the secrets; absent when they are already hidden. */
   readonly mask?: Masking | undefined;
-  /** True to add one also to a case that did not fail. */
+  /** True to add a script to cases that did not fail as well. */
   readonly always?: boolean | undefined;
 }
 
@@ -84,12 +84,12 @@ export function withReproScript(
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
 
-/** One step: a request, and how often it was sent in a row. */
+/** One step: a request with its answer, and the number of consecutive polls that it replaces. */
 interface StepOfCase extends Sent {
   readonly times: number;
 }
 
-/** Polls by users are reduced to the last one, which shows the effect. */
+/** Replaces repeated polls by a user with the last one, whose answer shows the effect. */
 function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {

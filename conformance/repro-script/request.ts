@@ -1,11 +1,11 @@
-/** One request as lines for bash: curl, and openssl where it is signed with the reader's key. */
+/** Formats one request as lines for bash: a curl command, and openssl for a new signature. */
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Exchange } from '../target/exchange.ts';
 import { maskedWord, shellFile } from './shell.ts';
 
 export type SentRequest = Exchange['request'];
 
-/** How openssl creates a key of this type, and a signature with it. */
+/** The arguments with which openssl creates a key and a signature, by key type. */
 const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign: string }>> = {
   rsa: { key: '-algorithm RSA -pkeyopt rsa_keygen_bits:2048', sign: 'dgst -sha256 -sign' },
   ecdsa: {
@@ -15,7 +15,7 @@ const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign:
   ed25519: { key: '-algorithm ED25519', sign: 'pkeyutl -sign -rawin -inkey' },
 };
 
-/** How long an open websocket is observed. */
+/** Time for which a script keeps a websocket open. */
 const SOCKET_SECONDS = 2;
 
 /**
@@ -71,7 +71,7 @@ export function recordedLines(request: SentRequest, step: number): readonly stri
   return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request, step))];
 }
 
-/** The value of a header, whose name a case may send in any letters. */
+/** Returns the value of a header by its name in lower case; the sent name may use other letters. */
 export function headerOf(headers: SentRequest['headers'], wanted: string): string | undefined {
   return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
@@ -91,7 +91,7 @@ function curlLines(
   const words = [
     `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${maskedWord(url)}`,
     ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
-    // Without this curl would set a type of its own.
+    // Prevents curl from adding its default Content-Type.
     ...(body !== undefined && !isNamed('content-type') ? ["-H 'content-type:'"] : []),
     ...bodyPart,
   ];
@@ -120,7 +120,7 @@ function bodyWords(
     return [...fields, file].map((each) => `-F ${maskedWord(each)}`);
   }
   if (body === undefined) return [];
-  // Without this curl would first ask for permission to send a large body.
+  // Prevents curl from sending `Expect: 100-continue` before a large body.
   if (content !== undefined) return ["-H 'expect:'", `--data-binary @${fileOf(step)}`];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
   if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${maskedWord(body)}`];

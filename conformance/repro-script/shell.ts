@@ -1,4 +1,4 @@
-/** Bash words of texts in which masks stand for secrets: each mask is a variable. */
+/** Quotes texts as bash words, in which each mask of a secret becomes a variable. */
 import { shellQuoted } from '../../fixtures/formats/shell-word.ts';
 
 /** The variable for masks without a label. */

@@ -29,14 +29,14 @@ export interface DeviceKey {
   readonly keyType: KeyType;
 }
 
-/** Shorter texts are not ids, and occur in too many places by chance. */
+/** Shorter texts are not treated as ids, since they occur in many places by chance. */
 const VALUE_MIN_CHARACTERS = 8;
 
 const member =
   /"(\w*?(?:id|uri|token|password|secret))"(\s*:\s*)"([^"\\\s]+(?:\\u[0-9a-f]{4}[^"\\\s]*)*)"/gi;
 const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
 
-/** As openssl writes it; in another form the key itself is the subject of the case. */
+/** PEM in the form that openssl writes. A key in another form is what the case tests. */
 const plainName =
   /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
@@ -85,8 +85,9 @@ function usedForms(value: string): readonly string[] {
 }
 
 /**
- * Returns the keys with which devices sign correctly; others are part of what is tested. None where
- * a matching request cannot be signed again, since all of a device's requests use the same key.
+ * Returns the keys with which devices sign correctly; wrong signatures are what a case tests.
+ * Returns none if a correctly signed request cannot be signed again, since all requests of a device
+ * must use the same key.
  */
 export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
   const signed = exchanges.filter(({ request }) => request.signature?.fits);
@@ -174,8 +175,9 @@ function kindOf(name: string): string {
 }
 
 /**
- * Returns the command that finds the member again. In a list others may precede it; it is found by
- * its distance from something that the case itself has sent, such as a serial number.
+ * Returns the command that finds the member in a new answer. In a list, other entries may precede
+ * the member, so the command uses its distance from a text that the case itself has sent, such as a
+ * serial number.
  */
 function takerOf(
   body: string,
@@ -202,10 +204,10 @@ function takerOf(
   return (file) => `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${around} | ${value}`;
 }
 
-/** A list, or an object with one. */
+/** Matches JSON that is a list or contains one. */
 const listed = /^\[|:\s*\[\s*\{/;
 
-/** Finds a sent word at its first occurrence in the answer, as near to the place as possible. */
+/** Finds the text nearest to the member that the case has sent and that occurs first there. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
   const words = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
     word,

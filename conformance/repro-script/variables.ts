@@ -1,6 +1,6 @@
 /**
- * The secrets of a script, which reports never contain: the reader provides the real ones; what a
- * case made up or altered, the script also makes up.
+ * The variables of a script for secrets, which reports never contain. The reader provides real
+ * secrets; the script itself generates those that a case invented or altered.
  */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
@@ -12,10 +12,10 @@ import type { HandedValue } from './values.ts';
 const parts = ['header', 'claims', 'signature'];
 
 interface Script {
-  /** The marks of what the script takes from answers. */
+  /** The marks of values that the script takes from answers. */
   readonly own: ReadonlySet<string>;
   readonly baseUrl: string;
-  /** True when it has all steps, so that it takes every real secret from an answer. */
+  /** True if the script has all steps, so that answers contain every secret that it needs. */
   readonly isWhole: boolean;
 }
 
@@ -68,7 +68,7 @@ function readMask(mask: string): { readonly kind: string; readonly altered: stri
   return { kind, altered };
 }
 
-/** Secrets that only the reader has; a case makes up all others that no answer contains. */
+/** The kinds of secrets that only the reader has; cases invent all others. */
 const real: readonly string[] = ['user-token', 'device-token', 'control-token'];
 
 function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): string {

@@ -1,12 +1,12 @@
 /**
- * What lies between two results of the suite, case by case: of one target at two times, or of two
- * targets. Facts only; `report/differences.ts` renders them.
+ * Compares two results of the suite case by case: of one target at two times, or of two targets.
+ * `report/differences.ts` renders the comparison.
  */
 
 import type { VerdictName } from './result.ts';
 import type { Report } from './schema.ts';
 
-/** How a case moved from the earlier result to the later one. */
+/** The kinds of change of a case from the earlier result to the later one, worst first. */
 export const changeKinds = [
   'regression',
   'undecided-now',
@@ -17,14 +17,14 @@ export const changeKinds = [
 ] as const;
 type ChangeKind = (typeof changeKinds)[number];
 
-/** One side of a change. */
+/** The verdict on a case in one of the two results. */
 interface Side {
   readonly verdict: VerdictName;
-  /** What was seen or why nothing was; empty for a pass. */
+  /** The actual value, the observation or the reason; empty for a pass. */
   readonly text: string;
 }
 
-/** A case whose verdict, failure or observation is another one now. */
+/** A case whose verdict, failure or observation has changed. */
 export interface CaseChange {
   readonly id: string;
   readonly kind: ChangeKind;
@@ -32,21 +32,21 @@ export interface CaseChange {
   readonly after: Side;
 }
 
-/** A case that only one of the results has. */
+/** A case that only one of the two results contains. */
 export interface LoneCase {
   readonly id: string;
   readonly verdict: VerdictName;
 }
 
-/** Two results beside each other. */
+/** The differences between two results. */
 export interface Comparison {
   readonly before: Origin;
   readonly after: Origin;
-  /** The regressions first, in the order of `changeKinds`. */
+  /** The changes in the order of `changeKinds`, so regressions come first. */
   readonly changes: readonly CaseChange[];
   readonly newCases: readonly LoneCase[];
   readonly vanishedCases: readonly LoneCase[];
-  /** Cases that came out the same. */
+  /** Number of cases without a change. */
   readonly unchanged: number;
 }
 
@@ -57,14 +57,14 @@ interface Origin {
   readonly outcome: VerdictName;
 }
 
-/** What of a verdict is compared. */
+/** The members of a verdict that are compared. */
 export type Outcome = Pick<
   Report['verdicts'][number],
   'verdict' | 'actual' | 'observation' | 'reason'
 >;
 type Verdict = Outcome & { readonly id: string };
 
-/** What of a result is compared, whether it was read from a file or has just been made. */
+/** The members of a result that are compared. */
 interface ComparedRun extends Omit<Origin, 'baseUrl'> {
   readonly target: Pick<Origin, 'baseUrl'>;
   readonly verdicts: readonly Verdict[];
@@ -97,7 +97,7 @@ function changeOf(before: Verdict, after: Verdict): CaseChange | undefined {
   return { id: after.id, kind, before: sideOf(before), after: sideOf(after) };
 }
 
-/** What became of a case from one verdict to another; nothing when it came out the same. */
+/** Returns the kind of change between two verdicts on a case; undefined if nothing changed. */
 export function kindOfChange(before: Outcome, after: Outcome): ChangeKind | undefined {
   if (after.verdict === 'fail' && before.verdict !== 'fail') return 'regression';
   if (before.verdict === after.verdict) return kindOfSame(before, after);
@@ -118,7 +118,7 @@ function sideOf({ verdict, actual, observation, reason }: Outcome): Side {
   return { verdict, text: actual ?? observation ?? reason?.text ?? '' };
 }
 
-/** The text without what is new in each run: identifiers, random names, moments. */
+/** Returns the text with placeholders for parts that differ in each run: ids, names and times. */
 function lasting(text: string): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')

@@ -1,6 +1,6 @@
 /**
- * The map from the contract's requirements to what the suite does about each: which cases decide it,
- * why none can, or which open point it observes. Facts only; `report/coverage.ts` renders them.
+ * The coverage of the contract's requirements: for each one, the cases that test it, the reason why
+ * none can, or the open point that it observes. `report/coverage.ts` renders the coverage.
  */
 
 import type { OpenPoint } from '../../fixtures/contract/open-point.ts';
@@ -16,16 +16,17 @@ import { generalRequirements } from '../passive/catalogue.ts';
 import type { CaseListing } from '../suite/case.ts';
 
 /**
- * What became of a requirement: `tested` by a case that can fail, `observed` and never failed since
- * the contract leaves it open, `excluded` with a reason, the `client`'s duty, or `unaccounted`.
+ * The coverage of one requirement. `tested`: a case can fail by it. `observed`: the contract leaves
+ * it open, so cases only observe it. `excluded`: untestable, with a reason. `client`: a duty of
+ * clients. `unaccounted`: a gap or a contradiction in the suite.
  */
 export const standings = ['tested', 'observed', 'excluded', 'client', 'unaccounted'] as const;
 type Standing = (typeof standings)[number];
 
-/** A case as the map names it. */
+/** The members of a case that the coverage contains. */
 type CoveringCase = Pick<CaseListing, 'id' | 'title' | 'needs' | 'risk'>;
 
-/** One requirement and what became of it. */
+/** The coverage of one requirement. */
 export interface CoverageRow {
   readonly id: string;
   readonly heading: string;
@@ -35,11 +36,11 @@ export interface CoverageRow {
   readonly plan: 'every' | 'enterprise';
   readonly standing: Standing;
   readonly cases: readonly CoveringCase[];
-  /** The operations each of whose exchanges is held against it, if it speaks of all. */
+  /** The operations whose every exchange is judged by it; absent if only cases judge it. */
   readonly everywhere?: readonly string[];
-  /** Why no case decides it, or why it is unaccounted. */
+  /** The reason why no case tests it, or why it is unaccounted. */
   readonly reason?: string;
-  /** The open point whose reading is observed: its question, and what our server does. */
+  /** The observed open point: its question, and the choice of the reference server. */
   readonly openPoint?: Pick<OpenPoint, 'id' | 'question' | 'choice'>;
 }
 
@@ -50,7 +51,7 @@ export type StandingCounts = Readonly<Record<Standing, number>>;
 export interface Coverage {
   readonly rows: readonly CoverageRow[];
   readonly totals: StandingCounts;
-  /** Headings of the contract that have requirements, in its order. */
+  /** Counts for each heading of the contract that has requirements, in order. */
   readonly byHeading: Readonly<Record<string, StandingCounts>>;
   readonly byLevel: Readonly<Record<string, StandingCounts>>;
   readonly byPlan: Readonly<Record<string, StandingCounts>>;
@@ -58,7 +59,7 @@ export interface Coverage {
   readonly unaccounted: readonly string[];
 }
 
-/** The map of these cases over the records, by default those of the contract. */
+/** Returns the coverage of requirements, by default those of the contract, by these cases. */
 export function coverageOf(
   cases: readonly CaseListing[],
   records: readonly Requirement[] = Object.values(requirements),

@@ -1,4 +1,4 @@
-/** What decides the outcome of a run, in one sentence: the first and the last line of its reports. */
+/** The sentence that explains the outcome of a run: the first and the last line of its reports. */
 import { type Capability, capabilityNames, isControl } from '../context/capabilities.ts';
 import {
   type CapabilityRow,
@@ -17,10 +17,10 @@ interface Judgement {
   readonly capabilities: readonly CapabilityRow[];
 }
 
-/** The code of a problem: a must was to be tested and was not. */
+/** The code of the problem that a MUST was not tested although the run requires all of them. */
 export const untestedMust = 'must-undecided';
 
-/** The sentence, which begins with the outcome. */
+/** Returns the sentence, which begins with the outcome. */
 export function headlineOf(judgement: Judgement): string {
   return `${judgement.outcome}: ${reasons[judgement.outcome](judgement)}`;
 }
@@ -118,7 +118,10 @@ function untestedText(
   return `${amount(undecidedMusts.length, 'MUST')} not tested${needs}`;
 }
 
-/** What it takes to have these tested: `, they need --control-url`, or each need with its count. */
+/**
+ * Returns the options or capabilities that would allow the tests with these reason codes, as the
+ * end of a sentence: `, they need --control-url`, or each need with its count.
+ */
 function needsOf(
   codes: readonly (string | undefined)[],
   capabilities: readonly CapabilityRow[],
@@ -146,7 +149,7 @@ const needsByCode: Readonly<Record<string, string>> = {
   'read-only': 'a run without --read-only',
 };
 
-/** What a case that was skipped for this takes; undefined where no setting helps. */
+/** Returns what a case that was skipped with this code needs; undefined if nothing helps. */
 function needOf(code: string | undefined, isSteered: boolean): string | undefined {
   if (code === undefined) return 'a run of all cases';
   if (isControlName(code)) return isSteered ? `a target with ${code}` : '--control-url';

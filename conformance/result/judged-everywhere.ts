@@ -1,10 +1,10 @@
-/** Which operations a run has judged by the requirements that speak of all operations. */
+/** Lists the operations that a run judged by the requirements that apply to all operations. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { generalRequirements } from '../passive/catalogue.ts';
 import type { Tallies } from '../passive/invariant-judge.ts';
 import type { JudgedEverywhere } from './result.ts';
 
-/** A row for each requirement. @param offered the operations that the target has */
+/** Returns a row for each such requirement. @param offered the operations that the target has */
 export function judgedEverywhere(
   tallies: Tallies,
   offered: ReadonlySet<OperationId>,

@@ -1,6 +1,6 @@
 /**
- * Which reading of each open point the target chose, as the observing cases saw it, beside what our
- * own server does. Facts of a run; nothing here is right or wrong.
+ * Lists for each open point of the contract the target's behaviour, as observed by cases, and the
+ * choice of the reference server. No behaviour is right or wrong here.
  */
 import { openPoints } from '../../fixtures/contract/open-points.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
@@ -9,7 +9,7 @@ import type { CaseVerdict, OpenPointReading } from './result.ts';
 
 const records: readonly Requirement[] = Object.values(requirements);
 
-/** A reading for each open point that a requirement observes, in the order of the open points. */
+/** Returns a row for each open point that has a requirement, in the order of the open points. */
 export function observationsOf(verdicts: readonly CaseVerdict[]): readonly OpenPointReading[] {
   return openPoints.flatMap(({ id, heading, question, choice }) => {
     const observing = records.filter(({ openPoint }) => openPoint === id).map((each) => each.id);

@@ -1,11 +1,11 @@
-/** Which cases of an earlier result are run again, and what has become of each. */
+/** Selects the cases of an earlier result to run again, and compares the verdicts. */
 
 import type { CaseVerdict, VerdictName } from './result.ts';
 import type { Report } from './schema.ts';
 
 /**
- * `fixed` passes now, `still-failing` fails again and `waived` does so under a waiver; anything else
- * is `other`.
+ * The outcome of a repeated case. `fixed`: it passes now. `still-failing`: it fails again.
+ * `waived`: it fails again under a waiver. `other`: it has any other verdict, or no longer exists.
  */
 export const replayEnds = ['still-failing', 'waived', 'other', 'fixed'] as const;
 type ReplayEnd = (typeof replayEnds)[number];
@@ -15,11 +15,11 @@ export interface ReplayedCase {
   readonly id: string;
   readonly end: ReplayEnd;
   readonly before: { readonly verdict: VerdictName; readonly text: string };
-  /** None when the suite has no such case any more. */
+  /** The new verdict; absent if the suite no longer has the case. */
   readonly after?: { readonly verdict: VerdictName; readonly text: string };
 }
 
-/** Ids of the cases to repeat: the failures, and on demand those that nothing was decided about. */
+/** Returns the ids of the failed cases, and of undecided ones if `withUndecided` is true. */
 export function idsToReplay({ verdicts }: Report, withUndecided: boolean): ReadonlySet<string> {
   const chosen: readonly VerdictName[] = withUndecided
     ? ['fail', 'inconclusive', 'error']
@@ -27,7 +27,7 @@ export function idsToReplay({ verdicts }: Report, withUndecided: boolean): Reado
   return new Set(verdicts.filter(({ verdict }) => chosen.includes(verdict)).map(({ id }) => id));
 }
 
-/** What became of each of these cases, those that still fail first. */
+/** Returns the outcome of each of these cases, the ones that still fail first. */
 export function replayedCases(
   report: Report,
   ids: ReadonlySet<string>,
@@ -51,7 +51,7 @@ function endOf(after: CaseVerdict | undefined): ReplayEnd {
   return after?.verdict === 'pass' ? 'fixed' : 'other';
 }
 
-/** What a verdict rests on, in a few words; empty for a pass. */
+/** Returns the actual value, the observation or the reason of a verdict; empty for a pass. */
 function textOf({
   actual,
   observation,

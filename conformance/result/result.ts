@@ -1,4 +1,4 @@
-/** The one result object of a run: plain values, from which every report is rendered. */
+/** The result of a run: an object of plain values from which every report is rendered. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type {
   Requirement,
@@ -14,7 +14,7 @@ import type { TrafficCounts } from '../target/traffic.ts';
 export const verdictNames = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'] as const;
 export type VerdictName = (typeof verdictNames)[number];
 
-/** What a verdict rests on beside its name. */
+/** A verdict with the facts that explain it. */
 export interface Finding {
   readonly verdict: VerdictName;
   /** Skip: the missing capability. Inconclusive: a reason code. Error: the suite's own fault. */
@@ -22,37 +22,37 @@ export interface Finding {
   readonly expected?: string;
   readonly actual?: string;
   readonly observation?: string;
-  /** Fail: those of the case's requirements that were missed, where it can tell; else all. */
+  /** Fail: the missed requirements of the case; absent if all of them count as missed. */
   readonly missed?: readonly RequirementId[];
 }
 
-/** One of several runs of a case, by which its stability is known. */
+/** One of several runs of a case. */
 export interface Attempt extends Finding {
   readonly startedMs: number;
   readonly durationMs: number;
 }
 
-/** The waiver of a failure that is known, has an owner and expires. */
+/** A waiver, which tolerates a known failure until a day. */
 interface AppliedWaiver {
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which it holds, ISO 8601. */
+  /** The last day on which the waiver is valid, in ISO 8601. */
   readonly expires: string;
 }
 
-/** An invariant that an exchange of a case broke. */
+/** A violation of an invariant by an exchange of a case. */
 export interface ReportedBreach {
-  /** That of the invariant, and the operation's own where both are broken. */
+  /** The requirement of the invariant, and one of the operation if it is violated too. */
   readonly requirements: readonly string[];
   readonly level: RequirementLevel;
   readonly operation: string;
-  /** What is wrong, such as `200 body: /timezone must be a string, not the number 7`. */
+  /** The violation, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
-  /** The exchange that shows it. */
+  /** The exchange that shows the violation. */
   readonly exchange: Exchange;
 }
 
-/** A breach in a line. */
+/** Returns a breach as one line of text. */
 export function breachText({
   operation,
   text,
@@ -61,7 +61,7 @@ export function breachText({
   return `invariant: ${operation}: ${text} (${broken.join(', ')})`;
 }
 
-/** How many exchanges of each operation were held against a requirement that speaks of all. */
+/** The number of judged exchanges of each operation, for a requirement on all operations. */
 export interface JudgedEverywhere {
   readonly requirement: string;
   readonly operations: readonly {
@@ -69,7 +69,7 @@ export interface JudgedEverywhere {
     readonly judged: number;
     readonly broken: number;
   }[];
-  /** Operations of the target that no exchange was judged of. */
+  /** The operations of the target of which no exchange was judged. */
   readonly unjudged: readonly string[];
 }
 
@@ -77,69 +77,69 @@ export interface JudgedEverywhere {
 export interface CaseVerdict extends Finding, CaseListing {
   /** The sentences of the requirements, in the order of `requirements`. */
   readonly sentences: readonly string[];
-  /** From the start of the run to the start of the case; for a timeline. */
+  /** Start of the case, in milliseconds since the start of the run. */
   readonly startedMs: number;
   readonly durationMs: number;
-  /** Each run of the case when it was run more than once. */
+  /** The attempts, if the case was run more than once. */
   readonly attempts?: readonly Attempt[];
-  /** Fail: the invariants that its exchanges broke, whatever the case itself looked at. */
+  /** Fail: the invariants that the exchanges of the case broke, whatever the case itself tests. */
   readonly breaches?: readonly ReportedBreach[];
   /** Present if the case failed and a waiver covers it. */
   readonly waiver?: AppliedWaiver;
-  /** There when the case failed by a SHOULD, and only a MUST fails the run. */
+  /** Present if the case failed by a SHOULD in a run that only a MUST can fail. */
   readonly tolerated?: true;
   /** The recorded exchanges, unless the case passed or was skipped. */
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
-  /** Fail: the repro script, as bash; the name is that of schema `fleetbed-conformance/2`. */
+  /** Fail: the repro script, as bash. */
   readonly reproScript?: string;
-  /** What the case made of its own; absent when it made nothing. */
+  /** Number of resources that the case created, by kind; absent if there are none. */
   readonly made?: Made;
-  /** What the case made and could not remove. */
+  /** A line for each resource that the case created and could not remove. */
   readonly leftBehind?: readonly string[];
 }
 
-/** A must of the contract that no case passed or failed. */
+/** A MUST of the contract that no case passed or failed. */
 interface UndecidedMust {
   readonly id: string;
-  /** One phrase: the verdict of the case that came nearest, or that none was run. */
+  /** The reason in one phrase: the verdict of a case that tests the MUST, or that none was run. */
   readonly because: string;
-  /** The reason code of that case; absent when none was run. */
+  /** The reason code of the case in `because`; absent if no case was run. */
   readonly code?: string;
 }
 
-/** Which of the contract's musts a run decided. */
+/** The number of MUSTs that a run decided, and the undecided ones. */
 export interface DecidedMusts {
   readonly decided: number;
   readonly undecided: number;
   readonly undecidedMusts: readonly UndecidedMust[];
 }
 
-/** The settings of a run that bear on its verdicts. */
+/** The settings of a run that affect its verdicts. */
 interface RunSettings extends RecordedOptions {
-  /** Beginnings of case ids; none means every case. */
+  /** Prefixes of case ids; an empty list selects every case. */
   readonly selection: readonly string[];
 }
 
-/** One ability of the target: what it was said to offer, and what it showed. */
+/** One capability of the target, as declared by the user and as found by the probe. */
 export interface CapabilityRow {
   readonly capability: string;
   readonly declared: 'offered' | 'missing' | 'unsaid';
   readonly probed: 'offered' | 'missing' | 'unknown';
-  /** What the probe saw, in one sentence. */
+  /** The evidence of the probe, in one sentence. */
   readonly evidence?: string;
-  /** One sentence, when the probe contradicts what was declared. */
+  /** One sentence, present if the probe contradicts the declaration. */
   readonly contradiction?: string;
 }
 
-/** Which reading of an open point the target chose, beside that of our own server. */
+/** The target's behaviour on an open point of the contract, and that of the reference server. */
 export interface OpenPointReading {
   readonly id: string;
   readonly heading: string;
   readonly question: string;
-  /** What the reference server does, in a sentence. */
+  /** The choice of the reference server, in one sentence. */
   readonly ours: string;
-  /** What the observing cases saw, or why they saw nothing. */
+  /** The observations of the cases, or the reasons why there are none. */
   readonly seen: readonly {
     readonly caseId: string;
     readonly verdict: VerdictName;
@@ -147,14 +147,14 @@ export interface OpenPointReading {
   }[];
 }
 
-/** A waiver of the run and what became of it. */
+/** A waiver of the run and its state after the run. */
 export interface WaiverRow extends AppliedWaiver {
   readonly caseId: string;
   /** `used` covers a failure; `idle` means that this run did not decide the case. */
   readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
 }
 
-/** Something that fails a run beside its verdicts. */
+/** A problem that fails a run whatever its verdicts are. */
 export interface RunProblem {
   /** The kind of problem, such as `waiver-expired`. */
   readonly code: string;
@@ -162,7 +162,7 @@ export interface RunProblem {
   readonly text: string;
 }
 
-/** The version of the form of a result; another number means that readers have to change. */
+/** The version of the result's schema; a new number means that readers must change. */
 export const conformanceSchema = 'fleetbed-conformance/2';
 
 /** One run of the suite. */
@@ -171,7 +171,7 @@ export interface ConformanceResult {
   readonly suite: { readonly name: string; readonly version: string };
   readonly target: { readonly baseUrl: string; readonly headerPrefix: string };
   readonly runId: string;
-  /** Decides every choice of the run; the same seed makes the same choices again. */
+  /** The seed of all random choices; a run with the same seed makes the same choices. */
   readonly seed: string;
   readonly settings: RunSettings;
   readonly environment: { readonly node: string; readonly platform: string };
@@ -179,11 +179,11 @@ export interface ConformanceResult {
   readonly startedAt: string;
   readonly durationMs: number;
   /**
-   * The worst verdict that is neither waived nor tolerated, a problem being a failure; `inconclusive` when nothing
-   * passed or failed.
+   * The worst verdict that is neither waived nor tolerated. A problem counts as a failure. The
+   * outcome is `inconclusive` if nothing passed or failed.
    */
   readonly outcome: VerdictName;
-  /** What decides the outcome, in one sentence that begins with it. */
+  /** One sentence that begins with the outcome and explains it. */
   readonly headline: string;
   readonly totals: Readonly<Record<VerdictName, number>>;
   readonly musts: DecidedMusts;
@@ -193,31 +193,31 @@ export interface ConformanceResult {
   readonly capabilities: readonly CapabilityRow[];
   readonly openPoints: readonly OpenPointReading[];
   readonly waivers: readonly WaiverRow[];
-  /** What fails the run although no verdict does. */
+  /** Problems that fail the run in addition to failed cases. */
   readonly problems: readonly RunProblem[];
-  /** How many resources of each kind were announced in the ledger. */
+  /** Number of resources announced to the ledger, by kind. */
   readonly made: Made;
-  /** What the run asked of the target, and what of it stays there. */
+  /** The number of requests, and of changes that stay in the target's audit log. */
   readonly footprint: TrafficCounts;
-  /** What the run made for all its cases and could not remove. */
+  /** A line for each shared artifact that the run could not remove. */
   readonly leftBehind: readonly string[];
 }
 
-/** How often each verdict was given. */
+/** Returns the number of cases with each verdict. */
 export function countVerdicts(verdicts: readonly Finding[]): Record<VerdictName, number> {
   const totals = Object.fromEntries(verdictNames.map((name) => [name, 0]));
   for (const { verdict } of verdicts) totals[verdict] = (totals[verdict] ?? 0) + 1;
   return totals as Record<VerdictName, number>;
 }
 
-/** The verdict of a whole: its worst part. Parts that decide nothing do not make a pass. */
+/** Returns the worst verdict; `inconclusive` if no part passed, failed or was undecided. */
 export function worstOf(verdicts: readonly Finding[]): VerdictName {
   const totals = countVerdicts(verdicts);
   const worst = verdictNames.find((name) => totals[name] > 0);
   return worst === undefined || worst === 'observed' || worst === 'skip' ? 'inconclusive' : worst;
 }
 
-/** The outcome of a run: its worst verdict but for what is waived; a problem fails it. */
+/** Returns the outcome of a run: `fail` for any problem, else the worst verdict not excused. */
 export function outcomeOf(
   verdicts: readonly CaseVerdict[],
   problems: readonly RunProblem[],
@@ -226,7 +226,7 @@ export function outcomeOf(
   return worstOf(verdicts.filter((verdict) => !isExcused(verdict)));
 }
 
-/** Whether the run does not fail although the case did. */
+/** Returns true if a failure of the case does not fail the run. */
 export function isExcused({
   waiver,
   tolerated,
@@ -234,7 +234,7 @@ export function isExcused({
   return waiver !== undefined || tolerated === true;
 }
 
-/** Lets failures of SHOULDs count no longer. */
+/** Marks failed cases of SHOULD level as tolerated, so that they do not fail the run. */
 export function tolerating(verdicts: readonly CaseVerdict[]): readonly CaseVerdict[] {
   return verdicts.map((each) =>
     each.verdict === 'fail' && each.level !== 'must' ? { ...each, tolerated: true } : each,
@@ -242,8 +242,8 @@ export function tolerating(verdicts: readonly CaseVerdict[]): readonly CaseVerdi
 }
 
 /**
- * Which musts at least one of the verdicts decides, among all that are not excluded. One that is
- * judged on every exchange takes each operation of the target beside.
+ * Finds the MUSTs that the verdicts decide, among all that are not excluded. A MUST that is judged
+ * on every exchange is decided only if exchanges of every operation of the target were judged.
  */
 export function decideMusts(
   verdicts: readonly CaseVerdict[],
@@ -273,7 +273,7 @@ export function decideMusts(
   };
 }
 
-/** What kept the case from deciding that came nearest to it; the verdicts go from worst to least. */
+/** Returns the reason why a MUST is undecided, from the worst verdict of a case that tests it. */
 function whyUndecided(
   requirement: string,
   verdicts: readonly CaseVerdict[],
@@ -291,7 +291,7 @@ function whyUndecided(
   return { because: 'no case that tests it was selected' };
 }
 
-/** What is known when the first case is about to be run. */
+/** The facts about a run that are known before its first case. */
 export interface RunStart {
   readonly runId: string;
   readonly seed: string;

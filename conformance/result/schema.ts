@@ -1,6 +1,7 @@
 /**
- * The form of a result as other programs read it: a shape, the JSON Schema made of it, and the
- * reader of report files. `fleetbed-conformance/2`: fields may be added, none changes its meaning.
+ * The schema of a result for other programs: its shape, the JSON Schema derived from the shape, and
+ * the reader of report files. Version `fleetbed-conformance/2` may get new fields, but the meaning
+ * of existing fields does not change.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
@@ -13,7 +14,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const yesOrNo = v.boolean();
 const headers = v.record(v.string(), v.string());
 const verdict = v.picklist(verdictNames);
-/** How many resources of each kind. */
+/** Number of resources by kind. */
 const made = v.record(v.string(), count);
 
 const exchange = v.pipe(
@@ -91,7 +92,7 @@ const caseVerdict = v.pipe(
   v.description('The verdict on one case, with the sentences of the requirements that it tests.'),
 );
 
-/** A whole result; `schema` says by which version it is to be read. */
+/** A complete result; `schema` is the version of the schema. */
 const resultShape = v.pipe(
   v.object({
     schema: v.literal(conformanceSchema),
@@ -170,14 +171,17 @@ export function resultSchema(): object {
   return { $id: 'urn:fleetbed:conformance:2', ...toJsonSchema(resultShape) };
 }
 
-/** A file that is no report, or one of another version; the message is the rest of a sentence. */
+/**
+ * The file is not a report, or has another schema version. The message is the end of a sentence
+ * that starts with the name of the file.
+ */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
 }
 
 const anyReport = v.object({ schema: v.string() });
 
-/** The report that a text holds. Throws a ReportError that says what is wrong with it. */
+/** Parses a report. Throws a ReportError that describes the problem. */
 export function readReport(json: string): Report {
   const value = parsed(json);
   const named = v.safeParse(anyReport, value);

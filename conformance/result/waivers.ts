@@ -1,6 +1,6 @@
 /**
- * Waivers: failures that are known, owned by someone, and tolerated until a day. A waiver that no
- * longer fits fails the run, so that the file never outlives its reasons.
+ * Waivers: known failures, each with an owner, that are tolerated until a day. A waiver that is
+ * expired or no longer needed fails the run, so that obsolete waivers are removed.
  */
 import * as v from 'valibot';
 import { readYaml } from '../../fixtures/yaml-text.ts';
@@ -10,11 +10,11 @@ import type { CaseVerdict, RunProblem, WaiverRow } from './result.ts';
 const filled = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'));
 
 const waiverShape = v.strictObject({
-  /** The whole id of a case. */
+  /** The full id of a case. */
   check: filled,
   reason: filled,
   owner: filled,
-  /** The last day on which it holds, in UTC. */
+  /** The last day on which the waiver is valid, in UTC. */
   expires: v.pipe(v.string(), v.isoDate('must be a day such as 2026-12-31')),
 });
 const waiversShape = v.strictObject({ waivers: v.array(waiverShape) });
@@ -22,7 +22,7 @@ const waiversShape = v.strictObject({ waivers: v.array(waiverShape) });
 /** One waiver of the file. */
 export type Waiver = v.InferOutput<typeof waiverShape>;
 
-/** A file of waivers cannot be read. */
+/** The file of waivers is invalid. */
 export class WaiverFileError extends SetupError {
   readonly code = 'waivers-unreadable';
 
@@ -35,8 +35,8 @@ export class WaiverFileError extends SetupError {
 }
 
 /**
- * Reads waivers from YAML or JSON. Throws a WaiverFileError that names line and column of each fault.
- * @param file its name, for the faults
+ * Parses waivers from YAML or JSON. Throws a WaiverFileError with line and column of each problem.
+ * @param file the name of the file, for the messages
  */
 export function readWaivers(text: string, file: string): readonly Waiver[] {
   const read = readYaml(text, waiversShape);
@@ -56,7 +56,7 @@ export function readWaivers(text: string, file: string): readonly Waiver[] {
   throw new WaiverFileError(file, [problem]);
 }
 
-/** What the waivers of a run come to. */
+/** The verdicts after waivers were applied, the state of each waiver, and the problems found. */
 export interface Waived {
   readonly verdicts: readonly CaseVerdict[];
   readonly waivers: readonly WaiverRow[];
@@ -64,8 +64,9 @@ export interface Waived {
 }
 
 /**
- * Lets waivers stand for failures. Each that is expired, needless or on no case is a problem.
- * @param known today, ISO 8601 in UTC, and the ids of all cases there are
+ * Attaches waivers to failed cases. A waiver that is expired, needless or for an unknown case is a
+ * problem.
+ * @param known the current day in ISO 8601 and UTC, and the ids of all cases of the suite
  */
 export function applyWaivers(
   verdicts: readonly CaseVerdict[],

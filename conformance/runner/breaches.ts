@@ -1,4 +1,4 @@
-/** What a case comes to when its exchanges broke invariants, whatever the case itself looked at. */
+/** Merges the breaches of invariants in the exchanges of a case into the verdict on the case. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import { type Breach, isHang } from '../passive/invariant-judge.ts';
@@ -9,14 +9,14 @@ type Listing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 
 const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
-/** A case as its verdict names it, with the sentences of its requirements. */
+/** Returns the listing of a case for its verdict, with the sentences of its requirements. */
 export function listed(each: RunnableCase): Listing {
   return { ...asListed(each), sentences: each.requirements.map(sentenceOf) };
 }
 
 /**
- * The finding and the listing of a case after its breaches: it fails, and names the requirements
- * that were broken beside its own. An error of the suite stays one.
+ * Returns the finding and the listing of a case with its breaches. A case with a breach fails, and
+ * also names the requirements of the invariants. The verdict `error` is kept.
  */
 export function withBreaches(
   each: RunnableCase,
@@ -41,7 +41,7 @@ export function withBreaches(
   return { finding: { ...failureOf(own, first, breaches.length), missed }, listing };
 }
 
-/** The case's own failure, or the first breach; a reason stays, such as that no answer came. */
+/** Returns the failure of the case itself, or else a failure that describes the first breach. */
 function failureOf(own: Finding, first: Breach, count: number): Finding {
   if (own.verdict === 'fail') return own;
   const more = count > 1 ? `; and ${count - 1} more` : '';

@@ -1,7 +1,7 @@
 /**
- * The first seconds of a run: does a server of this API answer at the base URL? Two requests that
- * change nothing, each refused by such a server; one refusal is enough, since the rest is for the
- * cases to judge. Spec: Device authentication; Errors
+ * Checks at the start of a run that a server of this API answers at the base URL. It sends two
+ * requests that change nothing and that such a server refuses. One refusal is enough, since the
+ * cases judge everything else. Spec: Device authentication; Errors
  */
 import { STATUS_CODES } from 'node:http';
 import type { Answer } from '../target/answer.ts';
@@ -15,14 +15,14 @@ import { TransportFailure } from '../target/transport-failure.ts';
 const ANSWER_MAX_MS = 5000;
 /** Limit for an HTML page, whose title is near its start. */
 const PAGE_READ_CHARACTERS = 20_000;
-/** How a server of this API refuses a request without token and signature. */
+/** The statuses with which a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
-/** How a gateway answers for a server that does not run. */
+/** The statuses with which a gateway answers while the server behind it is down. */
 const gatewayErrors: readonly number[] = [502, 503, 504];
 
 /**
- * Resolves when a server of this API answers, also when the run is interrupted.
- * @throws SetupError with what came in its place
+ * Resolves when a server of this API answers, or when the run is interrupted.
+ * @throws SetupError that describes the answer or the failure
  */
 export async function preflight(target: Target, signal?: AbortSignal): Promise<void> {
   const { baseUrl, clock } = target.options;
@@ -74,7 +74,7 @@ function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
   return new WrongTargetError(baseUrl, describe(answer), way);
 }
 
-/** The answer in a few words: a page by its title, else by the words that are read on it. */
+/** Describes the answer in a few words; an HTML page by its title, or else by its visible text. */
 function describe(answer: Answer): string {
   const { status, text } = answer;
   const named = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
@@ -97,7 +97,7 @@ async function setUpErrorOf(failure: TransportFailure, session: Session, baseUrl
   return new SilentTargetError(baseUrl, failure);
 }
 
-/** Whether the same port answers by TLS, whatever its certificate is worth. */
+/** Returns true if the same port answers with TLS, even with an untrusted certificate. */
 async function speaksTls(session: Session, baseUrl: string): Promise<boolean> {
   try {
     await session.send({ method: 'GET', url: baseUrl.replace('http:', 'https:') });

@@ -1,4 +1,4 @@
-/** One run over the cases: contexts, shared artifacts, progress, the stop for a lost target. */
+/** Runs the selected cases: creates contexts, reports progress, and stops if the target is lost. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -27,56 +27,56 @@ import { type Gates, gate, inconclusive, notRun, runCase } from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
-/** Cases in a row that may get no answer before the rest is given up. */
+/** After this many consecutive cases without an answer, the remaining cases are not run. */
 const SILENT_CASES_MAX = 5;
 
-/** Plays of a case whose connections are closed. */
+/** Maximum number of attempts at a case whose connection closes. */
 const ATTEMPTS_MAX = 3;
 
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
-/** How a caller follows a run, and ends it. */
+/** Callbacks for the progress of a run, and the signal that ends it. */
 export interface Progress {
   /** Called once, after the target was reached and the user was logged in. */
   readonly onStart?: (start: RunStart) => void;
   /** Called with each verdict as soon as it is found. */
   readonly onVerdict?: (verdict: CaseVerdict) => void;
-  /** Ends the run: the case at hand is given up and cleaned up, the others are not run. */
+  /** Ends the run: running cases are aborted and cleaned up, and the others are not run. */
   readonly signal?: AbortSignal;
 }
 
 export interface RunOptions extends Progress, Omit<GivenOptions, 'requestTimeLimitMs'> {
-  /** Part of the name of everything that the run makes. */
+  /** The id of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly target: Target;
   readonly admin: AdminSource;
-  /** Powers over the target that no client has. */
+  /** Control over the target that only a testbed offers; undefined if there is none. */
   readonly control?: Control | undefined;
-  /** What devices say in `tenant_token` to belong to the tenant of the target admin. */
+  /** The `tenant_token` that puts the suite's devices into the tenant of the target admin. */
   readonly tenantToken?: string;
-  /** The capabilities that cases may count on. */
+  /** The capabilities of the target; cases that need others are skipped. */
   readonly offered: ReadonlySet<Capability>;
   readonly mask: Mask;
   readonly clock: Clock;
   readonly random: Random;
-  /** Where all that the run makes is announced. */
+  /** The ledger to which each resource is announced before it is created. */
   readonly ledger?: CleanupLedger | undefined;
-  /** How hard the random cases try. */
+  /** Options of the random cases. */
   readonly model?: ModelOptions | undefined;
 }
 
-/** What differs between the contexts of two attempts. */
+/** The options of a context that differ between attempts at a case. */
 interface ContextOptions {
-  /** Names the chance of the case: the same name and seed, the same choices. */
+  /** Name of the random stream; the same name and seed give the same random choices. */
   readonly stream: string;
-  /** Ends every request of the case. */
+  /** Aborts every request of the case. */
   readonly signal: AbortSignal;
   readonly judge: CaseJudge;
 }
 
-/** The run. Its owner closes it, which removes what the cases shared. */
+/** A run of the suite. The owner must call `close`, which removes the shared artifacts. */
 export class Run {
-  /** Part of the name of everything that the run makes. */
+  /** The id of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly #options: RunOptions;
   readonly #gates: Gates;
@@ -107,7 +107,7 @@ export class Run {
     this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
   }
 
-  /** The verdict on each case, in the order of the cases whatever the run order. */
+  /** Runs the cases and returns their verdicts, in the order of `cases` and not of execution. */
   async run(cases: readonly RunnableCase[]): Promise<readonly CaseVerdict[]> {
     const { control, onVerdict, jobs = 1 } = this.#options;
     const verdicts = new Map<string, CaseVerdict>();
@@ -122,28 +122,28 @@ export class Run {
     return reported(cases, verdicts);
   }
 
-  /** What was made for all cases, beside what each made of its own. */
+  /** Number of shared artifacts. Each verdict has the numbers for its own case. */
   get made(): Made {
     return this.#artifacts.made;
   }
 
-  /** The requirements that are judged on every exchange, with the operations that they met. */
+  /** The requirements that every exchange is judged by, with counts by operation. */
   get judgedEverywhere(): readonly JudgedEverywhere[] {
     return judgedEverywhere(this.#invariants.tallies, operationsWith(this.#gates.capabilities));
   }
 
-  /** What was asked of the target so far. */
+  /** The number of requests to the target so far. */
   get traffic(): TrafficCounts {
     return this.#options.target.traffic.counts;
   }
 
-  /** The verdict without secrets, with the way to repeat a failure. */
+  /** Returns the verdict with secrets masked and with a repro script for a failure. */
   #reported(verdict: CaseVerdict): CaseVerdict {
     const { mask, target, allEvidence: always } = this.#options;
     return withReproScript(verdict, { baseUrl: target.options.baseUrl, mask, always });
   }
 
-  /** Removes what the cases shared, and gives a line for each resource that stayed. */
+  /** Removes the shared artifacts, and returns a line for each one that remains. */
   async close(): Promise<readonly string[]> {
     const { target, mask } = this.#options;
     return mask.value(await this.#artifacts.release(this.#adminOn(target.session())));
@@ -161,7 +161,7 @@ export class Run {
     return verdictOfAttempts(attempts);
   }
 
-  /** A case that a closed connection cut short is run again: networks do that now and then. */
+  /** Runs a case, and repeats it if a connection closed, since networks fail occasionally. */
   async #undisturbed(each: RunnableCase, stream: string): Promise<CaseVerdict> {
     const bar = this.#bar();
     if (bar) return notRun(each, bar, this.#elapsedMs());
@@ -232,15 +232,15 @@ export class Run {
   }
 }
 
-/** The caller's signal, with room for a listener of each running case. */
+/** Returns a signal that follows the caller's and allows a listener for each running case. */
 function endOfRun(signal: AbortSignal | undefined): AbortSignal {
   const own = AbortSignal.any(signal ? [signal] : []);
-  // Node would take so many listeners for a leak.
+  // Removes the limit above which Node warns about a listener leak.
   setMaxListeners(0, own);
   return own;
 }
 
-/** A verdict for each case; one that never reported is inconclusive, so that it is not overlooked. */
+/** Returns a verdict for each case; `inconclusive` for a case that did not report one. */
 export function reported(
   cases: readonly RunnableCase[],
   verdicts: ReadonlyMap<string, CaseVerdict>,

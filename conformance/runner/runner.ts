@@ -1,4 +1,4 @@
-/** Plays one case: gates it, reaches its start state, bounds it in time, and finds the verdict. */
+/** Runs one case: checks its needs, arranges its start state, limits its time, and judges it. */
 
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
@@ -13,34 +13,34 @@ import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { listed, withBreaches } from './breaches.ts';
 
-/** What decides whether a case can run. */
+/** The facts that determine whether a case can run. */
 export interface Gates {
   readonly capabilities: ReadonlySet<Capability>;
   readonly disruptive: boolean;
-  /** Whether only cases may be run that change nothing. */
+  /** True to skip every case that changes the target. */
   readonly readOnly?: boolean;
-  /** Why the target admin is missing although credentials were given. */
+  /** The reason why there is no target admin although credentials were given. */
   readonly adminUnusable?: string | undefined;
 }
 
 export interface CaseRunOptions {
   readonly clock: Clock;
   readonly caseTimeLimitMs: number;
-  /** Keeps the exchanges of a case that passed too. */
+  /** True to keep the exchanges of passed cases. */
   readonly allEvidence?: boolean | undefined;
-  /** When the run began, on the clock's monotonic scale. */
+  /** Start of the run by the clock's monotonic time. */
   readonly runStartedMs: number;
-  /** Makes the context of a case; `signal` ends every request of it. */
+  /** Creates the context of a case; `signal` aborts every request of the case. */
   readonly openContext: (each: RunnableCase, signal: AbortSignal) => TestContext;
-  /** What the exchanges of the case broke, those of its clean-up among them. */
+  /** Returns the breaches in the exchanges of the case, including those of its clean-up. */
   readonly breaches?: () => readonly Breach[];
-  /** Removes what the case made, and gives a line for each resource that stayed. */
+  /** Removes the resources of the case, and returns a line for each one that remains. */
   readonly release: (context: TestContext) => Promise<readonly string[]>;
   /** Aborts the run; cases that have not ended are inconclusive. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Why a case is not run; undefined when it can be. */
+/** Returns the finding for a case that cannot be run; undefined if it can be run. */
 export function gate(each: RunnableCase, gates: Gates): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
   if (missing === 'operator' && gates.adminUnusable !== undefined) {
@@ -56,12 +56,12 @@ export function gate(each: RunnableCase, gates: Gates): Finding | undefined {
   return undefined;
 }
 
-/** The verdict of a case that was not run. @param startedMs from the start of the run */
+/** Returns the verdict of a case that was not run. @param startedMs time since the run started */
 export function notRun(each: RunnableCase, finding: Finding, startedMs: number): CaseVerdict {
   return { ...listed(each), ...finding, startedMs, durationMs: 0 };
 }
 
-/** Plays a case and removes what it made, also when it failed or ran out of time. */
+/** Runs a case and removes its resources, even if the case failed or exceeded its time limit. */
 export async function runCase(each: RunnableCase, options: CaseRunOptions): Promise<CaseVerdict> {
   const { clock } = options;
   const startedMs = clock.monotonicMs();
@@ -85,7 +85,7 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   };
 }
 
-/** A clean-up that never ends would keep all other cases from their verdicts. */
+/** Cleans up within the time limit of a case, since an endless clean-up would block the run. */
 async function releaseInTime(
   context: TestContext,
   { clock, caseTimeLimitMs, release }: CaseRunOptions,
@@ -108,7 +108,7 @@ function skip(code: string, text: string): Finding {
   return { verdict: 'skip', reason: { code, text } };
 }
 
-/** The finding, or an inconclusive one when the time of the case, or of the run, is over first. */
+/** Resolves with the finding, or an inconclusive one if the time limit or an interrupt is first. */
 async function withinLimit(
   finding: Promise<Finding>,
   { limit, context }: { readonly limit: AbortController; readonly context: TestContext },
@@ -137,7 +137,7 @@ async function withinLimit(
   }
 }
 
-/** Calls `late` when the time is over, not counting what requests have waited for their turn. */
+/** Calls `late` after the time limit, which excludes the time that requests waited for the rate. */
 function watchTime(
   clock: Clock,
   { limitMs, late, context }: { limitMs: number; late: () => void; context: TestContext },
@@ -165,7 +165,7 @@ async function perform(each: RunnableCase, context: TestContext): Promise<Findin
       return { verdict: 'observed', observation: observation.seen };
     } catch (error) {
       if (error instanceof ExpectationFailure) return missedBy(each, error);
-      // A case that only observes reports that there was nothing to see.
+      // For an observing case, the absence of anything to observe is also an observation.
       if (error instanceof NotObservable && each.level === 'may') {
         return { verdict: 'observed', observation: error.message };
       }
@@ -184,7 +184,7 @@ function missedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
   return { verdict: 'observed', observation: `${actual}, where ${expected} is expected` };
 }
 
-/** A case that did not get as far as a judgement. */
+/** Returns the finding for an error that kept a case from a judgement. */
 function undecided(error: unknown): Finding {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
   if (error instanceof MissingCapability) return skip(error.capability, error.message);

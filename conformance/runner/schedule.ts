@@ -1,19 +1,19 @@
-/** Which cases may be run together, which see refusals themselves, and how jobs share them. */
+/** Schedules cases: which may run in parallel, in which order, and how jobs share them. */
 import { isControl } from '../context/capabilities.ts';
 import type { CaseListing, RunnableCase } from '../suite/case.ts';
 
-/** The cases of a run by how they are run. */
+/** The cases of a run, split by whether they may run in parallel. */
 interface Lanes<Case> {
-  /** Each with devices of its own, so that none disturbs another. */
+  /** Cases that may run in parallel, since each uses only its own devices. */
   readonly together: readonly Case[];
-  /** One after the other, when nothing else is run. */
+  /** Cases that run one at a time, after all others. */
   readonly alone: readonly Case[];
 }
 
 /**
- * Parts the cases. One has to be run alone when it touches what is not its own, or steers time,
- * faults or limits that it shares with others.
- * @param controlIsolates whether each tenant has time, faults and limits of its own
+ * Splits the cases. A case runs alone if it is disruptive, or if it controls time, faults or limits
+ * that it shares with other cases.
+ * @param controlIsolates true if each tenant has its own time, faults and limits
  */
 export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
   cases: readonly Case[],
@@ -28,8 +28,8 @@ export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
 }
 
 /**
- * The cases in the order in which so many jobs take them: of several jobs none ends with a long case
- * while the others have nothing left to do.
+ * Returns the cases in the order in which `jobs` parallel jobs should start them. Long cases come
+ * first, so that no job still runs a long case when the others are finished.
  */
 export function inTurn<Case extends Pick<RunnableCase, 'isLong'>>(
   cases: readonly Case[],
@@ -39,7 +39,7 @@ export function inTurn<Case extends Pick<RunnableCase, 'isLong'>>(
   return cases.toSorted((one, other) => Number(other.isLong) - Number(one.isLong));
 }
 
-/** Whether a case judges that the target asks for patience; it must see such answers itself. */
+/** Returns true for a case that tests answers 429 or 503, which the suite must then not retry. */
 export function judgesRateLimit({ covers, needs }: Pick<CaseListing, 'covers' | 'needs'>): boolean {
   return needs.includes('rate-control') || covers.some((each) => / (429|503)$/.test(each));
 }

@@ -1,13 +1,13 @@
-/** What several runs of one case come to: a case that comes out otherwise decides nothing. */
+/** Combines several attempts at one case; attempts with different verdicts decide nothing. */
 
 import { sumOfMade } from '../context/resource.ts';
 import { type Attempt, type CaseVerdict, countVerdicts, verdictNames } from '../result/result.ts';
 import { inconclusive } from './runner.ts';
 
 /**
- * The verdict of all attempts, at least one. When they agree it is theirs; when they differ the case
- * is unstable, which is inconclusive, and the evidence is that of the worst attempt. An interrupted
- * attempt decides nothing either, and is not taken for instability.
+ * Combines the verdicts of one or more attempts. Equal verdicts give that verdict. Different
+ * verdicts make the case unstable, which is `inconclusive`, with the evidence of the worst attempt.
+ * If an attempt was interrupted, its verdict is returned, since interruption is not instability.
  */
 export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict {
   const [first] = verdicts;
@@ -20,19 +20,19 @@ export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict
   return summed(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
 }
 
-/** Whether a connection was closed before the case came to a verdict. */
+/** Returns true if the case is undecided because a connection closed. */
 export function isCutShort(verdict: CaseVerdict | undefined): boolean {
   return verdict?.reason?.code === 'connection-closed';
 }
 
-/** The verdict of the last run, at least one; those before it were cut short. */
+/** Returns the verdict of the last attempt. Connections closed during the attempts before it. */
 export function verdictOfLast(attempts: readonly CaseVerdict[]): CaseVerdict {
   const last = attempts.at(-1);
   if (!last) throw new Error('a case without a run has no verdict');
   return attempts.length === 1 ? last : summed(last, attempts);
 }
 
-/** The verdict with the time, the traces and the list of all attempts. */
+/** Returns the verdict with the total time, the created resources and the list of all attempts. */
 function summed(verdict: CaseVerdict, verdicts: readonly CaseVerdict[]): CaseVerdict {
   return {
     ...verdict,

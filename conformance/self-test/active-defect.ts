@@ -1,4 +1,4 @@
-/** A defect active in a proxy: which exchanges it affects, and how many it has changed. */
+/** A defect that is active in a proxy, with the number of messages that it has changed. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Frame } from '../target/frames.ts';
 import type {
@@ -13,8 +13,8 @@ import type {
 } from './defect.ts';
 
 /**
- * Returns true when a defect sees exchanges of the operation; undefined is a request that matches
- * no operation.
+ * Returns true if the hooks of a defect see exchanges of the operation, which is undefined for a
+ * request that matches no operation.
  */
 export function touches({ operations }: Defect, operation: ProxiedOperation | undefined): boolean {
   return operations === 'all' || (operation !== undefined && operations.includes(operation));
@@ -36,10 +36,7 @@ export class ActiveDefect {
     return this.#changes;
   }
 
-  /**
-   * Returns true when hooks see exchanges of the operation; undefined is a request that matches no
-   * operation.
-   */
+  /** Returns true if the hooks see exchanges of the operation: see `touches`. */
   touches(operation: ProxiedOperation | undefined): boolean {
     return touches(this.defect, operation);
   }

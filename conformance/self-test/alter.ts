@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../../fixtures/json.ts';
 import type { Message, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 
-/** Strict, so that bytes that are not UTF-8 are not turned into characters by a defect. */
+/** Fatal, since a lenient decoder would replace invalid bytes and so change the message. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Returns true when an answer is a success. */
@@ -57,7 +57,7 @@ export function withHeaders<M extends Message>(
   return { ...message, headers: Object.fromEntries(kept) as Record<string, string> };
 }
 
-/** Returns the answer with another status; a status without a body drops it. */
+/** Returns the answer with another status, and without its body if the status forbids one. */
 export function withStatus(answer: ProxiedAnswer, status: number): ProxiedAnswer {
   const isBodiless = status === 204 || status === 304 || status < 200;
   return { ...answer, status, ...(isBodiless ? { body: Buffer.alloc(0) } : {}) };

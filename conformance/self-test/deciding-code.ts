@@ -1,31 +1,31 @@
 /**
- * The code that decides what a self-test results in: cases, model, defects and the judge of
- * invariants, each with the modules of these rooms that it imports. Comments, blanks and paths of
- * imports decide nothing.
+ * Hashes the code that determines the result of a self-test: cases, model, defects and the judge of
+ * invariants, each with the modules that it imports from these rooms. Comments, white space and
+ * import paths do not affect the hashes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** What is held against every exchange bears on the verdict of every case. */
+/** The judge of invariants, which affects the verdict of every case. */
 export const invariantJudge = 'conformance/passive/invariant-judge.ts';
 
 const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
 
-/** What a deciding module imports of these bears on what it decides. */
+/** Folders whose modules count towards the hash of each deciding module that imports them. */
 const importedFolders = ['conformance/passive', 'conformance/passive/rules', 'conformance/suite'];
 
-/** Modules that only list what the others hold. */
+/** Modules that only list the contents of other modules, and are therefore not hashed. */
 const lists: ReadonlySet<string> = new Set([
   'conformance/cases/all-cases.ts',
   'conformance/self-test/defects/index.ts',
 ]);
 
-/** By the path of each module from the root, a hash of what it decides. */
+/** The hash of each deciding module, by its path from the root of the package. */
 export type CodeHashes = Readonly<Record<string, string>>;
 
-/** The folder of the package, whether this runs from the sources or from the built folder. */
+/** Returns the root folder of the package, for a run from the sources or from the build. */
 export function packageFolder(): string {
   const places = ['../../', '../../../'].map((place) => new URL(place, import.meta.url));
   const found = places.find((place) => existsSync(new URL('package.json', place)));
@@ -33,7 +33,7 @@ export function packageFolder(): string {
   return fileURLToPath(found);
 }
 
-/** The hashes of the sources as they are. */
+/** Computes the hashes of the current sources. */
 export async function codeHashes(): Promise<CodeHashes> {
   const sources = new Map<string, Source>();
   const deciding = modulesIn(decidingFolders);
@@ -44,12 +44,12 @@ export async function codeHashes(): Promise<CodeHashes> {
   return Object.fromEntries(hashed.map((path) => [path, hashOf(path, sources)]));
 }
 
-/** The module of each case and of each defect, by id. */
+/** Returns the path of the module of each case and each defect, by id. */
 export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   const isSource = import.meta.url.endsWith('.ts');
   for (const path of modulesIn(decidingFolders)) {
-    // The bundled command has no file for each module; the build has.
+    // The bundled command has no file for each module, so the module is loaded from the build.
     const module = isSource ? path : join('build', path.replace(/\.ts$/, '.js'));
     const url = pathToFileURL(join(packageFolder(), module));
     const exported: Readonly<Record<string, unknown>> = await import(url.href);
@@ -58,13 +58,13 @@ export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   return modules;
 }
 
-/** What of a module's text decides, and the deciding modules that it imports. */
+/** The tokens of a module without comments and import paths, and the modules that it imports. */
 interface Source {
   readonly tokens: string;
   readonly imports: readonly string[];
 }
 
-/** Reads a module. Only who works on the sources has the parser. */
+/** Parses a module. The parser is a development dependency, so it is imported on demand. */
 export async function readSource(text: string, path: string): Promise<Source> {
   const { default: ts } = await import('typescript');
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
@@ -95,7 +95,7 @@ function modulesIn(folders: readonly string[]): readonly string[] {
     .sort();
 }
 
-/** SHA-256 over the module and all that it imports of these folders; the first half will do. */
+/** Returns the first half of a SHA-256 over a module and its imports from the known folders. */
 function hashOf(path: string, sources: ReadonlyMap<string, Source>): string {
   const reached = new Set([path]);
   for (const each of reached)

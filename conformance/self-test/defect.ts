@@ -1,15 +1,13 @@
 /**
- * The form of a defect: a value that says what a server does wrong, which requirements that breaks,
- * and how a proxy in front of a correct server produces it.
+ * The type of a defect: a mistake of a server, the requirements that it violates, and the hooks by
+ * which a proxy in front of a correct server produces the mistake.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { Frame } from '../target/frames.ts';
 import type { KnownOperation } from '../target/operation-at.ts';
 
-/**
- * Every operation that the proxy recognizes by path: the contract's, management, artifact files.
- */
+/** An operation that the proxy recognizes: of the contract, management or artifact storage. */
 export type ProxiedOperation = KnownOperation;
 
 /** Common fields of a request and an answer. */
@@ -24,12 +22,12 @@ export interface Message {
 export interface ProxiedRequest extends Message {
   /** The operation matched by method and path; undefined when the contract has no such request. */
   readonly operation: ProxiedOperation | undefined;
-  /** The operations at its path, with any method. */
+  /** The operations at the path of the request, with any method. */
   readonly operationsAtPath: readonly ProxiedOperation[];
   /** The path segments that fill the parameters of the operation, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly method: string;
-  /** Of HTTP, such as 1.1; absent from a request that a hook builds. */
+  /** The HTTP version, such as `1.1`; absent from a request that a hook builds. */
   readonly version?: string;
   /** The whole path without the query, as encoded by the sender. */
   readonly path: string;
@@ -68,9 +66,9 @@ export type Side = 'device' | 'target';
 
 /**
  * The hooks of a defect. Each sees only the exchanges of the defect's operations. Returning the
- * input changes nothing, and the bytes are then forwarded as they are. A run without a defect also
- * calls the hooks to find out what they would change, so a hook must act only through its return
- * value and `ask`; one that only waits would be taken for one without effect.
+ * input changes nothing, and the bytes are then forwarded unchanged. The baseline run also calls
+ * the hooks to find out what they would change, so a hook must act only through its return value
+ * and `ask`. A hook that only delays messages would count as having no effect.
  */
 export interface Mutation {
   /** Changes a request, or answers it in place of the target. Also called for upgrade requests. */
@@ -103,9 +101,9 @@ export interface Mutation {
 export interface Defect {
   /** Stable name, such as `status-report-after-abort-is-204`. */
   readonly id: string;
-  /** A full sentence: what the server does wrong. */
+  /** A full sentence that states the mistake of the server. */
   readonly title: string;
-  /** Every requirement that it violates; a failing case must name at least one of them. */
+  /** Every requirement that the defect violates; a failing case must name at least one. */
   readonly violates: readonly [RequirementId, ...RequirementId[]];
   /**
    * The operations whose exchanges it may change; `all` includes requests that match no operation.
@@ -113,10 +111,10 @@ export interface Defect {
   readonly operations: readonly ProxiedOperation[] | 'all';
   /** Creates the hooks, with fresh state for each run. */
   readonly mutation: () => Mutation;
-  /** The kind of mistake; only those have one that are made of the contract's rows. */
+  /** The kind of mistake; present on defects that are generated from the contract's rows. */
   readonly kind?: string;
-  /** How many of the cases that it touches are run, chosen by its id; all when absent. */
+  /** Number of affected cases to run, chosen by the id of the defect; see `chosenCases`. */
   readonly sample?: number;
-  /** Why nothing outside can see it; it must then survive. */
+  /** The reason why no client can observe the defect; present only if it must survive. */
   readonly equivalent?: string;
 }

@@ -1,10 +1,13 @@
 /**
- * The clock for the suite's waits in a self-test. A defect suppresses many effects for which a case
- * waits seconds; with a local server a fraction of that is enough. Limits are not changed.
+ * A faster clock for the suite's waits in a self-test. Cases wait seconds for effects, which many
+ * defects suppress. With a local server a fraction of that time is enough. Limits do not change.
  */
 import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
 
-/** Runs `factor` times as fast for waits on an effect; its wall-clock time is that of `base`. */
+/**
+ * A clock whose sleeps and monotonic time run `factor` times as fast as those of `base`. Timers and
+ * the wall-clock time are those of `base`.
+ */
 export class HurriedClock extends BaseClock {
   readonly #base: Clock;
   readonly #factor: number;

@@ -10,7 +10,7 @@ import type { Defect } from './defect.ts';
  */
 export type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
 
-/** A case that failed for a reason that it does not name. */
+/** A case that failed without naming any requirement that the defect violates. */
 interface FalseCatch {
   readonly caseId: string;
   /** The requirements that the case reports as missed. */
@@ -29,8 +29,9 @@ export interface DefectResult {
   readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
   /**
-   * What was found beside: by invariants on the operations of the defect, as an answer that is wrong
-   * in one way is often wrong in others, and by cases of requirements that speak of everything.
+   * Further requirements that were missed without being false catches: those of invariants on the
+   * operations of the defect, since a wrong answer is often wrong in several ways, and sweeping
+   * ones.
    */
   readonly alsoBreaks: readonly RequirementId[];
   /** Cases in which the suite itself broke down. */
@@ -48,8 +49,8 @@ export interface PlayedDefect {
 }
 
 /**
- * Requirements that speak of all that an operation takes or shows. A defect in one part of it misses
- * them too, without its row naming them.
+ * Requirements on everything that an operation accepts or returns. Many defects violate them as
+ * well, although the row of the defect does not list them.
  */
 const sweeping: ReadonlySet<RequirementId> = new Set([
   'service.legal-values',
@@ -104,7 +105,7 @@ function missedBy({ missed, requirements }: CaseVerdict): readonly RequirementId
   return missed ?? requirements;
 }
 
-/** Whether the case failed by nothing but invariants, all on operations that the defect touches. */
+/** Returns true if the case failed only by invariants, all on operations of the defect. */
 function isOfInvariants(verdict: CaseVerdict, { operations }: Defect): boolean {
   const { breaches = [] } = verdict;
   const broken = new Set(breaches.flatMap(({ requirements }) => requirements));

@@ -1,4 +1,4 @@
-/** The kill matrix: every defect, the cases that catch it, and what that implies for the suite. */
+/** The kill matrix: every defect with the cases that catch it, and the gaps found in the suite. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { seededRandom } from '../../fixtures/random.ts';
@@ -6,21 +6,21 @@ import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
 import { type AffectedCases, casesTouched, type NamedRequirements } from './self-test.ts';
 
-/** Ranks of cases in a sample are drawn from so many numbers. */
+/** Upper bound of the random ranks by which a sample of cases is drawn. */
 const RANK_MAX = 1_000_000_000;
-/** Cases that a defect affects without their naming what it breaks. */
+/** Number of affected cases to run that do not name a violated requirement. They must not fail. */
 const OTHERS_MAX = 40;
 
-/** A defect and what became of it. */
+/** A defect with its outcome. */
 export interface MatrixRow extends DefectResult {
   readonly title: string;
   readonly violates: readonly RequirementId[];
   /** The kind of a generated defect, and the operation that it is on. */
   readonly kind?: string;
   readonly operation?: string;
-  /** Why nothing can see it; absent when something must. */
+  /** The reason why no client can observe the defect; absent if a case must catch it. */
   readonly equivalent?: string;
-  /** Cases that were not run: not affected by the defect, or not in the sample of the others. */
+  /** Number of cases that were not run, since the defect does not affect them or by sampling. */
   readonly untouched: number;
 }
 
@@ -49,13 +49,13 @@ export interface KillMatrix {
   readonly interrupted: boolean;
 }
 
-/** Runs one defect against these cases; undefined when it was interrupted. */
+/** Runs these cases with one defect. Resolves to undefined if the run was interrupted. */
 export type RunDefect = (
   defect: Defect,
   ids: ReadonlySet<string>,
 ) => Promise<DefectResult | undefined>;
 
-/** What a self-test runs: its defects, the cases to run for each, and the workers. */
+/** The inputs of a self-test: its defects, the cases to run for each, and the workers. */
 export interface MatrixOptions {
   readonly defects: readonly Defect[];
   readonly affectedCases: AffectedCases;
@@ -98,8 +98,9 @@ export async function runMatrix(options: MatrixOptions): Promise<KillMatrix> {
 }
 
 /**
- * Of the cases that a defect touches those that are run, always the same ones: as many as the
- * defect says, else all that name what it breaks and some of the others, which must not fail.
+ * Returns the affected cases to run for a defect. If the defect has a `sample`, this is a sample of
+ * that size. Otherwise these are all cases that name a violated requirement, and a sample of the
+ * others, which must not fail. The choice is the same in every run.
  */
 export function chosenCases(
   defect: Defect,
@@ -115,7 +116,7 @@ export function chosenCases(
   return new Set([...touched].filter((each) => isNamed(each) || chosen.has(each)));
 }
 
-/** So many of the cases, or all when there are no more, always the same ones for an id. */
+/** Returns at most `sample` of the cases. The choice depends only on the id of the defect. */
 export function sampleOf(
   { id, sample = Number.POSITIVE_INFINITY }: Pick<Defect, 'id' | 'sample'>,
   touched: ReadonlySet<string>,
@@ -127,7 +128,7 @@ export function sampleOf(
   return new Set(chosen.map(({ each }) => each));
 }
 
-/** Whether suite and defects are as they should be, so far as they were run. */
+/** Returns true if the self-test is complete, and neither the suite nor a defect needs a fix. */
 export function holds({ baselineFailures, rows, interrupted }: KillMatrix): boolean {
   return baselineFailures.length === 0 && !interrupted && rows.every(isSound);
 }
@@ -144,7 +145,7 @@ export function unprovenMusts(
   return mustsBeside(rows.flatMap(({ proves }) => proves));
 }
 
-/** Returns the observable musts for the server other than these. */
+/** Returns the observable MUSTs of the server that are not in `known`. */
 function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] {
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(
@@ -167,7 +168,7 @@ function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {
   };
 }
 
-/** The kind of a generated defect, and the operation that it is on. */
+/** Returns the kind and the operation of a generated defect; an empty object for other defects. */
 export function kindOf({ kind, operations }: Defect): Pick<MatrixRow, 'kind' | 'operation'> {
   const [operation] = operations === 'all' ? [] : operations;
   return kind !== undefined && operation !== undefined ? { kind, operation } : {};

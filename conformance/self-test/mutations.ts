@@ -66,7 +66,7 @@ export function headersBecome(
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
 
-/** Changes the answers to the requests that `picks` selects; `ask` sends further requests to the target. */
+/** Changes the answers to requests that `picks` selects; `ask` sends further ones to the target. */
 export function answerBecomes(
   change: (
     answer: ProxiedAnswer,
@@ -81,8 +81,8 @@ export function answerBecomes(
 }
 
 /**
- * Changes one of so many answers, the first of them to begin with; `change` gives back the answers
- * that it would leave as they are, which do not count.
+ * Changes one in `count` answers, starting with the first. Only answers that `change` would change
+ * are counted; it returns any other answer itself.
  */
 export function oneAnswerOf(
   count: number,
@@ -131,8 +131,8 @@ export function sentFieldBecomes(
 }
 
 /**
- * Drops a write but answers it as if it were done. The target is not asked about it, so select
- * valid requests only; the token is checked first.
+ * Drops a write but answers as if it had succeeded, after a check of the token. The target does not
+ * see the write, so `picks` must select valid requests only.
  */
 export function dropped(status: number, picks: Picks = everyRequest): () => Mutation {
   return () => ({

@@ -7,8 +7,9 @@ import { isObject } from './sent.ts';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Relation of a deployment to the device that names it: not an id, no such deployment, another
- * device's, its own.
+ * Relation of the deployment id in a request to the calling device. `malformed`: not a UUID.
+ * `unknown`: no such deployment. `foreign`: a deployment of other devices only. `own`: a deployment
+ * of the device.
  */
 export type Relation = 'malformed' | 'unknown' | 'foreign' | 'own';
 

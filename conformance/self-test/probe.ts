@@ -1,16 +1,16 @@
 /**
- * Finds out, during a run without a defect, which defects would have changed it. Each one's hooks
- * are called with their own state; their results are discarded.
+ * Finds out, during a run without a defect, which defects would have changed its exchanges. The
+ * hooks of each defect are called with their own state, and their results are discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { touches } from './active-defect.ts';
 import type { Ask, Defect, Mutation } from './defect.ts';
 import type { Attendant, Exchanged } from './proxy.ts';
 
-/** Thrown when a hook asks the target, which means that it would act. */
+/** Thrown when a hook sends a request to the target, which counts as a change. */
 class WantsToAct extends Error {}
 
-/** Refuses every request; a hook can only read the user's token. */
+/** Returns an `Ask` that rejects every request, so that hooks can only read the user token. */
 function refusing(userToken: string): Ask {
   return Object.assign(() => Promise.reject(new WantsToAct('only observing')), { userToken });
 }
@@ -47,7 +47,7 @@ export class Probe implements Attendant {
     const found = this.#current;
     const whole = exchange.then(
       (each) => each,
-      // Without an answer of the target there is nothing to change.
+      // An exchange without an answer is ignored, since no hook could change it.
       () => undefined,
     );
     this.#line = this.#line.then(async () => {

@@ -6,10 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import { bodilessHeaders, framedHeaders, rewrittenHeaders, seenHeaders } from './raw-headers.ts';
 
-/** The largest body that hooks get to see. */
+/** The largest body that hooks receive. */
 const BODY_MAX_BYTES = 64 * 1_048_576;
 
-/** Reads the whole body. Throws when it is too large or breaks off. */
+/** Reads the whole body. Throws when the body is too large or the connection ends early. */
 export async function readAll(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -91,7 +91,7 @@ const newerHeaders: ReadonlySet<string> = new Set([
   'keep-alive',
 ]);
 
-/** The target is asked in HTTP/1.1, so a client of HTTP/1.0 gets its answer in another form. */
+/** Removes HTTP/1.1 headers from the answer to an HTTP/1.0 client, as the target uses HTTP/1.1. */
 function readableHeaders({ req }: ServerResponse, raw: readonly string[]): string[] {
   if (req.httpVersion !== '1.0') return [...raw];
   return raw.filter((_, index) => !newerHeaders.has(raw[index - (index % 2)]?.toLowerCase() ?? ''));

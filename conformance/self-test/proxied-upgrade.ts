@@ -76,7 +76,7 @@ function passFrom(from: Side, joint: Joint, line: Line): void {
   source.on('end', () => end(() => sink.end()));
   source.on('error', () => end(() => sink.destroy()));
   source.on('close', () => {
-    // A connection that was cut has no end event.
+    // A connection that was reset emits `close` without `end`.
     if (!source.readableEnded) end(() => sink.destroy());
   });
 }

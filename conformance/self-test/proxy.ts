@@ -63,11 +63,11 @@ export interface Attendant {
 export interface Exchanged {
   readonly request: ProxiedRequest;
   readonly answer: ProxiedAnswer;
-  /** The token that hooks would see. */
+  /** The user token that hooks receive. */
   readonly userToken: string;
 }
 
-/** A listening proxy. Its owner closes it. */
+/** A listening proxy. The owner must close it. */
 export class DefectProxy {
   readonly baseUrl: string;
   readonly #options: ProxyOptions;
@@ -236,7 +236,7 @@ export class DefectProxy {
     return `${this.#prefix}${path}${query === '' ? '' : `?${query}`}`;
   }
 
-  /** Adds the headers of every answer to one that the target did not make. */
+  /** Adds the date and a request id to an answer that a hook made instead of the target. */
   #completed(answer: ProxiedAnswer): ProxiedAnswer {
     const { names, clock, random } = this.#options;
     const common = {

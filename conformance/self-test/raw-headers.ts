@@ -1,8 +1,8 @@
-/** Headers as on the wire (order, spelling, repetition) and as hooks see them. */
+/** Converts headers between the wire form (order, spelling, repetition) and the form for hooks. */
 import type { Headers } from '../target/exchange.ts';
 import type { Message } from './defect.ts';
 
-/** Name, value, name, value …, as in Node's `rawHeaders`. */
+/** A flat list of alternating names and values, as in Node's `rawHeaders`. */
 export type RawHeaders = readonly string[];
 
 /** Returns the headers as hooks see them: names in lower case, repeated ones joined. */
@@ -16,7 +16,7 @@ export function seenHeaders(raw: RawHeaders): Headers {
   return seen;
 }
 
-/** Returns the wire headers after a change of the seen ones; unchanged ones stay byte by byte. */
+/** Returns the wire headers after a hook changed some; the others stay identical in every byte. */
 export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
   const before = seenHeaders(raw);
   const written = new Set<string>();
@@ -36,8 +36,8 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
 }
 
 /**
- * Returns the headers of a changed message with a known body: chunked if it was, otherwise with its
- * length, unless the hook itself sets another length.
+ * Returns the headers of a changed message. A chunked message stays chunked. Any other gets the
+ * length of its body as Content-Length, unless the hook itself has set another length.
  */
 export function framedHeaders(before: Headers, { headers, body }: Message): Headers {
   const { 'content-length': reported, ...rest } = headers;

@@ -1,4 +1,4 @@
-/** The committed result of the last self-test, and what of it still holds. */
+/** The committed result of the last self-test, and the rows of it that are still valid. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -11,7 +11,7 @@ import {
 import type { Defect } from './defect.ts';
 import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 
-/** One defect, with what it takes to doubt its verdict. */
+/** The outcome of one defect as committed, with the facts needed to verify it. */
 type RecordedRow = Pick<
   MatrixRow,
   | 'id'
@@ -25,7 +25,7 @@ type RecordedRow = Pick<
   | 'changes'
 >;
 
-/** The committed file: its first line without the defects, then a line for each of them. */
+/** The committed file. Its first line has everything but the defects, which follow one a line. */
 interface RecordedMatrix {
   readonly cases: number;
   readonly totals: MatrixTotals;
@@ -39,7 +39,7 @@ export function readRecord(): RecordedMatrix {
   return { ...JSON.parse(head), defects: rows.map((row): RecordedRow => JSON.parse(row)) };
 }
 
-/** The figures as README says them. */
+/** Returns the sentence with the totals that README must contain. */
 export function figuresOf({ cases, totals }: RecordedMatrix): string {
   const { defects, killed, equivalent, falseCatches } = totals;
   return (
@@ -48,18 +48,21 @@ export function figuresOf({ cases, totals }: RecordedMatrix): string {
   );
 }
 
-/** The text of README, every white space a blank. */
+/** Returns the text of README with each run of white space replaced by one space. */
 export function readmeText(): string {
   return readFileSync(join(packageFolder(), 'README.md'), 'utf8').replace(/\s+/g, ' ');
 }
 
-/** Finds the recorded result of a defect, where running it on these cases could change nothing. */
+/**
+ * Returns the committed row of a defect if the code that determines its outcome is unchanged;
+ * otherwise undefined.
+ */
 export type FindRecorded = (
   defect: Defect,
   touched: ReadonlySet<string>,
 ) => RecordedRow | undefined;
 
-/** What can be taken from the committed result as the code is now. */
+/** Returns the function that finds the committed rows that are valid for the current code. */
 export async function recordedResults(record = readRecord()): Promise<FindRecorded> {
   const now = await codeHashes();
   const modules = await modulesById();
@@ -72,20 +75,20 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   };
   return ({ id }, touched) => {
     const row = rows.get(id);
-    // The same number of cases, each in an unchanged module, are the same cases.
+    // If their number is equal and all their modules are unchanged, the cases are the same.
     if (row?.casesRun !== touched.size) return undefined;
     return [id, ...touched].every(isUnchanged) ? row : undefined;
   };
 }
 
-/** The text of the committed file for this result. */
+/** Formats a result as the text of the committed file. */
 export async function recordText({ cases, totals, rows }: KillMatrix): Promise<string> {
   const head = { cases, totals, code: await codeHashes() };
   const lines = [head, ...rows.map(recordedRow)].map((line) => JSON.stringify(line));
   return `${lines.join('\n')}\n`;
 }
 
-/** The path of the committed result, in NDJSON. */
+/** Returns the path of the committed result, which is NDJSON. */
 export function recordPath(): string {
   return join(packageFolder(), 'conformance', 'self-test', 'result.ndjson');
 }

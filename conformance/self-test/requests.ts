@@ -3,7 +3,7 @@ import { bearer } from '../target/call.ts';
 import { recognized as find, knownRows } from '../target/operation-at.ts';
 import type { ProxiedOperation, ProxiedRequest } from './defect.ts';
 
-/** What the contract says of a method and a path below the base URL. */
+/** Matches a method and a path below the base URL to the operations of the contract. */
 export function recognized(
   method: string,
   path: string,

@@ -14,13 +14,13 @@ import { type DefectResult, judgedDefect } from './judgement.ts';
 import { Probe } from './probe.ts';
 import { type Attendant, DefectProxy } from './proxy.ts';
 
-/** A correct target against which a defect is run. Its owner closes it. */
+/** A correct target in front of which the proxy with a defect runs. The owner must close it. */
 export interface GoodTarget {
   readonly baseUrl: string;
   readonly headerPrefix: string;
   /** A user's token for the management API; empty when there is none. */
   readonly userToken: string;
-  /** How cases control time, faults and tenants; it is not reached through the proxy. */
+  /** Address for control over time, faults and tenants; requests to it bypass the proxy. */
   readonly control?: ControlAddress;
   close(): Promise<void>;
 }
@@ -46,20 +46,20 @@ export interface SelfTestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Operations done once for all cases, so that any case may depend on them. */
+/** Operations that the suite calls once for all cases, so that any case may depend on them. */
 const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
   'login',
   'upload-artifact',
   'list-all-artifacts',
 ]);
 
-/** By case id, the defects that would change an exchange of it. */
+/** The ids of the defects that would change an exchange of a case, by case id. */
 export type AffectedCases = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** By case id, the requirements that it names. */
+/** The requirements that a case names, by case id. */
 export type NamedRequirements = ReadonlyMap<string, readonly RequirementId[]>;
 
-/** The run without a defect: every case must pass, and it shows which defects could affect it. */
+/** The result of the run without a defect, in which no case may fail. */
 export interface Baseline {
   readonly affectedCases: AffectedCases;
   readonly named: NamedRequirements;
@@ -88,8 +88,8 @@ export async function runBaseline(
 }
 
 /**
- * Returns the cases that a defect can affect. In any other case the first exchange is unchanged,
- * therefore the second, and so on, so its verdict is the one without the defect.
+ * Returns the cases that a defect can affect. The defect would not change any exchange of another
+ * case, so the verdict on that case is the same as without the defect.
  */
 export function casesTouched(
   { id, operations }: Defect,

@@ -1,4 +1,4 @@
-/** Predicates on what a request sends, by which defects select requests. */
+/** Predicates on the body of a request, by which defects select requests. */
 import { isObject } from '../../fixtures/json.ts';
 import { jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
@@ -36,7 +36,7 @@ export function holds(path: string, wanted: unknown): Picks {
   return (request) => sentAt(request, path) === wanted;
 }
 
-/** Matches what all of them match. */
+/** Matches requests that all of the predicates match. */
 export function both(...picks: readonly Picks[]): Picks {
   return (request) => picks.every((each) => each(request));
 }

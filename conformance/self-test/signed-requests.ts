@@ -67,7 +67,10 @@ export function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
-/** A server that grants a token for invalid signatures by keys of one type. */
+/**
+ * Returns a mutation: the server also grants a token for the invalid signatures that `isTaken`
+ * accepts, by keys of one type.
+ */
 export function takesSignature(
   keyType: string,
   isTaken: (request: SignedRequest) => boolean,

@@ -1,4 +1,4 @@
-/** Who runs defects: this process, or child processes of it, each with servers of its own. */
+/** Workers that run defects, in this process or in child processes with their own servers. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Defect } from './defect.ts';
@@ -6,14 +6,14 @@ import type { DefectResult } from './judgement.ts';
 import type { RunDefect } from './matrix.ts';
 import { runDefect, type SelfTestOptions } from './self-test.ts';
 
-/** What a child is asked to run, and what it answers. */
+/** The message to a child process: a defect and the cases to run with it. */
 interface Order {
   readonly defectId: string;
   readonly ids: readonly string[];
 }
 type Reply = { readonly result?: DefectResult } | { readonly error: string };
 
-/** Workers of one self-test. Their owner closes them. */
+/** The workers of one self-test. The owner must close them. */
 export interface WorkerPool {
   readonly workers: readonly RunDefect[];
   close(): void;
@@ -27,7 +27,7 @@ export function ownWorker(options: SelfTestOptions): WorkerPool {
   };
 }
 
-/** Plays in as many child processes. @param words the command line of such a child */
+/** Returns a pool of child processes. @param words the command line arguments of a child */
 export function forkedWorkers(
   processes: number,
   words: readonly string[],
@@ -66,13 +66,13 @@ async function ordered(
   }
 }
 
-/** Is such a child: runs what its parent sends until the parent ends it. */
+/** Runs this process as a child: runs each defect that the parent sends, until the parent ends. */
 export async function obey(
   defects: readonly Defect[],
   optionsFor: (signal: AbortSignal) => SelfTestOptions,
 ): Promise<void> {
   const stop = new AbortController();
-  // Ctrl-C reaches the whole group; the parent decides what it means.
+  // Ctrl-C reaches the whole process group. Children ignore it, so that only the parent reacts.
   process.on('SIGINT', () => undefined);
   const options = optionsFor(stop.signal);
   process.on('message', ({ defectId, ids }: Order) => {

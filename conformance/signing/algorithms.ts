@@ -6,15 +6,15 @@ import { makeEd25519Key } from './ed25519.ts';
 import { makeRsaKey } from './rsa.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** One algorithm: what is signed, in which form, by which standard and which libraries. */
+/** One algorithm: the signed data, the form of the signature, its standard and the libraries. */
 export interface SigningAlgorithm {
   readonly digest: string;
   readonly signatureForm: string;
   readonly standard: string;
   readonly signedBy: readonly [string, string];
-  /** True where making a key takes so long that the devices of a run share one. */
+  /** True if key generation is so slow that the devices of a run share one key. */
   readonly keyIsShared: boolean;
-  /** A new key; `random` decides it wherever the algorithm lets it. */
+  /** Creates a key, derived from `random` if the algorithm supports that. */
   readonly makeKey: (random: Random) => SigningKey | Promise<SigningKey>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Device keys on P-256, signed by node:crypto and by @noble/curves, each held to the strict DER that
- * the other reads.
+ * Device keys on P-256, with signatures by node:crypto and by @noble/curves. Both must produce
+ * strict DER that the other library can read.
  */
 import {
   createECDH,
@@ -16,12 +16,12 @@ import type { SigningKey, WrongForms } from './signing-key.ts';
 
 const COORDINATE_BYTES = 32;
 
-/** A key on P-256 that `random` decides. */
+/** Creates a P-256 key that is derived from `random`. */
 export function makeEcdsaKey(random: Random): SigningKey {
   return ecdsaKeyFromScalar(scalarBelowOrder(random));
 }
 
-/** The key of a private scalar of 32 bytes. */
+/** Returns the key with a private scalar of 32 bytes. */
 export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   const privateKey = privateKeyOf(scalar);
   const signed = (body: Buffer): Buffer => {
@@ -35,7 +35,7 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
     sign: signed,
     signers: {
       'node:crypto': signed,
-      // RFC 6979; the contract knows no rule that S must be low.
+      // Deterministic by RFC 6979. The contract does not require a low S.
       '@noble/curves': (body) =>
         Buffer.from(p256.sign(body, scalar, { format: 'der', lowS: false })),
     },
@@ -43,12 +43,12 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   };
 }
 
-/** The other form of a signature, 64 bytes of R and S, which the contract does not accept of devices. */
+/** Returns a signature as 64 bytes of R and S, which the contract does not allow for devices. */
 export function sideBySide(signature: Buffer): Buffer {
   return Buffer.from(integersOf(signature).toBytes('compact'));
 }
 
-/** R and S of a signature in DER. @throws Error on anything but the one strict encoding */
+/** Parses R and S of a signature in DER. @throws Error when the encoding is not strict DER */
 function integersOf(signature: Buffer): InstanceType<typeof p256.Signature> {
   return p256.Signature.fromBytes(signature, 'der');
 }
@@ -73,7 +73,10 @@ function wrongFormsOf(privateKey: KeyObject): WrongForms {
   };
 }
 
-/** The order of P-256 begins with 32 one bits, so a scalar without its first bit lies below it. */
+/**
+ * Returns a private scalar below the order of P-256. The order begins with 32 one bits, so every
+ * scalar whose first bit is zero is below it.
+ */
 function scalarBelowOrder(random: Random): Buffer {
   const scalar = random.bytes(COORDINATE_BYTES);
   scalar.writeUInt8(scalar.readUInt8(0) & 0x7f, 0);

@@ -1,6 +1,6 @@
 /**
- * Device keys on Ed25519, signed by tweetnacl and by node:crypto. The public key is wrapped into PEM
- * by hand.
+ * Device keys on Ed25519, with signatures by tweetnacl and by node:crypto. This module encodes the
+ * public key as PEM itself.
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import nacl from 'tweetnacl';
@@ -9,17 +9,17 @@ import type { SigningKey } from './signing-key.ts';
 
 const SEED_BYTES = 32;
 
-/** SubjectPublicKeyInfo of Ed25519 up to the 32 bytes of the key. RFC 8410, section 4 */
+/** The bytes before the 32-byte key in an Ed25519 SubjectPublicKeyInfo. RFC 8410, section 4 */
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
-/** PKCS #8 of Ed25519 up to the 32 bytes of the seed. RFC 8410, section 7 */
+/** The bytes before the 32-byte seed in an Ed25519 PKCS #8 key. RFC 8410, section 7 */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A key on Ed25519 that `random` decides. */
+/** Creates an Ed25519 key that is derived from `random`. */
 export function makeEd25519Key(random: Random): SigningKey {
   return ed25519KeyFromSeed(random.bytes(SEED_BYTES));
 }
 
-/** The key of a seed of 32 bytes. */
+/** Returns the key with a seed of 32 bytes. */
 export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
   const pair = nacl.sign.keyPair.fromSeed(new Uint8Array(seed));
   const privateKey = privateKeyOf(seed);

@@ -1,6 +1,6 @@
-/** Texts of the signature header that are no Base64 of the signature. RFC 4648, section 4 */
+/** Wrong texts of the signature header: not the Base64 of the signature. RFC 4648, section 4 */
 
-/** Each makes a text of a signature, by what is wrong with it. */
+/** Functions that encode a signature wrongly, by a description of the mistake. */
 export const wrongTexts: Readonly<Record<string, (signature: Buffer) => string>> = {
   hexadecimal: (signature) => signature.toString('hex'),
   'Base64 of the Base64': (signature) =>
@@ -12,7 +12,7 @@ export const wrongTexts: Readonly<Record<string, (signature: Buffer) => string>>
   'the last byte missing': (signature) => signature.subarray(0, -1).toString('base64'),
 };
 
-/** True when all these texts differ from the right one: the two alphabets do in two signs only. */
+/** Returns true if the URL-safe alphabet differs for the signature, so that every text is wrong. */
 export function distinguishesTexts(signature: Buffer): boolean {
   return /[+/]/.test(signature.toString('base64'));
 }

@@ -1,7 +1,7 @@
-/** What the suite asks of a device key, whatever its algorithm. */
+/** The interface of device keys, independent of the algorithm. */
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 
-/** Makes a signature over a body, not yet in Base64. */
+/** Signs a body; returns the raw signature, before Base64. */
 export type Sign = (body: Buffer) => Buffer;
 
 /** One device key that can sign authentication requests. */
@@ -9,18 +9,18 @@ export interface SigningKey {
   readonly keyType: KeyType;
   /** SubjectPublicKeyInfo in PEM, block type PUBLIC KEY. */
   readonly publicKeyPem: string;
-  /** The signature in the form of the contract, by the first of the signers. */
+  /** Signs in the form that the contract requires, with the first of `signers`. */
   readonly sign: Sign;
-  /** The same by implementations that share no code, by their names. */
+  /** Independent implementations of the same signature, by the name of the library. */
   readonly signers: Readonly<Record<string, Sign>>;
-  /** Signatures by the same key that differ in one point from the contract. */
+  /** Signatures by this key that each violate the contract in one point. */
   readonly wrongForms: WrongForms;
 }
 
-/** Wrong signatures by what is wrong, apart by the column of the contract's table that they miss. */
+/** Wrong signatures by a description of the mistake, grouped by column of the contract's table. */
 export interface WrongForms {
-  /** Over something other than the digest that the algorithm asks for. */
+  /** Signatures over a wrong digest. */
   readonly digest: Readonly<Record<string, Sign>>;
-  /** Over the right digest, in another form or by another standard. */
+  /** Signatures over the right digest, in a wrong format or by a wrong standard. */
   readonly form: Readonly<Record<string, Sign>>;
 }

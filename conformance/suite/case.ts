@@ -1,4 +1,4 @@
-/** The form of a case and of a scenario: values that say what is judged, from which start state. */
+/** The types of cases and scenarios, and `defineScenario`, which makes them ready to run. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
@@ -13,51 +13,57 @@ import type { Observation } from '../target/expectations.ts';
 
 export type { Capability } from '../context/capabilities.ts';
 
-/** What a case does: only reads, makes resources of its own, or may touch or burden what others use. */
+/**
+ * Effect of a case on the target. `read`: changes nothing. `write`: creates resources of its own.
+ * `disruptive`: may change or slow down what other users of the target use.
+ */
 type Risk = 'read' | 'write' | 'disruptive';
 
-/** A status of an operation that a case brings about, such as `put-deployment-status 409`. */
+/** An operation and a status that a case makes it return, such as `put-deployment-status 409`. */
 export type Coverage = `${OperationId} ${number}`;
 
-/** What both kinds of case say of themselves. */
+/** The properties that judging and observing cases have in common. */
 interface CaseFacts {
-  /** Unique within the area; the whole id is area, slash, id. */
+  /** Unique within the area. The full id of the case is `AREA/ID`. */
   readonly id: string;
-  /** A full sentence that teaches the protocol. */
+  /** A full sentence that states the rule of the protocol which the case checks. */
   readonly title: string;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly covers?: readonly Coverage[];
-  /** Beside what the scenario needs, and the parts of the API of which requirements and covers speak. */
+  /**
+   * Further capabilities that the case needs. Those of the scenario, and those that follow from
+   * `requirements` and `covers`, are added automatically.
+   */
   readonly needs?: readonly Capability[];
 }
 
-/** A case that judges: it arranges, acts, and expects; what it expects in vain fails it. */
+/** A case with a verdict: it fails when `run` throws an ExpectationFailure. */
 export interface JudgingCase<Arranged> extends CaseFacts {
   readonly run: (arranged: Arranged, context: TestContext) => Promise<void>;
 }
 
-/** A case on what the contract leaves open: it reports what it saw and never fails. */
+/** A case about a point that the contract leaves open: it reports the target's behaviour. */
 export interface ObservingCase<Arranged> extends CaseFacts {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<Observation>;
 }
 
-/** A named, ordered group of cases that start from one state. */
+/** A named, ordered group of cases that start from the same state. */
 export interface ScenarioDefinition<Arranged> {
-  /** First part of the ids of its cases. */
+  /** The first part of the id of each case in the scenario. */
   readonly area: string;
   readonly name: string;
-  /** The state from which each of its cases starts, as a phrase: `an accepted device`. */
+  /** The state from which each case of the scenario starts, as a phrase: `an accepted device`. */
   readonly start: string;
   readonly risk: Risk;
-  /** Whether its cases take seconds, so that no other should wait for their end. */
+  /** True if the cases take seconds; the runner starts such cases first. */
   readonly isLong?: boolean;
   readonly needs?: readonly Capability[];
-  /** Brings about the start state; what it makes belongs to the context. */
+  /** Arranges the start state. The context owns the created resources, and removes them. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
   readonly cases: readonly (JudgingCase<Arranged> | ObservingCase<Arranged>)[];
 }
 
-/** One case as it is listed. */
+/** One case as lists and reports show it. */
 export interface CaseListing {
   readonly id: string;
   readonly title: string;
@@ -70,19 +76,22 @@ export interface CaseListing {
   readonly risk: Risk;
 }
 
-/** A case that the runner can run, whatever its scenario arranges. */
+/** A case that the runner can run without knowing the type that its scenario arranges. */
 export interface RunnableCase extends CaseListing {
   readonly isLong: boolean;
-  /** Reaches the start state; the function that it gives acts and judges. */
+  /** Arranges the start state, and returns the function that runs the case from there. */
   readonly arrange: (context: TestContext) => Promise<() => Promise<Observation | undefined>>;
 }
 
-/** A case without what only the runner needs. */
+/** Returns a case without the members that only the runner needs. */
 export function asListed({ arrange: _, isLong: __, ...listing }: RunnableCase): CaseListing {
   return listing;
 }
 
-/** The cases of a scenario, ready to run. Throws when one does not fit its requirements. */
+/**
+ * Returns the cases of a scenario, ready to run. Throws when a case judges what the contract leaves
+ * open, or only observes what the contract requires.
+ */
 export function defineScenario<Arranged>(
   scenario: ScenarioDefinition<Arranged>,
 ): readonly RunnableCase[] {
@@ -102,7 +111,7 @@ export function defineScenario<Arranged>(
   }));
 }
 
-/** Throws for a case that judges what the contract leaves open, or only observes what it says. */
+/** Checks that a case observes exactly when the level of its requirements is `may`. */
 function checkedListing<Arranged>(
   scenario: ScenarioDefinition<Arranged>,
   each: JudgingCase<Arranged> | ObservingCase<Arranged>,
@@ -137,7 +146,7 @@ function needsOf(
   return [...new Set([...(scenario.needs ?? []), ...needs, ...implied])];
 }
 
-/** A case is as binding as the most binding of its requirements. */
+/** Returns the most binding level among the requirements. */
 function levelOf(ids: readonly RequirementId[]): RequirementLevel {
   const levels = ids.map((id) => requirements[id].level);
   return (['must', 'should', 'may'] as const).find((level) => levels.includes(level)) ?? 'may';

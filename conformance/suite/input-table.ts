@@ -1,13 +1,14 @@
 /**
- * Tables of inputs: a good body with one field missing, null, empty, long, of another type or of
- * another value. What each must be answered is literal, beside the cases, never asked of the contract.
+ * Tables of request bodies: a valid body in which one field is missing, null, empty, too long, of
+ * another type, or has another value. The tables of the cases state the expected answers literally.
+ * They are not derived from the contract's data, so that a mistake there cannot hide.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
 import { expectEach, observed } from '../target/expectations.ts';
 import type { Capability, Coverage, JudgingCase, ObservingCase } from './case.ts';
 
-/** Longer than any text of a good device, and short enough for any body. */
+/** Longer than any text that a real device sends, yet short enough for every body size limit. */
 const LONG_TEXT_CHARACTERS = 5000;
 
 const fieldValues = {
@@ -23,10 +24,10 @@ const fieldValues = {
 } as const;
 type FieldKind = keyof typeof fieldValues;
 
-/** What a field of a body may be given; `missing` leaves it out. */
+/** The names of the test values for a field; `missing` omits the field. */
 export const fieldKinds = Object.keys(fieldValues) as readonly FieldKind[];
 
-/** What may stand in place of a whole body. */
+/** The names of the test values that replace a whole body. */
 export const bodyKinds = [
   'missing',
   'no JSON',
@@ -39,50 +40,56 @@ export const bodyKinds = [
 
 type InputKind = FieldKind | (typeof bodyKinds)[number];
 
-/** The kinds that no field of a text may have when it is there. */
+/** The kinds that are illegal for a field that holds text, unless the field is omitted. */
 export const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
 
 /**
- * Inputs by kind, or by a name of their own: for a field its values, of which undefined leaves it
- * out; for the body its text, of which undefined is no body.
+ * A list of kinds, or values by a name for reports. For a field, undefined omits the field. For the
+ * whole body, each value is the text of the body, and undefined sends no body.
  */
 type Inputs = readonly InputKind[] | Readonly<Record<string, unknown>>;
 
-/** What the inputs of a row must be answered: 400, a success, or whatever the server decides. */
+/**
+ * The expected answer to the inputs of a row. `refused`: status 400. `accepted`: a success.
+ * `open`: any, since the contract does not decide.
+ */
 type Expectation =
   | { readonly refused: Inputs }
   | { readonly accepted: Inputs }
   | { readonly open: Inputs };
 
-/** One row, which is one case: inputs of one field that are all answered in one way. */
+/** One row, which becomes one case: inputs for one field with the same expected answer. */
 export type InputRow = Expectation & {
   readonly title: string;
   readonly requirement: RequirementId;
-  /** Names from the body on, joined by dots, `[]` for the last entry of a list; empty for the body. */
+  /**
+   * Path of the field in the body: names joined by dots, with `[]` for the last entry of a list.
+   * Empty for the body itself.
+   */
   readonly field: string;
   readonly needs?: readonly Capability[];
   readonly covers?: readonly Coverage[];
 };
 
-/** Rows by ID, which is that of the case within its area. */
+/** Rows by the ID of their case within its area. */
 export type InputTable = Readonly<Record<string, InputRow>>;
 
-/** One input as it is sent. */
+/** One request body to send, and the change that distinguishes it from the valid body. */
 export interface Input {
   readonly name: string;
   readonly field: string;
-  /** What the field is given; of the body, its text. */
+  /** The value of the field; for the whole body, its text. */
   readonly value: unknown;
   /** The valid body with the field set to the value; undefined if no body is sent. */
   readonly raw: string | undefined;
 }
 
-/** The values by name, for a row that has others too. */
+/** Returns the values of these kinds by name, for a row that also has values of its own. */
 export function given(...kinds: readonly FieldKind[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(kinds.map((kind) => [kind, fieldValues[kind]]));
 }
 
-/** The inputs of a row, made of a good body. */
+/** Returns the inputs of a row, each derived from a valid body. */
 export function inputsOf(row: InputRow, body: unknown): readonly Input[] {
   const { field } = row;
   return Object.entries(valuesOf(row, body)).map(([kind, value]) => ({
@@ -93,22 +100,22 @@ export function inputsOf(row: InputRow, body: unknown): readonly Input[] {
   }));
 }
 
-/** What is expected of the inputs of a row. */
+/** Returns the name of the answer that a row expects. */
 export function expectationOf(row: InputRow): 'refused' | 'accepted' | 'open' {
   if ('refused' in row) return 'refused';
   return 'accepted' in row ? 'accepted' : 'open';
 }
 
-/** How the inputs of a table are sent and answered. */
+/** Defines how the inputs of a table are sent, and which statuses accept them. */
 interface Sending<Arranged> {
-  /** A good body; each input is this one with one field given in another way. */
+  /** A valid body; each input is a copy of it with one field changed. */
   readonly body: unknown;
   readonly send: (arranged: Arranged, input: Input) => Promise<Answer>;
-  /** Statuses of an input that is accepted; all others miss it. */
+  /** The statuses with which an accepted input may be answered. */
   readonly accepted: readonly number[];
 }
 
-/** The cases of a table: each row is one case, which sends all inputs of the row. */
+/** Returns the cases of a table: one for each row, which sends all inputs of the row. */
 export function inputCases<Arranged>(
   table: InputTable,
   { body, send, accepted }: Sending<Arranged>,
@@ -168,7 +175,7 @@ function bodyText(kind: InputKind, body: unknown): string | undefined {
   return kind === 'missing' ? undefined : JSON.stringify(fieldValues[kind]);
 }
 
-/** The body with the value at the path replaced; `[]` is the last entry of a list. */
+/** Returns the body with the value at the path replaced; a step into a list is its last entry. */
 function withField(
   body: unknown,
   [step = '', ...rest]: readonly string[],
@@ -181,7 +188,7 @@ function withField(
   return member === undefined ? others : { ...others, [step]: member };
 }
 
-/** `messages[].level` as `messages`, `[]`, `level`. */
+/** Splits a field path into steps: `messages[].level` into `messages`, `[]`, `level`. */
 function stepsOf(field: string): readonly string[] {
   return field.split(/\.|(?=\[\])/);
 }

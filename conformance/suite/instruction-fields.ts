@@ -6,7 +6,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { isObject } from '../context/instructions.ts';
 
-/** What a field may hold, with the words for it. */
+/** The predicate for each type of a field, by the phrase that reports use for that type. */
 export const instructionForms = {
   'a string': (value: unknown) => typeof value === 'string',
   'an array of strings': (value: unknown) =>
@@ -25,7 +25,7 @@ interface FieldRow {
   readonly requirements: Readonly<Partial<Record<'v1' | 'v2', RequirementId>>>;
 }
 
-/** The fields of instructions as the contract lists them, held against its tables by a test. */
+/** The fields of instructions; a test compares these rows with the tables of the contract. */
 export const instructionFields: readonly FieldRow[] = [
   {
     field: 'id',

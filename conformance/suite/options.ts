@@ -1,6 +1,6 @@
 /**
- * The options of a run, a row each: the type, the command line, the settings that a result records
- * and what a replay takes from them are derived from here.
+ * The options of a run, one row each. The rows determine the type `SuiteOptions`, the options of
+ * the command line, the settings in a result, and the settings that a replay repeats.
  */
 import * as v from 'valibot';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
@@ -12,17 +12,17 @@ const REQUESTS_PER_SECOND_MAX = 10_000;
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 interface SuiteOptionRow extends OptionRow {
-  /** The value as a result records it, and its placeholder for a run without one. */
+  /** The schema of the value in a result, and the value recorded when the option is not given. */
   readonly recorded?: { readonly as: v.GenericSchema; readonly absent?: unknown };
-  /** A replay takes it from the earlier run. */
+  /** Set if a replay repeats the value of the earlier run. */
   readonly isReplayed?: true;
 }
 
 const recordedSwitch = { ...offSwitch, recorded: { as: v.boolean(), absent: false } } as const;
 
-/** The options of a run, by their names in it. */
+/** The options of a run, by property name in `SuiteOptions`. */
 export const suiteOptions = {
-  /** The vendor's, such as `X-SVC`. */
+  /** The beginning of the vendor's header names, such as `X-SVC`. */
   headerPrefix: {
     flag: '--header-prefix <prefix>',
     group: 'Target',
@@ -52,14 +52,14 @@ export const suiteOptions = {
     isReplayed: true,
     ...recordedSwitch,
   },
-  /** Decides every choice of the cases. */
+  /** Determines every random choice of the cases. */
   seed: {
     flag: '--seed <text>',
     group: 'Random choices',
     help: 'seed of all random choices, to repeat a run',
     cli: { kind: 'text' },
   },
-  /** A run at a distance waits for the network; so many devices at a time trouble no server. */
+  /** The default of 4 hides network latency, yet is too small a load to disturb a server. */
   jobs: {
     flag: '--jobs <count>',
     group: 'Load',
@@ -123,17 +123,20 @@ export const suiteOptions = {
   },
 } as const satisfies Readonly<Record<string, SuiteOptionRow>>;
 
-/** The values of the rows. */
+/** The options of a run, by name. */
 export type SuiteOptions = ValuesOf<typeof suiteOptions>;
 
 type Needed = 'headerPrefix' | 'caseTimeLimitMs' | 'requestTimeLimitMs';
 
-/** The values that a caller gives; the others are off, once, one at a time or without a bound. */
+/**
+ * The options that a caller passes. An omitted switch is off, `repeat` and `jobs` are then 1, and
+ * the rate is unlimited.
+ */
 export type GivenOptions = Pick<SuiteOptions, Needed> & Partial<Omit<SuiteOptions, Needed>>;
 
 type Rows = typeof suiteOptions;
 
-/** The schemas of what a result records of a run's options, by name. */
+/** The schema of each option that a result records, by name. */
 type RecordedEntries = {
   readonly [Name in keyof Rows as Rows[Name] extends { readonly recorded: object }
     ? Name
@@ -144,18 +147,18 @@ type RecordedEntries = {
     : never;
 };
 
-/** What a result records of a run's options. */
+/** The options of a run as a result records them. */
 export type RecordedOptions = {
   readonly [Name in keyof RecordedEntries]: v.InferOutput<RecordedEntries[Name]>;
 };
 
-/** The schemas of what a result records of a run's options, by name. */
+/** Returns the schema of each option that a result records, by name. */
 export function recordedEntries(): RecordedEntries {
   const entries = recordedRows().map(([name, { recorded }]) => [name, recorded?.as]);
   return Object.fromEntries(entries);
 }
 
-/** What a result records of these options. */
+/** Returns the record of these options; omitted ones get the placeholder of their row. */
 export function recordedOptions(options: Partial<SuiteOptions>): RecordedOptions {
   const given = new Map<string, unknown>(Object.entries(options));
   const entries = recordedRows().map(([name, { recorded }]) => [
@@ -170,7 +173,7 @@ function recordedRows(): readonly (readonly [string, SuiteOptionRow])[] {
   return rows.filter(([, { recorded }]) => recorded !== undefined);
 }
 
-/** What a replay takes from the options that an earlier run recorded, by their flags. */
+/** Returns the flag and the value of each option that a replay repeats from an earlier run. */
 export function replayedOptions(
   recorded: RecordedOptions,
 ): readonly (readonly [string, unknown])[] {

@@ -1,4 +1,4 @@
-/** Reads the body of an answer: bounded in size, and without the content coding of a gateway. */
+/** Reads the body of an answer, with a size limit, and decodes a content coding such as gzip. */
 import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -15,10 +15,13 @@ const decoders = new Map([
   ['br', brotliDecompressSync],
 ]);
 
-/** Headers as they came; one that came several times has a list. */
+/** Headers as received; a header that was received several times has a list of values. */
 export type AnsweredHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A body with its headers: without a coding that was undone, and the length that it had. */
+/**
+ * A body with its headers. If a content coding was decoded, the headers lack Content-Encoding and
+ * Content-Length, which no longer match the bytes.
+ */
 interface ReadBody {
   readonly bytes: Buffer;
   readonly headers: AnsweredHeaders;
@@ -26,21 +29,22 @@ interface ReadBody {
 
 /**
  * Returns the whole body.
- * @throws TransportFailure for a body that is larger than the suite reads, or not coded as it says
+ * @throws TransportFailure when the body is larger than the suite reads, or does not have the
+ * content coding that its header names
  */
 export async function readAnswer(
   body: Dispatcher.ResponseData['body'],
   headers: AnsweredHeaders,
 ): Promise<ReadBody> {
   const read = decoded({ bytes: await readBytes(body, headers), headers });
-  // A piece of an artifact may start like JSON.
+  // Part of an artifact file may look like JSON, so binary bodies are not checked as JSON.
   const isBinary = !isUtf8(read.bytes) && !/json/i.test(String(headers['content-type']));
   const excess = isBinary ? undefined : jsonExcess(read.bytes);
   if (excess !== undefined) throw tooLarge(excess, 'went');
   return read;
 }
 
-/** Leaving the loop, or never entering it, destroys the connection. */
+/** Reads all chunks. An error thrown inside the loop also destroys the connection. */
 async function readBytes(
   body: Dispatcher.ResponseData['body'],
   headers: AnsweredHeaders,

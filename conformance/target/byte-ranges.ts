@@ -16,7 +16,8 @@ const contentRange = /^bytes (\d+)-(\d+)\/(?:\d+|\*)$/i;
 const blankLine = '\r\n\r\n';
 
 /**
- * Returns the parts of a 206 answer. Throws an ExpectationFailure when it does not identify them.
+ * Returns the parts of a 206 answer. Throws an ExpectationFailure when a part has no Content-Range
+ * that fits its length, or when a multipart body has no parts.
  */
 export function partsOf(answer: Answer): readonly Part[] {
   const type = answer.headers['content-type'] ?? '';

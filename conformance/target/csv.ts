@@ -1,6 +1,6 @@
 /** Reads CSV in the form of the audit log export. RFC 4180 */
 
-/** Of a document that cannot be read further. */
+/** Length of the excerpt that an error shows from where a document becomes invalid. */
 const SHOWN_CHARACTERS = 40;
 
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
@@ -10,7 +10,7 @@ export function readCsv(document: string): readonly (readonly string[])[] {
   const records: string[][] = [];
   let record: string[] = [];
   for (const [whole, quoted, plain = '', end] of document.matchAll(field)) {
-    // The end of the document matches once more, as an empty field of no record.
+    // The pattern also matches the empty text at the end of the document, which is not a record.
     if (whole === '' && record.length === 0) break;
     record.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     if (end === ',') continue;
@@ -20,7 +20,7 @@ export function readCsv(document: string): readonly (readonly string[])[] {
   return records;
 }
 
-/** Returns where a document breaks the grammar, in words; undefined when it keeps it. */
+/** Returns a sentence that says where a document violates the grammar; undefined if it is valid. */
 export function csvProblem(document: string): string | undefined {
   let end = 0;
   for (const [whole] of document.matchAll(field)) end += whole.length;

@@ -7,7 +7,7 @@ import { packed, type RecordedForm, recordedForm, type UploadForm } from './uplo
 /** Maximum length of a recorded body; longer for requests, so that a repro script can send them. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
 const ANSWER_BODY_MAX_CHARACTERS = 4096;
-/** For answers that a script takes ids from, which may be long lists. */
+/** Longer limit for the record of a case, since a script reads ids from answers such as lists. */
 const KEPT_ANSWER_MAX_CHARACTERS = 131_072;
 /** Exchanges recorded per case for its script; the oldest are dropped first. */
 const EXCHANGES_MAX = 500;
@@ -41,7 +41,7 @@ export interface Exchange {
     readonly headers: Headers;
     readonly body?: string;
   };
-  /** Why there is no answer. */
+  /** The reason why there is no answer. */
   readonly failure?: string;
   readonly elapsedMs: number;
 }
@@ -140,7 +140,7 @@ export function exchangeOf(
   return { startMs, request, answer, elapsedMs };
 }
 
-/** Clients resolve dots and escape characters before they send a URL. */
+/** Returns the URL as clients send it: with dot segments resolved and characters escaped. */
 function asSent(url: string): string {
   return URL.canParse(url) ? new URL(url).href : url;
 }
@@ -181,7 +181,7 @@ function recordedHeaders(headers: Headers): Headers {
   );
 }
 
-/** A cookie set by the target is not known in advance, so no mask would find it. */
+/** Masks the values in Set-Cookie, which are secrets that the mask has not learned. */
 function recordedHeader(name: string, value: string): string {
   return name === 'set-cookie' ? value.replace(/=[^;,]*/g, `=${MASKED}`) : value;
 }

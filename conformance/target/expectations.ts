@@ -46,7 +46,7 @@ export function shown(value: unknown): string {
 /** Returns an answer in short form: status and the beginning of the body. */
 export function shownAnswer({ status, text, bytes }: Answer): string {
   if (text === '') return `${status} without a body`;
-  // An archive has moments in it, which differ from run to run and tell nobody anything.
+  // The bytes of an archive are unreadable, and its timestamps differ from run to run.
   if (text.includes('\0')) return `${status} with ${bytes.length} bytes that are not text`;
   return `${status} with the body ${shown(text)}`;
 }

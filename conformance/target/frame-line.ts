@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
 import { bytesOf, type Frame, FrameReader, opcodes, type ReceivedFrame } from './frames.ts';
 
-/** Limit of stored data; a server that floods, or starts an endless frame, is no longer read. */
+/** Limits of stored data; the connection is closed when a server exceeds one of them. */
 const FRAMES_MAX = 1000;
 const PAYLOADS_MAX_BYTES = 16 * 1_048_576;
 

@@ -1,11 +1,11 @@
 /** The Link header of paged lists. RFC 8288, section 3 */
 
-/** A target and its parameters, whose values may be quoted texts that hold commas. */
+/** Matches one link: the URL and its parameters, whose values may be quoted and contain commas. */
 const link = /<([^<>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*")*)/g;
-/** One parameter: its name, then a quoted text or a token. */
+/** Matches one parameter: a name, and a quoted text or a token as its value. */
 const parameter = /;\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))/g;
 
-/** The URL of each relation, such as `next`; of several links with one relation the first. */
+/** Returns the URL of each relation, such as `next`; the first one if a relation is repeated. */
 export function relationsOf(header: string | undefined): Readonly<Record<string, string>> {
   const found = [...(header ?? '').matchAll(link)].flatMap(([, url = '', rest = '']) =>
     typesIn(rest).map((type) => [type, url] as const),
@@ -13,7 +13,7 @@ export function relationsOf(header: string | undefined): Readonly<Record<string,
   return Object.fromEntries(found.toReversed());
 }
 
-/** The relation types that the first `rel` names. */
+/** Returns the relation types in the first `rel` parameter. */
 function typesIn(text: string): readonly string[] {
   const rel = [...text.matchAll(parameter)].find(([, name = '']) => name.toLowerCase() === 'rel');
   const [, , quoted, token] = rel ?? [];

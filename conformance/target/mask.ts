@@ -17,14 +17,14 @@ export type SecretKind =
 /** Registers a secret with a mask. */
 export type LearnSecret = (secret: string, kind?: SecretKind) => void;
 
-/** Shorter texts are hardly secret, and masking them would garble everything. */
+/** Shorter texts are not masked: they are hardly secrets, and they occur in ordinary text. */
 const SECRET_MIN_CHARACTERS = 4;
 
-/** A credential up to this length is made up by a case, such as `Bearer nonsense`. */
+/** Credentials up to this length are invented by cases (`Bearer nonsense`) and stay visible. */
 const INVENTION_MAX_CHARACTERS = 12;
 
 const markup = /^\s*</;
-/** Masks contain spaces, and so may the end of a header. */
+/** Matches the last word of a header. A mask counts as one word, although it may contain spaces. */
 const credential = /(?:<masked[^<>]*>|(?<!\S)\S+)$/;
 const cookieValue = /=((?:<masked[^<>]*>|[^;,])*)/g;
 /** Also matches a truncated token: its claims alone reveal more than a report should. */
@@ -46,7 +46,7 @@ const secretMembers = [
 export class Mask {
   /** The mask of each learned text. */
   readonly #secrets = new Map<string, string>();
-  /** The masks of JSON web tokens, which a pattern finds, so that their number has no cost. */
+  /** The masks of JSON web tokens. One pattern finds all tokens, so many of them cost no time. */
   readonly #tokens = new Map<string, string>();
   #longestFirst: readonly string[] = [];
 
@@ -120,7 +120,10 @@ export class Mask {
     return known.replace(cookieValue, (_, value: string) => `=${withoutCredential(value)}`);
   }
 
-  /** Shows which parts of a known token were changed, since such a request is about that. */
+  /**
+   * Returns a mask that names the changed parts of a known token, since those parts are what a case
+   * with an altered token tests.
+   */
   #alteredMask(token: string): string {
     const parts = token.split('.');
     for (const [known, mask] of this.#tokens) {

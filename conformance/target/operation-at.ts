@@ -1,32 +1,32 @@
-/** Which operation a request is, by the rows of the contract: method and path below the base URL. */
+/** Finds the operation of a request by its method and its path below the base URL. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 
-/** Every operation that is known by its path: the contract's, management, artifact files. */
+/** The id of an operation of the contract, of the management API, or of artifact storage. */
 export type KnownOperation =
   | OperationId
   | keyof typeof managementOperations
   | keyof typeof storageOperations;
 
-/** The row of an operation that is known by its path. */
+/** The row of an operation, with its id. */
 export type KnownRow = Operation & { readonly id: KnownOperation };
 
-/** Every row that is known by its path. */
+/** The rows of all operations that can be recognized by their path. */
 export const knownRows: readonly KnownRow[] = [
   ...Object.values(operations),
   ...Object.values(managementOperations),
   ...Object.values(storageOperations),
 ];
 
-/** What the contract says of a method and a path below the base URL. */
+/** The rows of the contract that match a method and a path below the base URL. */
 export interface Recognized {
-  /** None when no row has both method and path. */
+  /** The row with this method and path; undefined if there is none. */
   readonly row: KnownRow | undefined;
-  /** The rows that have the path, whatever the method; the one with the most fixed path first. */
+  /** The rows that match the path with any method, the row with the fewest parameters first. */
   readonly rowsAtPath: readonly KnownRow[];
-  /** The parts of the path that stand for parameters, decoded. */
+  /** The values of the path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ interface Pattern {
   readonly fixedLength: number;
 }
 
-/** Paths that are more fixed come first: `/devices/count` is no device whose id is `count`. */
+/** Paths with more literal text come first, so that `/devices/count` is not read as a device id. */
 const patterns: readonly Pattern[] = knownRows
   .map((row) => ({
     row,
@@ -47,7 +47,7 @@ const patterns: readonly Pattern[] = knownRows
   }))
   .sort((one, other) => other.fixedLength - one.fixedLength);
 
-/** Looks a method and a path below the base URL up, the path encoded as it is sent. */
+/** Returns the rows that match a method and a path below the base URL, encoded as it is sent. */
 export function recognized(method: string, path: string): Recognized {
   const fitting = patterns.filter(({ pattern }) => pattern.test(path));
   const found = fitting.find(({ row }) => row.method === method);
@@ -60,7 +60,7 @@ export function recognized(method: string, path: string): Recognized {
   };
 }
 
-/** A part of a path that is not percent-encoded is kept unchanged. */
+/** Decodes a path parameter; returns it unchanged if its percent-encoding is invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -5,7 +5,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Answer } from './answer.ts';
 
-/** A longer pause is treated as a refusal. */
+/** The suite gives up on a request when the target asks for a longer pause. */
 const PAUSE_MAX_MS = 60_000;
 /** Total of all pauses of a run. */
 const PAUSES_MAX_MS = 300_000;
@@ -67,7 +67,8 @@ export class Pace {
       const nowMs = this.#clock.monotonicMs();
       const remainingMs = Math.max(this.#freeMs, this.#pausedUntilMs) - nowMs;
       if (remainingMs <= 0) {
-        // Counted from the due time, or late timers on a busy machine would halve the rate.
+        // Counts from the time at which the turn was due, since counting from a late timer would
+        // lower the rate on a busy machine.
         const isLate = nowMs - this.#freeMs < this.#intervalMs;
         this.#freeMs = (isLate ? this.#freeMs : nowMs) + this.#intervalMs;
         return;
@@ -76,7 +77,10 @@ export class Pace {
     }
   }
 
-  /** Retry-After has seconds or an HTTP date; a 429 without either still asks to slow down. */
+  /**
+   * Returns the requested pause in milliseconds, from the seconds or the HTTP date in Retry-After.
+   * A 429 without that header gets a default pause.
+   */
   #pauseAskedFor({ status, headers }: Answer, repetition: number): number | undefined {
     if (status !== TOO_MANY_REQUESTS && status !== UNAVAILABLE) return undefined;
     const named = headers['retry-after']?.trim() ?? '';

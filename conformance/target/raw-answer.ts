@@ -4,14 +4,14 @@ import { TransportFailure } from './transport-failure.ts';
 
 /** The status line and headers of one answer. */
 export interface RawHead {
-  /** Of the answer, such as 1.1. */
+  /** The HTTP version of the answer, such as `1.1`. */
   readonly version: string;
   readonly status: number;
   /** Names in lower case; repeated ones are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One answer, and the bytes after it. */
+/** One parsed answer, and the bytes that follow it. */
 export interface TakenAnswer {
   readonly head: RawHead;
   readonly answer: Answer;
@@ -22,9 +22,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
 /**
- * Takes the first answer, interim ones too, from the bytes; undefined while it is not complete.
- * `hasEnded` says that no more bytes will come, which ends a body without a length.
- * @throws TransportFailure `not-http` when the bytes are no answer
+ * Parses the first answer, which may be an interim one; returns undefined while it is incomplete.
+ * `hasEnded` is true if the connection has ended, which completes a body without a length.
+ * @throws TransportFailure `not-http` when the bytes are not an HTTP answer
  */
 export function takenAnswer(bytes: Buffer, hasEnded: boolean): TakenAnswer | undefined {
   const end = bytes.indexOf(HEAD_END);
@@ -84,7 +84,7 @@ function chunksIn(bytes: Buffer): Body | undefined {
     const size = Number.parseInt(digits, 16);
     const begin = end + LINE_END.length;
     if (size === 0) {
-      // No server that is known sends trailers.
+      // Trailers are not supported, since no known server sends them.
       if (bytes.length < begin + LINE_END.length) return undefined;
       return { bytes: Buffer.concat(chunks), rest: bytes.subarray(begin + LINE_END.length) };
     }

@@ -1,4 +1,4 @@
-/** One connection on which requests are written as they are, which no HTTP library would allow. */
+/** One connection on which requests are written literally, in forms that HTTP libraries reject. */
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -7,18 +7,18 @@ import type { Headers } from './exchange.ts';
 import { type RawHead, takenAnswer } from './raw-answer.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** The most bytes that are read without a complete answer in them. */
+/** Maximum number of received bytes without a complete answer. */
 const BYTES_MAX = 4 * 1_048_576;
 
-/** How a request is written. */
+/** Options for the form in which a request is written. */
 export interface RawForm {
-  /** Of the request; 1.1 by default. */
+  /** The HTTP version of the request; 1.1 by default. */
   readonly version?: '1.0' | '1.1';
-  /** The body is sent when the server asks for it, or after this time at the latest. */
+  /** Holds the body back until the server sends an interim answer, or for this time at most. */
   readonly bodyAfterMs?: number;
 }
 
-/** A request as it is written. */
+/** A request to write on the connection. */
 export interface RawRequest {
   readonly method: string;
   /** The absolute URL of the request. */
@@ -27,10 +27,10 @@ export interface RawRequest {
   readonly body: string;
 }
 
-/** An answer, unparsed. */
+/** An answer with its HTTP version and the interim answers before it. */
 export interface RawAnswer extends Answer {
   readonly head: RawHead;
-  /** The statuses of the interim answers before it. */
+  /** The statuses of the interim answers that preceded this one. */
   readonly interim: readonly number[];
 }
 
@@ -40,7 +40,7 @@ interface Waiting {
   readonly onInterim: () => void;
 }
 
-/** A connection to the server of a URL. Its owner closes it. */
+/** A connection to the server of a URL. The owner must close it. */
 export class RawConnection {
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -71,7 +71,7 @@ export class RawConnection {
     this.#socket.on('close', () => this.#end());
   }
 
-  /** Writes a request; resolves with its answer, which is the next that no other request has. */
+  /** Writes a request and resolves with its answer. Answers match requests in their order. */
   send(request: RawRequest, form: RawForm = {}): Promise<RawAnswer> {
     const { head, body } = written(request, form);
     const { bodyAfterMs } = form;

@@ -42,11 +42,11 @@ export class SilentTargetError extends SetupError {
   }
 }
 
-/** What answers at the base URL is not this API. */
+/** The server at the base URL does not implement this API. */
 export class WrongTargetError extends SetupError {
   readonly code = 'wrong-target';
 
-  /** @param came what was answered. @param wayOut what to do about it */
+  /** @param came the answer that was received. @param wayOut the advice for the user */
   constructor(baseUrl: string, came: string, wayOut: string) {
     super(`${baseUrl} answers ${came}; ${wayOut}`);
     this.name = 'WrongTargetError';

@@ -1,4 +1,4 @@
-/** The first steps of a run: checks that a server is there and accepts the user. */
+/** The first steps of a run: checks that the server is reachable and that it accepts the user. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Answer } from './answer.ts';
 import { requestOf } from './call.ts';
@@ -13,7 +13,7 @@ import {
 import type { Session } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** How the suite authenticates to the management API. */
+/** The credentials of the suite for the management API; `none` for a run without a user. */
 export type Credentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string }
@@ -34,8 +34,8 @@ export function checkedBaseUrl(baseUrl: string): string {
 }
 
 /**
- * Checks that something listens there. Throws an UnreachableError or an UntrustedCertificateError;
- * any other behaviour of the listener is left to the cases.
+ * Checks that something listens at the base URL. Throws an UnreachableError or an
+ * UntrustedCertificateError. Any other behaviour of the listener is left to the cases.
  */
 export async function reachTarget(session: Session, baseUrl: string): Promise<void> {
   try {

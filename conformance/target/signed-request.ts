@@ -1,6 +1,6 @@
 /**
- * What a signed request reveals: the type of key that signed it, and if the signature matches the
- * body. Spec: Device authentication
+ * Finds in a signed request the type of the key, and whether the signature matches the body.
+ * Spec: Device authentication
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ export interface RequestSignature {
   /** Name of the header that carries it, as sent. */
   readonly header: string;
   readonly keyType: KeyType;
-  /** True when it matches the body and the key in it; a case may send one that does not. */
+  /** True if the signature matches the body and the key in the body. */
   readonly fits: boolean;
 }
 
@@ -41,7 +41,7 @@ export function signatureOf(
   return { header, keyType, fits: isWhole && fits(key, bytes, signature) };
 }
 
-/** Returns the key; undefined for a text that is not one, as cases on malformed keys send. */
+/** Returns the key; undefined for a text that is not a key, which some cases send. */
 function publicKey(pem: string): KeyObject | undefined {
   try {
     return createPublicKey(pem);

@@ -1,6 +1,6 @@
 /**
- * The server under test, seen from the wire: sends requests, bounds them in time and size, and
- * records each exchange. Knows nothing about operations or about right and wrong.
+ * The server under test: sends requests, limits their time and size, and records each exchange.
+ * This module does not know the operations of the API and does not judge answers.
  */
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
@@ -46,7 +46,7 @@ export interface WireRequest {
 /** A request, its answer or failure, and the record of both. */
 export interface ObservedExchange {
   readonly request: WireRequest;
-  /** Absolute, unless the request is none to a target. */
+  /** The absolute URL of the request; for a command of a hook, the text that names the command. */
   readonly url: string;
   readonly outcome: Answer | Error;
   readonly record: Exchange;
@@ -54,25 +54,25 @@ export interface ObservedExchange {
 
 /** Options of a session with the target. */
 export interface SessionOptions {
-  /** Ends every request on the line. */
+  /** Aborts every request of the session. */
   readonly signal?: AbortSignal | undefined;
-  /** True to return an answer that limits the rate, such as 429, without waiting and repeating the request. */
+  /** True to return an answer such as 429 at once, instead of waiting and repeating the request. */
   readonly noRateWait?: boolean;
   /** Called with each exchange as it ends. */
   readonly onExchange?: ((observed: ObservedExchange) => void) | undefined;
 }
 
-/** Writes a request on a connection; its answer is the next one there. */
+/** Writes a request on the connection, and resolves with its answer. */
 export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawAnswer>;
 
-/** The target of one run. Its owner closes it. */
+/** The target of one run. The owner must close it. */
 export class Target {
   readonly options: TargetOptions;
   /** Counts of the requests of all sessions. */
   readonly traffic = new Traffic();
   readonly #agent: Agent;
   readonly #pace: Pace;
-  /** The run starts with its target; exchange times count from here. */
+  /** The monotonic time at which the run started; the times of exchanges are relative to it. */
   readonly #beganMs: number;
 
   constructor(options: TargetOptions) {
@@ -87,7 +87,7 @@ export class Target {
     });
   }
 
-  /** Opens a line to the target with its own record; `signal` ends every request on it. */
+  /** Opens a session with its own record of exchanges. */
   session(options: SessionOptions = {}): Session {
     const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
     const { traffic } = this;
@@ -99,7 +99,7 @@ export class Target {
   }
 }
 
-/** Parts of a line to the target. */
+/** The options of a session, and the parts that it shares with other sessions of its target. */
 interface SessionParts extends TargetOptions, SessionOptions {
   readonly beganMs: number;
   readonly agent: Agent;
@@ -107,7 +107,7 @@ interface SessionParts extends TargetOptions, SessionOptions {
   readonly traffic: Traffic;
 }
 
-/** A line to the target that records its exchanges. */
+/** A series of requests to the target, whose exchanges are recorded together. */
 export class Session {
   readonly record = new ExchangeRecord();
   readonly #parts: SessionParts;
@@ -117,9 +117,7 @@ export class Session {
     this.#parts = parts;
   }
 
-  /**
-   * Time that requests on this line waited for their turn, which does not count as the target's.
-   */
+  /** Total time that requests of this session waited for the rate limit, in milliseconds. */
   get waitedMs(): number {
     return this.#waitedMs;
   }
@@ -132,9 +130,9 @@ export class Session {
   }
 
   /**
-   * Sends a request, and repeats it after a pause when the target asks for that. A link may lead to
-   * storage that redirects, as a client's HTTP library follows it. Throws a TransportFailure when no
-   * HTTP answer arrives in time, or when the requested pauses are too long.
+   * Sends a request, and repeats it after a pause when the target asks to slow down. Follows the
+   * redirects of an absolute URL, such as a link to storage, as HTTP clients do. Throws a
+   * TransportFailure when no HTTP answer arrives in time, or the requested pauses are too long.
    */
   async send(request: WireRequest): Promise<Answer> {
     let [answer, at] = [await this.#sendPatiently(request), request];
@@ -189,7 +187,7 @@ export class Session {
     });
   }
 
-  /** Sends requests as they are written on one connection, which is closed when `use` ends. */
+  /** Sends requests literally on one connection, which is closed when `use` returns. */
   async onOneConnection<T>(use: (send: RawSend) => Promise<T>): Promise<T> {
     const { baseUrl, caPem, clock, traffic } = this.#parts;
     const connection = new RawConnection(baseUrl, { caPem, clock });
@@ -213,8 +211,8 @@ export class Session {
   }
 
   /**
-   * Does something other than a request to the target, such as running a command, with the same
-   * bounds and record: `method` and `url` name it, and `body` is its input.
+   * Runs an action that is not a request to the target, such as a command, with a time limit and a
+   * record: `method` and `url` name the action, and `body` is its input.
    */
   beside<T>(
     { timeLimitMs, ...deed }: WireRequest & { readonly timeLimitMs: number },
@@ -270,7 +268,10 @@ export class Session {
   }
 }
 
-/** The request that follows a redirect of a link; what a path below the base URL answers is final. */
+/**
+ * Returns the request that follows a redirect of a link; undefined if the answer is not a redirect,
+ * or if the request was for a path below the base URL, whose redirects are not followed.
+ */
 function redirected(request: WireRequest, answer: Answer): WireRequest | undefined {
   const { method, url, headers = {} } = request;
   const { location } = answer.headers;
@@ -288,7 +289,7 @@ function streamed(body: WireRequest['body']) {
   return Array.isArray(body) ? Readable.from(body) : (body as string | Buffer | undefined);
 }
 
-/** A link of the target may not be a valid URL, which other cases check. */
+/** Throws NotObservable for an invalid URL. Another case checks that links are valid. */
 function requireWay(url: string): void {
   if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${shown(url)}`);
 }

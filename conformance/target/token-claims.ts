@@ -1,4 +1,4 @@
-/** The claims of a JWT. Its signature is the server's own business. */
+/** Reads and alters the JWT of a device. The suite cannot verify the signature of the server. */
 import * as v from 'valibot';
 import type { Answer } from './answer.ts';
 import { expectStatus, expectThat, NotObservable, shownAnswer } from './expectations.ts';
@@ -6,8 +6,8 @@ import { expectStatus, expectThat, NotObservable, shownAnswer } from './expectat
 const claimsShape = v.looseObject({ exp: v.number(), iat: v.number() });
 
 /**
- * Returns the token of a granted request, in characters that a Bearer header allows (RFC 6750,
- * 2.1).
+ * Returns the token in the answer to a granted request. Throws an ExpectationFailure if the body
+ * has characters that a Bearer header does not allow. RFC 6750, section 2.1
  */
 export function expectToken(answer: Answer): string {
   expectStatus(answer, 200);

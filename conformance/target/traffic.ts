@@ -1,4 +1,4 @@
-/** How many requests a run sent to its target, and what they leave there permanently. */
+/** Counts the requests of a run, and the audit log entries that they leave on the target. */
 
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 
@@ -20,7 +20,7 @@ export class Traffic {
     this.#requests += 1;
   }
 
-  /** Counts an answer. @param url full, or a path */
+  /** Counts an answer. @param url an absolute URL, or a path below the base URL */
   answered(method: string, url: string, status: number): void {
     const isChange = method !== 'GET' && method !== 'HEAD' && status >= 200 && status < 300;
     if (isChange && url.includes(managementPath)) this.#userChanges += 1;

@@ -1,4 +1,4 @@
-/** Requests without an HTTP answer, by cause. Not a verdict on the target. */
+/** Requests without an HTTP answer, by cause. Such a failure is not a verdict on the target. */
 
 /** Stable codes; each is also the reason of an inconclusive verdict. */
 export const transportCodes = [
@@ -51,8 +51,8 @@ const codesOfCauses: Readonly<Record<string, TransportCode>> = {
 };
 
 /**
- * Returns the failure behind an error of undici, ws or node:http; undefined for an error that does
- * not come from the wire, which is then the suite's own fault.
+ * Returns the failure behind an error of undici, ws or node:http. Returns undefined for an error
+ * that did not occur in the transport, and is therefore a bug of the suite.
  */
 export function transportFailureOf(error: unknown): TransportFailure | undefined {
   if (error instanceof TransportFailure) return error;

@@ -1,4 +1,4 @@
-/** An upgrade request written header by header, which a websocket library would not allow. */
+/** Sends an upgrade request with arbitrary headers, which a websocket library would not allow. */
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -42,7 +42,7 @@ export function requestUpgrade({
     request.on('upgrade', (answer, socket, head) => {
       // A connection that is cut before its frames are read must not end the run.
       socket.on('error', () => socket.destroy());
-      // Frames that arrived in the same packet as the answer.
+      // `head` holds frames that arrived in the same packet as the answer.
       if (head.length > 0) socket.unshift(head);
       const { statusCode = 0 } = answer;
       resolve({ status: statusCode, headers: answer.headers, body: Buffer.alloc(0), socket });

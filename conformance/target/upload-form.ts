@@ -8,7 +8,7 @@ export interface UploadForm {
   readonly file: { readonly field: string; readonly name: string; readonly bytes: Buffer };
 }
 
-/** A form as recorded, so that a script can send the same file. */
+/** The record of a form, from which a script can send the file again. */
 export interface RecordedForm {
   readonly fields: Readonly<Record<string, string>>;
   readonly field: string;

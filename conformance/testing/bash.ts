@@ -1,10 +1,10 @@
-/** Runs a block as a user would: bash, in an empty folder, with these variables. */
+/** Runs a block of shell commands as a user would: with bash, in an empty folder. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The output of a block; anything on standard error is a fault of the block. */
+/** The output of a block; any text on standard error means that the block is wrong. */
 export interface BlockOutput {
   readonly code: number | null;
   readonly stdout: string;
@@ -32,7 +32,7 @@ export async function runLoneBlock(
   }
 }
 
-/** Runs the block to its end. */
+/** Runs a block in the folder `cwd`, and resolves when it has ended. */
 export function runBlock(
   block: string,
   cwd: string,

@@ -1,4 +1,4 @@
-/** Holds made-up exchanges against the invariants, for their tests. */
+/** Checks invented exchanges against the invariants, for the tests of the invariants. */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
@@ -7,7 +7,7 @@ import { exchangeOf } from '../target/exchange.ts';
 const base = 'http://host:8080/prefix';
 const names = vendorNames('X-SVC');
 
-/** What an exchange has beside its operation and its status. */
+/** The optional parts of an invented exchange. */
 export interface Given {
   readonly sent?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -17,10 +17,10 @@ export interface Given {
   readonly plansFaults?: boolean;
 }
 
-/** One exchange. */
+/** An invented exchange. */
 export type GivenExchange = readonly [operation: OperationId, status: number, given?: Given];
 
-/** What the exchanges break, as `requirement: text`. */
+/** Returns the breaches in the exchanges, each as `requirement: text`. */
 export function broken(steps: readonly GivenExchange[]): readonly string[] {
   const judge = new InvariantJudge(base, names);
   return steps.flatMap(([id, status, given = {}]) => {

@@ -1,4 +1,4 @@
-/** A context on a small server, for tests of the test context. */
+/** Creates a test context for a small server, for tests of the test context. */
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';

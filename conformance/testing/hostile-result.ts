@@ -1,4 +1,4 @@
-/** A result whose every text is hostile, and an earlier one to compare it with. */
+/** A result whose texts all contain markup and scripts, and an earlier result to compare with. */
 import { listCases } from '../conformance.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { coverageOf } from '../result/coverage.ts';
@@ -6,10 +6,10 @@ import { observationsOf } from '../result/observations.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from './results.ts';
 
-/** Text that runs where a page takes it for markup. */
+/** Text with a script that would run if a page inserted it as markup. */
 export const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 
-/** One in which both sides say hostile things. */
+/** An exchange with hostile text in the request and in the answer. */
 export const exchange = {
   startMs: 3,
   request: {
@@ -21,12 +21,12 @@ export const exchange = {
   elapsedMs: 3,
 };
 
-/** What the suite covers. */
+/** The coverage of the real suite. */
 export const coverage = coverageOf(listCases());
 const waiver = { reason: hostile, owner: hostile, expires: '2026-12-31' };
 /** The case whose failure is waived. */
 export const waived = 'errors/error-says-why';
-/** What the failed case breaks beside its own requirement. */
+/** The breach of an invariant in the failed case. */
 export const breach = {
   requirements: ['errors.no-needless-fault'],
   level: 'must',
@@ -35,7 +35,7 @@ export const breach = {
   exchange,
 } as const;
 
-/** Every case has passed but for the first ones, which show one verdict each, and a waived one. */
+/** Returns a verdict for every case: the first ones differ, one is waived, and the rest passed. */
 function everyVerdict(): readonly CaseVerdict[] {
   const reason = { code: 'case-time-limit', text: hostile };
   const found = [
@@ -58,11 +58,11 @@ function everyVerdict(): readonly CaseVerdict[] {
   });
 }
 
-/** Of every case of the suite. */
+/** A verdict for every case of the suite. */
 export const verdicts = everyVerdict();
-/** The only failure that counts. */
+/** The only failure that is not waived. */
 export const failed = verdicts.find(({ verdict }) => verdict === 'fail');
-/** A run in which the target says hostile things. */
+/** A run whose target answers with hostile text. */
 export const result = resultOf(verdicts, {
   outcome: 'fail',
   target: { baseUrl: `http://host/${hostile}`, headerPrefix: 'X-SVC' },
@@ -75,7 +75,7 @@ export const result = resultOf(verdicts, {
   seed: hostile,
   leftBehind: [hostile],
 });
-/** An earlier run, with a regression, a repair and a new case since. */
+/** An earlier run. Since then there were a regression, a repair and a new case. */
 export const before = resultOf(
   verdicts.slice(0, -1).map((each, index) => {
     if (index === 0) return verdictOn(each.id, { verdict: 'pass' });

@@ -27,7 +27,7 @@ async function startTinyServer(listener: RequestListener, tls?: Tls): Promise<Ti
   };
 }
 
-/** Starts such a server and returns its base URL; it is closed with the test. */
+/** Starts a server with this listener and returns its base URL. It is closed after the test. */
 export async function serve(listener: RequestListener, tls?: Tls): Promise<string> {
   const server = await startTinyServer(listener, tls);
   onTestFinished(() => server.close());

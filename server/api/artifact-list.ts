@@ -1,10 +1,16 @@
-/** Lists of artifacts for devices and users, sent in pieces because an artifact's header may be large. */
+/**
+ * Builds lists of artifacts for devices and users. A list is sent in pieces because the header of
+ * one artifact may be large.
+ */
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { JsonList } from '../http/json-list.ts';
 import type { HandlerContext } from '../pipeline/endpoint.ts';
 import { artifactView } from './deprecated-fields.ts';
 
-/** The artifacts of these ids that are still there. */
+/**
+ * Returns the artifacts with these ids, and leaves out ids whose artifact has been deleted
+ * meanwhile.
+ */
 export function artifactList(
   ids: readonly string[],
   context: HandlerContext,

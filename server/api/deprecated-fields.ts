@@ -1,6 +1,7 @@
 /**
- * The only place that adds deprecated fields to responses: they are sent besides their replacements
- * until their end of life, and are not stored. Spec: Deprecated fields
+ * Adds the deprecated fields to responses, and is the only place that does. Each field is sent in
+ * addition to its replacement until its end of life, and is never stored.
+ * Spec: Deprecated fields
  */
 import type { DeltaJob } from '../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
@@ -8,9 +9,9 @@ import { isPastEndOfLife } from '../pipeline/deprecation.ts';
 import type { HandlerContext } from '../pipeline/endpoint.ts';
 
 /**
- * The artifact as it is shown at that moment. Beside the object `metadata` stands `meta_data`, a
- * list of `{Key, Value}`: released clients cannot read it as an object. The dialect
- * meta-data-object gives them the object.
+ * Returns the artifact as the API shows it at `nowMs`. Until the end of life, each update has both
+ * the object `metadata` and the deprecated `meta_data`, a list of `{Key, Value}`, because released
+ * clients cannot read an object there. The dialect meta-data-object sends an object in both.
  */
 export function artifactView(
   artifact: Artifact,
@@ -32,7 +33,10 @@ function keysAndValues(metadata: Readonly<Record<string, unknown>>) {
   return Object.entries(metadata).map(([Key, Value]) => ({ Key, Value }));
 }
 
-/** The job as it is shown at that moment: each `…_release` beside its `…_version`. */
+/**
+ * Returns the job as the API shows it at `nowMs`: until the end of life, with the deprecated
+ * `from_release` and `to_release` in addition to `from_version` and `to_version`.
+ */
 export function deltaJobView(job: DeltaJob, nowMs: number): DeltaJob {
   if (isPastEndOfLife(nowMs)) return job;
   return { ...job, from_release: job.from_version, to_release: job.to_version };

@@ -1,9 +1,9 @@
 /**
- * Values that may be absent in queries and JSON: an undefined member
- * does not appear in JSON.
+ * Helpers for values that may be absent in queries and JSON. An undefined member does not appear in
+ * JSON.
  */
 
-/** Reads a value that is given. */
+/** Applies `read` to the value, unless it is undefined. */
 export function ifGiven<Value, Read>(
   value: Value | undefined,
   read: (value: Value) => Read,

@@ -1,13 +1,15 @@
-/** Paged lists: the requested page, links to its neighbours, and the total number. */
+/**
+ * Returns paged lists: the requested page, links to the neighbouring pages, and the total number.
+ */
 import type { Page } from '../store/engine/page.ts';
 
 interface PagedList extends Page {
-  /** Path and query of the request, as sent. */
+  /** Path and query of the request, exactly as sent. */
   readonly url: string;
   readonly total: number;
 }
 
-/** `Link` with the relations first, next and prev, each on its own line. */
+/** Returns the `Link` header with the relations first, next and prev, each on its own line. */
 export function linkHeader({ url, page, perPage, total }: PagedList): { Link: string[] } {
   const relation = (name: string, to: number): string => {
     const [path = '/', search = ''] = url.split('?');
@@ -25,12 +27,12 @@ export function linkHeader({ url, page, perPage, total }: PagedList): { Link: st
   };
 }
 
-/** The `Link` and `X-Total-Count` headers of a paged list. */
+/** Returns the `Link` and `X-Total-Count` headers of a paged list. */
 export function pagingHeaders(list: PagedList): { Link: string[]; 'X-Total-Count': string } {
   return { ...linkHeader(list), 'X-Total-Count': String(list.total) };
 }
 
-/** What every query of a list has. */
+/** The query parameters that every paged list has. */
 export interface PageQuery {
   readonly page: number;
   readonly per_page: number;
@@ -41,7 +43,7 @@ interface Pages<Body> {
   readonly list: (page: Page) => Body;
 }
 
-/** Answers with one page of a list, its neighbours as links, and the total. */
+/** Returns the response with one page of a list, links to the neighbouring pages, and the total. */
 export async function pagedAnswer<Body>(
   context: Asked,
   query: PageQuery,
@@ -52,7 +54,10 @@ export async function pagedAnswer<Body>(
   return { status: 200, headers, body: await list(page) } as const;
 }
 
-/** The same without the total, as practice has it in some lists. */
+/**
+ * Returns the response with one page of a list and links, but without a total: the reference
+ * implementation sends none in some lists.
+ */
 export function linkedAnswer<Body>(context: Asked, query: PageQuery, { total, list }: Pages<Body>) {
   const page = { page: query.page, perPage: query.per_page };
   const headers = linkHeader({ url: context.request.url ?? '', total, ...page });
@@ -63,12 +68,12 @@ interface Asked {
   readonly request: { readonly url?: string | undefined };
 }
 
-/** The page of a list that is held as a whole. */
+/** Returns one page of a list that is completely in memory. */
 export function slice<Item>(all: readonly Item[], { page, perPage }: Page): Item[] {
   return all.slice((page - 1) * perPage, page * perPage);
 }
 
-/** A bound in a query, in seconds since the Unix epoch, in milliseconds. */
+/** Converts a time bound in a query from seconds to milliseconds since the Unix epoch. */
 export function momentMs(seconds: number): number {
   return seconds * 1000;
 }

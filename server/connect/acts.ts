@@ -1,6 +1,7 @@
 /**
- * User actions on a device's connection as audit log entries: by the reference implementation's
- * name of each, the contract's action and the change. Spec: AuditLog entry
+ * User actions on a device's connection, recorded as audit log entries. Maps the reference
+ * implementation's name of each action to an action of the contract and a change text.
+ * Spec: AuditLog entry
  */
 import type { AuditAction } from '../../fixtures/contract/vocabulary.ts';
 
@@ -9,7 +10,9 @@ interface ConnectAct {
   readonly change: string;
 }
 
-/** Every action. The closest of the contract's actions is an update of the device. */
+/**
+ * All recorded actions. `update` of the device is the contract's closest action to each of them.
+ */
 export const connectActions = {
   open_terminal: { action: 'update', change: 'terminal opened' },
   close_terminal: { action: 'update', change: 'terminal closed' },
@@ -19,5 +22,5 @@ export const connectActions = {
   upload_file: { action: 'update', change: 'file uploaded' },
 } as const satisfies Readonly<Record<string, ConnectAct>>;
 
-/** Records an action of the user; `detail` adds to it, such as a path. */
+/** Records an action of the user; `detail` adds information such as a path. */
 export type RecordAct = (name: keyof typeof connectActions, detail?: string) => void;

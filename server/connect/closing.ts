@@ -18,14 +18,16 @@ const GRACE_MS = 1000;
 export function closeWith(socket: WebSocket, code: number, reason: string): void {
   const bytes = Buffer.from(reason);
   const fitting = bytes.subarray(0, REASON_MAX_BYTES).toString();
-  // Cutting may have split a character, which is then replaced by a longer one.
+  // Truncation may split a character. The decoder replaces the rest of it by U+FFFD, whose three
+  // bytes may not fit, so it is removed.
   const text =
     bytes.length > REASON_MAX_BYTES ? fitting.replace(/(?<!\uFFFD)\uFFFD+$/, '') : reason;
   socket.close(code, text);
 }
 
 /**
- * Sends the reason and ends the connection at once, freeing everything the library holds for it.
+ * Sends the reason and ends the connection at once, which frees all memory the library holds for
+ * it.
  */
 export function dropSocket(socket: WebSocket): void {
   // The frame is sent before the connection ends, unless the other side has stopped reading.
@@ -34,8 +36,8 @@ export function dropSocket(socket: WebSocket): void {
 }
 
 /**
- * Closes every socket as going away, and cuts those that do not answer within a second: of the
- * machine's time, as nobody moves the clock of a test that waits for the end of its server.
+ * Closes every socket as going away, and terminates those that do not answer within a second. The
+ * second is measured on the system clock, because nobody advances a steered clock during shutdown.
  */
 export async function closeAll(sockets: Iterable<WebSocket>, because: string): Promise<void> {
   const closing = [...sockets].map(

@@ -10,11 +10,11 @@ export interface DeviceAccess {
   readonly tenant: Tenant;
 }
 
-/** Runs sessions with connected devices for the server itself. */
+/** Runs sessions that the server itself holds with connected devices. */
 export interface DeviceSessions {
   /**
-   * Opens a session run by the server. Ends it if it fails; a successful one ends itself. Errors
-   * from outside the session are rethrown.
+   * Opens a session and calls `lead`, which must end the session when it succeeds. Ends the session
+   * when `lead` fails. Rethrows errors that are not a DeviceSessionError.
    */
   inSession<Result>(
     access: DeviceAccess,

@@ -1,4 +1,4 @@
-/** Files of devices, for users: each action is one session. Spec: Device connect */
+/** File access on devices, for users. Each action runs in its own session. Spec: Device connect */
 import type { FileInfo, PutFile } from '../../fixtures/formats/connect-bodies.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
 import { type DeviceSession, DeviceSessionError, type Failure } from './device-session.ts';
@@ -7,7 +7,9 @@ import { abortTransfer, fetchFile, openTransfer, statFile, storeFile } from './f
 /** A file being received from a device. */
 interface RemoteFile {
   readonly info: FileInfo;
-  /** Must be consumed or returned; returns the reason when it ends too early. */
+  /**
+   * The caller must consume it or call `return`. Returns a failure when the content ends too early.
+   */
   readonly content: AsyncGenerator<Uint8Array, Failure | undefined>;
 }
 
@@ -29,7 +31,9 @@ export class DeviceFiles {
     });
   }
 
-  /** Returns the file once its first bytes have arrived: by then it is known to be readable. */
+  /**
+   * Returns the file once its first chunk has arrived, which proves that the device can read it.
+   */
   read(access: DeviceAccess, path: string): Promise<RemoteFile | Failure> {
     return this.#sockets.inSession(access, async (session) => {
       await openTransfer(session);
@@ -42,8 +46,8 @@ export class DeviceFiles {
   }
 
   /**
-   * Writes a file until its end is acknowledged. Rethrows errors of the content, after notifying
-   * the device.
+   * Writes a file, and resolves when the device has acknowledged its end. When `content` throws,
+   * aborts the transfer on the device and rethrows.
    */
   write(
     access: DeviceAccess,

@@ -1,6 +1,7 @@
 /**
- * One device's open socket with the sessions that run over it. A session is one session of a user
- * with the device; its id identifies the recipient of a device's message. Spec: Device connect
+ * The open socket of one device, with the sessions that run over it. Each session belongs to one
+ * user; a message of the device carries the session id that identifies its recipient.
+ * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -14,23 +15,24 @@ import { messageIn, noMessageText } from './received-message.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
-  /** Receives a message of the device; `bytes` are the message as sent. */
+  /** Receives a message of the device; `bytes` is the message in encoded form. */
   onMessage(message: ConnectMessage, bytes: Buffer): void;
-  /** Called when the device's socket is closed; nothing more arrives. */
+  /** Called when the device's socket closes; no message follows. */
   onClose(): void;
 }
 
 /** The device's end of a session. */
 export interface Session {
   readonly id: string;
-  /** Bytes of all sessions that the device has not read yet. */
+  /** Bytes sent to the device, over all its sessions, that it has not read. */
   readonly backlogBytes: number;
   /**
-   * Sends a message with the session's id and the user's; returns false, and sends nothing, when it
-   * is larger than devices read. `flushed` is called once the message was sent, or never will be.
+   * Sends a message with the session id and the user id added. Returns false, and sends nothing,
+   * when the message is larger than devices read. `flushed` is called when the message was sent or
+   * has failed to be sent.
    */
   send(message: ConnectMessage, flushed?: () => void): boolean;
-  /** Drops the device's messages of this session from now on. */
+  /** Ends the session: later messages of the device with this session id are ignored. */
   end(): void;
 }
 
@@ -41,10 +43,10 @@ export class DeviceLink {
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    // Without fragments a binary message of the library is one Buffer.
+    // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
-    // Every error is followed by close, which handles it. Cutting the connection here would lose
-    // the close frame with the reason whenever the device is still sending.
+    // A close event follows every error and does the clean-up. Terminating the connection here
+    // would lose the close frame with its reason while the device is still sending.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#loseSessions());
   }
@@ -54,7 +56,7 @@ export class DeviceLink {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** True when one more session may be opened; a device can serve a limited number. */
+  /** True while the device has fewer sessions than it can serve. */
   get hasRoom(): boolean {
     return this.#sessions.size < limits.connectSessionsPerDeviceMax;
   }
@@ -72,7 +74,10 @@ export class DeviceLink {
     };
   }
 
-  /** Sends a message with any id, of an open session or not; see `Session`. */
+  /**
+   * Sends a message under any session id, whether or not that session is open. Returns false, and
+   * sends nothing, when the message is larger than devices read; see `Session`.
+   */
   send(
     { id, userId }: { id: string; userId: string },
     message: ConnectMessage,
@@ -101,7 +106,7 @@ export class DeviceLink {
       this.close(closeCodes.internalError, noMessageText(message, isBinary));
       return;
     }
-    // A session that has ended may still be answered: that is not a fault of the device.
+    // A device may still answer a session that has ended; this is not an error of the device.
     this.#sessions.get(message.sid ?? '')?.onMessage(message, bytes);
   }
 
@@ -112,13 +117,16 @@ export class DeviceLink {
   }
 }
 
-/** Returns undefined for too many bytes: a real device would end its socket, with every session. */
+/**
+ * Returns undefined when the message is too large: a real device would close its socket, and with
+ * it all sessions.
+ */
 function bytesForDevice(message: ConnectMessage): Buffer | undefined {
   try {
     const bytes = encodeConnectMessage(message);
     return bytes.length > limits.connectDeviceMessageMaxBytes ? undefined : bytes;
   } catch (error) {
-    // The server's two fields can push a message of maximum size over the limit.
+    // The fields that the server adds can push a message of maximum size over the limit.
     if (error instanceof ConnectMessageError) return undefined;
     throw error;
   }

@@ -1,6 +1,7 @@
 /**
- * A session that the server itself runs with a device for an HTTP request: it sends a message and
- * waits for the next one, each within a deadline. Spec: Device connect
+ * A session that the server itself holds with a device in order to answer an HTTP request. It sends
+ * messages, and waits for each reply within a deadline.
+ * Spec: Device connect
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -13,12 +14,15 @@ import {
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
 
 const { control } = connectProtocols;
-/** Twice what a device may have in flight; one that sends more ignores flow control. */
+/**
+ * Twice the number of chunks that a device may send ahead; a device that exceeds it ignores flow
+ * control.
+ */
 const INBOX_MAX_MESSAGES = 2 * limits.fileChunksAhead;
 const INBOX_MAX_BYTES = 1_048_576;
 const replyMaxMs = limits.connectReplyMaxSeconds * 1000;
 
-/** A failure, with the status of the answer to the HTTP request. */
+/** A failure, with the status code of the HTTP response. */
 export interface Failure {
   readonly status: number;
   readonly because: string;
@@ -44,7 +48,7 @@ interface Waiting {
   readonly timer: Timer;
 }
 
-/** Queues the device's messages until they are read. */
+/** Holds the session, and queues the device's messages until they are read. */
 export class DeviceSession implements SessionEnd {
   readonly #clock: Clock;
   readonly #session: Session;
@@ -64,7 +68,10 @@ export class DeviceSession implements SessionEnd {
     return this.#inbox.length > 0 || this.#error !== undefined;
   }
 
-  /** Does nothing once ended. @throws DeviceSessionError when it is longer than devices read */
+  /**
+   * Sends a message; does nothing once the session has ended.
+   * @throws DeviceSessionError when the message is longer than devices read
+   */
   send(message: ConnectMessage): void {
     if (this.#isEnded || this.#session.send(message)) return;
     const most = limits.connectDeviceMessageMaxBytes;
@@ -78,7 +85,7 @@ export class DeviceSession implements SessionEnd {
   async next(): Promise<ConnectMessage> {
     if (!this.hasMessage) await this.#heard();
     const message = this.#inbox.shift();
-    // Messages that arrived before the fault are still returned.
+    // Messages that arrived before the error are returned first.
     if (!message) throw this.#error ?? timeOut();
     this.#inboxBytes -= message.body?.length ?? 0;
     if (message.typ === 'error') throw errorOf(message);
@@ -113,7 +120,7 @@ export class DeviceSession implements SessionEnd {
     this.#fail(new DeviceSessionError(409, 'device disconnected'));
   }
 
-  /** Notifies the device of the end, and stops listening. */
+  /** Sends a close message to the device, and ends the session. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -147,7 +154,8 @@ function timeOut(): DeviceSessionError {
 }
 
 /**
- * Returns the error that the device reports; its code becomes the status if it is an error status.
+ * Returns the error that the device reports, with the reported code as its status; a code other
+ * than 400 to 599 becomes 400.
  */
 function errorOf({ body }: ConnectMessage): DeviceSessionError {
   try {

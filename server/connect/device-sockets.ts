@@ -1,7 +1,8 @@
 /**
- * The devices' websockets, one per device, with presence kept in the store; and what users do over
- * them: terminals and port forwards over a websocket, commands and files over HTTP. Spec: Device
- * connect
+ * The websockets of all devices, at most one per device; the store records which devices are
+ * connected. Users reach devices here: terminals and port forwards over a websocket, commands and
+ * files over HTTP.
+ * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -34,18 +35,18 @@ interface ConnectingDevice {
 /** Commands that a device's client executes at once. */
 type DeviceCommand = 'check-update' | 'send-inventory';
 
-/** The open websockets of connected devices, and the sessions over them. */
+/** The open websockets of connected devices, and the sessions that run over them. */
 export class DeviceSockets implements DeviceSessions {
-  /** Files of the devices, for users. */
+  /** File access on the devices, for users. */
   readonly files = new DeviceFiles(this);
   readonly #random: Random;
   readonly #settings: Pick<Settings, 'dialects'>;
   readonly #handshakes: Handshakes;
   readonly #underway: ByteBudget;
   readonly #observers: readonly SocketObserver[];
-  /** Ids are UUIDs, so that one map serves all tenants. */
+  /** Open links by device id. Device ids are UUIDs, so one map serves all tenants. */
   readonly #links = new Map<string, DeviceLink>();
-  /** Each with the store of its tenant. */
+  /** Every open websocket, with the store of its tenant. */
   readonly #sockets = new Map<WebSocket, Store>();
   #userSockets = 0;
 
@@ -82,7 +83,10 @@ export class DeviceSockets implements DeviceSessions {
     return this.#links.get(deviceId)?.isOpen === true;
   }
 
-  /** Returns nothing when a user can access the device; otherwise 409 or 429. */
+  /**
+   * Returns undefined when a user can open a session with the device; otherwise a failure with
+   * status 409 or 429.
+   */
   refusalFor(deviceId: string): Failure | undefined {
     const link = this.#links.get(deviceId);
     if (!link?.isOpen) return disconnected;
@@ -90,10 +94,12 @@ export class DeviceSockets implements DeviceSessions {
     return this.#userSockets < limits.userSocketsMax ? undefined : tooManyOfUsers;
   }
 
-  /** Completes a user's handshake, and relays between that socket and the device's. */
+  /**
+   * Completes a user's handshake, and relays messages between the user's socket and the device's.
+   */
   relay(handover: UpgradeRequest, access: DeviceAccess): void {
-    // A user who vanished silently would hold a session forever: like the reference implementation,
-    // the server sends users no pings.
+    // TCP keep-alive detects a user who vanished silently and would hold a session forever. Like
+    // the reference implementation, the server sends no pings to users.
     handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
     const { user, device, tenant } = access;
     const ids = { requestId: handover.requestId, deviceId: device.id, userId: user.id };
@@ -118,7 +124,10 @@ export class DeviceSockets implements DeviceSessions {
     });
   }
 
-  /** Sends a command to the device's client; returns false when it is not connected. */
+  /**
+   * Sends a command to the device's client. Returns false when the device is not connected or the
+   * message is too large.
+   */
   command(deviceId: string, command: DeviceCommand, userId: string): boolean {
     const link = this.#links.get(deviceId);
     if (!link?.isOpen) return false;
@@ -127,8 +136,8 @@ export class DeviceSockets implements DeviceSessions {
   }
 
   /**
-   * Opens a session run by the server. Ends it if it fails; a successful one ends itself. Errors
-   * from outside the session are rethrown.
+   * Opens a session and calls `lead`, which must end the session when it succeeds. Ends the session
+   * when `lead` fails. Rethrows errors that are not a DeviceSessionError.
    */
   async inSession<Result>(
     { device, user, tenant }: DeviceAccess,
@@ -165,28 +174,31 @@ export class DeviceSockets implements DeviceSessions {
     };
   }
 
-  /** Closes every socket as going away, and cuts those that do not answer within a second. */
+  /**
+   * Closes every socket as going away, terminates those that do not answer within a second, and
+   * refuses further handshakes.
+   */
   async close(): Promise<void> {
     await this.#closeAll([...this.#sockets.keys()], 'server shutting down');
     this.#handshakes.close();
   }
 
-  /** Closes every socket of the tenant with this store, as `close` does. */
+  /** Closes every socket of the tenant that has this store, as `close` does. */
   async closeTenant(store: Store): Promise<void> {
     const own = [...this.#sockets.keys()].filter((socket) => this.#sockets.get(socket) === store);
     await this.#closeAll(own, 'the tenant was reset or removed');
   }
 
   #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {
-    // Users' sockets were opened after the devices': newest first, so that each receives the
-    // reason.
+    // Newest first: users' sockets were opened after the device sockets they use, and the end of a
+    // device's socket closes its users' sockets with a different reason.
     return closeAll(sockets.toReversed(), because);
   }
 
   #hold(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {
     const { store, clock } = tenant;
-    // As in the reference implementation, the older one ends without a close frame, and presence
-    // stays connected.
+    // As in the reference implementation, the older socket ends without a close frame, and the
+    // device remains connected.
     this.#links.get(deviceId)?.terminate();
     const link = new DeviceLink(socket);
     this.#links.set(deviceId, link);
@@ -197,7 +209,7 @@ export class DeviceSockets implements DeviceSessions {
       stopHeartbeat();
       if (this.#links.get(deviceId) !== link) return;
       this.#links.delete(deviceId);
-      // A decommissioned device has no presence any more.
+      // A decommissioned device has no connection state to record.
       if (!store.devices.find(deviceId)) return;
       ignoreUnwritable(() => store.connections.record(deviceId, 'disconnected', clock.now()));
     });

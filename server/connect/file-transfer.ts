@@ -20,11 +20,14 @@ const { control, fileTransfer } = connectProtocols;
 const PROTOCOL_VERSION = 1;
 const windowBytes = limits.fileChunksAhead * limits.fileChunkBytes;
 
-/** File type bits of stat(2), for devices that do not encode them as Go does. */
+/** The file type bits of stat(2), for devices that do not encode the type as Go does. */
 const statKinds = 0o170000;
 const statPlainFile = 0o100000;
 
-/** Negotiates file transfer with the device. @throws DeviceSessionError when it refuses */
+/**
+ * Negotiates the file transfer protocol with the device.
+ * @throws DeviceSessionError when the device refuses
+ */
 export async function openTransfer(session: DeviceSession): Promise<void> {
   session.send({
     proto: control,
@@ -32,7 +35,8 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
     body: encodeBody({ versions: [PROTOCOL_VERSION] }),
   });
   const answer = await session.next().catch((error: unknown) => {
-    // Whatever the device rejects, it was the server that could not pass the request on.
+    // Any other error of the device becomes 502: the negotiation is the server's request, not the
+    // user's.
     const isRefusal = error instanceof DeviceSessionError && ![408, 409].includes(error.status);
     throw isRefusal ? new DeviceSessionError(502, error.message) : error;
   });
@@ -52,7 +56,8 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
 }
 
 /**
- * Returns the device's description of a regular file. @throws DeviceSessionError when it is not one
+ * Returns the device's description of a regular file.
+ * @throws DeviceSessionError when the path is not a regular file
  */
 export async function statFile(session: DeviceSession, path: string): Promise<FileInfo> {
   session.send({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
@@ -64,7 +69,10 @@ export async function statFile(session: DeviceSession, path: string): Promise<Fi
   return info;
 }
 
-/** Yields the content in order, acknowledged as it is consumed. @throws DeviceSessionError */
+/**
+ * Yields the file's chunks in order, and acknowledges them as they are consumed.
+ * @throws DeviceSessionError when the device fails, or breaks the protocol
+ */
 export async function* fetchFile(
   session: DeviceSession,
   path: string,
@@ -95,7 +103,10 @@ export async function* fetchFile(
   acknowledge();
 }
 
-/** Writes the content, within the allowed window ahead of the device. @throws DeviceSessionError */
+/**
+ * Writes the content, and sends at most `windowBytes` ahead of the device's acknowledgements.
+ * @throws DeviceSessionError when the device fails, or breaks the protocol
+ */
 export async function storeFile(
   session: DeviceSession,
   put: PutFile,
@@ -119,7 +130,7 @@ export async function storeFile(
   } while (acknowledged < sent);
 }
 
-/** Ends a transfer that the device believes to be in progress. */
+/** Aborts a transfer that the device considers to be in progress. */
 export function abortTransfer(session: DeviceSession, because: string): void {
   const body = encodeBody({ err: because, close: true });
   session.send({ proto: fileTransfer, typ: 'error', body });
@@ -175,7 +186,7 @@ async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (rest.length > 0) yield rest;
 }
 
-/** Prints a number; any other value that a device sends in its place is printed as `none`. */
+/** Formats a number that the device sent as an offset; any other value is shown as `none`. */
 function printed(offset: unknown): string {
   return typeof offset === 'number' || typeof offset === 'bigint' ? String(offset) : 'none';
 }

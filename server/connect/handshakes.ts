@@ -1,4 +1,4 @@
-/** Completes websocket handshakes, of devices and of users alike. Spec: Device connect */
+/** Completes websocket handshakes of devices and users. Spec: Device connect */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -7,7 +7,7 @@ import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import { dropSocket } from './closing.ts';
 
-/** The overhead of a piece besides its bytes. */
+/** Estimated memory overhead of one received chunk, in bytes. */
 const PIECE_BYTES = 256;
 
 /** The subprotocol that some clients request; others request none. */
@@ -17,14 +17,15 @@ const subprotocol = 'protomsg/msgpack';
 export class Handshakes {
   readonly #requestIdHeader: string;
   readonly #underway: ByteBudget;
-  /** Header lines of the answer in addition to the library's. */
+  /** Header lines to add to the library's 101 response, by request. */
   readonly #ownHeaders = new WeakMap<IncomingMessage, readonly string[]>();
   readonly #server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: limits.websocketMessageMaxBytes,
     perMessageDeflate: false,
-    // One message in each round of the event loop: a piece that was read may hold thousands.
+    // The library emits one message in each round of the event loop: one chunk read from the socket
+    // may contain thousands.
     allowSynchronousEvents: false,
   });
 
@@ -36,7 +37,7 @@ export class Handshakes {
     });
   }
 
-  /** Answers 101 and hands over the open socket. */
+  /** Answers 101 and passes the open socket to `opened` and to the handover's own callback. */
   complete(handover: UpgradeRequest, opened: (s: WebSocket) => void): void {
     const { request, socket, head, requestId, headers = [] } = handover;
     this.#ownHeaders.set(request, [
@@ -44,14 +45,15 @@ export class Handshakes {
       ...headers.map(([name, value]) => `${name}: ${value}`),
       ...(offersSubprotocol(request) ? [`Sec-WebSocket-Protocol: ${subprotocol}`] : []),
     ]);
-    // The library would refuse the clients' name: by RFC 6455 a subprotocol has no slash.
+    // The library would refuse the subprotocol that clients request: RFC 6455 allows no slash in a
+    // name.
     delete request.headers['sec-websocket-protocol'];
     this.#server.handleUpgrade(request, socket, head, (accepted) => {
       boundMessages(accepted, socket, this.#underway);
       opened(accepted);
       handover.opened?.(accepted);
     });
-    // A connection that had to wait for its turn does not flow on its own.
+    // A connection that waited for its turn is paused.
     socket.resume();
   }
 
@@ -66,12 +68,15 @@ function offersSubprotocol({ headers }: IncomingMessage): boolean {
   return offered.split(',').some((name) => name.trim() === subprotocol);
 }
 
-/** A member of the library that its types lack. */
+/** A private member of the library's WebSocket that its types lack. */
 interface Receiving {
   readonly _receiver: {
-    /** Of the piece whose messages are still taken out, and of those behind it. */
+    /** Bytes of received chunks that are not yet parsed into messages. */
     readonly writableLength: number;
-    /** Of the frame that is arriving, and of those of the same message that have. */
+    /**
+     * Bytes received of the current frame; `_messageLength` counts the earlier frames of the same
+     * message.
+     */
     readonly _bufferedBytes: number;
     readonly _messageLength: number;
     readonly _buffers: readonly unknown[];
@@ -80,8 +85,8 @@ interface Receiving {
 }
 
 /**
- * What the library holds of a message that has not arrived whole counts as underway from now on; a
- * socket that has to make room for others is ended.
+ * Counts the memory that the library holds for an incomplete message as bytes underway. When the
+ * budget is exhausted and this socket is the oldest in it, the socket is dropped.
  */
 function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
   const held = underway.open(() => dropSocket(socket));
@@ -92,8 +97,8 @@ function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudg
     const bytes = writableLength + _bufferedBytes + _messageLength;
     held.set(bytes + pieces * PIECE_BYTES);
   };
-  // The library has read the piece before: it listens for longer. Of the messages in it, each is
-  // taken out in a later round.
+  // The library's own listener was added first, so it has already read this chunk. It takes the
+  // messages out of the chunk in later rounds of the event loop.
   connection.on('data', count);
   for (const event of ['message', 'ping', 'pong']) socket.on(event, count);
   connection.once('close', () => held.set(0));

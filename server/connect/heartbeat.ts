@@ -1,4 +1,7 @@
-/** Checks that a device's socket is alive: pings it, and cuts it when nothing is received. */
+/**
+ * Checks that a device's socket is alive: sends pings, and terminates the socket when it stays
+ * silent for too long.
+ */
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -6,15 +9,18 @@ import { limits } from '../../fixtures/contract/limits.ts';
 const pingMs = limits.websocketPingSeconds * 1000;
 const silenceMaxMs = limits.websocketSilenceMaxSeconds * 1000;
 
-/** Open sockets that are no longer watched. */
+/** Open sockets for which the heartbeat was stopped. */
 const unwatched = new WeakSet<WebSocket>();
 
-/** Stops the pings, and no longer cuts the socket for silence. */
+/** Stops the pings, and the termination of the socket for silence. */
 export function stopHeartbeat(socket: WebSocket): void {
   unwatched.add(socket);
 }
 
-/** Starts watching; any frame, ping or pong is a sign of life. Returns a function that stops it. */
+/**
+ * Starts to watch the socket; every message, ping or pong is a sign of life. Returns a function
+ * that stops watching.
+ */
 export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
   let heardMs = clock.monotonicMs();
   const hear = (): void => {
@@ -29,8 +35,8 @@ export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
     const leftMs = heardMs + silenceMaxMs - clock.monotonicMs();
     if (leftMs > 0) deadline = clock.after(leftMs, check, true);
     else {
-      // The close event comes later: a clock that jumps ahead would send a thousand pings until
-      // then.
+      // The close event comes later; until then a clock that jumps ahead would send a thousand
+      // pings.
       pinging.cancel();
       socket.terminate();
     }

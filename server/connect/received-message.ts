@@ -1,14 +1,17 @@
-/** Received messages: each is decoded only once, for all readers. */
+/** Decodes received messages. Each message is decoded once, although several readers need it. */
 import {
   type ConnectMessage,
   ConnectMessageError,
   decodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 
-/** The decoded messages by their bytes, as long as the bytes are referenced. */
+/** Decoded messages by their bytes; an entry lives as long as its bytes are referenced. */
 const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
 
-/** Returns the message in these bytes, or why they are not one; the bytes must not change. */
+/**
+ * Returns the decoded message, or the reason why the bytes are not a message. The caller must not
+ * change the bytes.
+ */
 export function messageIn(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
   const known = decoded.get(bytes);
   if (known) return known;
@@ -26,7 +29,10 @@ function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
   }
 }
 
-/** Why the bytes of a frame are no message; of text that a client of JSON sends, the kind says it. */
+/**
+ * Returns why a frame is not a message. For a text frame, as a client that sends JSON produces, the
+ * frame type is the reason.
+ */
 export function noMessageText({ message }: ConnectMessageError, isBinary: boolean): string {
   return isBinary ? message : 'a text frame: send a binary frame with a msgpack message';
 }

@@ -1,7 +1,7 @@
 /**
- * A user's websocket to a device: every message of either side is sent to the other one, under one
- * session id. The server does not interpret the messages; it only tracks what has to be ended when
- * the user disconnects.
+ * Relays a user's websocket to a device: every message of either side is sent to the other side,
+ * under one session id. The server forwards messages unchanged; it tracks only what has to be ended
+ * on the device when the user disconnects.
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -19,7 +19,7 @@ import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
 import { messageIn, noMessageText } from './received-message.ts';
 
 const { shell, portForward, control } = connectProtocols;
-/** `status` of a shell message that reports an error. */
+/** The `status` property of a shell message that reports an error. */
 const SHELL_ERROR = 2;
 
 interface RelayOptions {
@@ -36,10 +36,13 @@ export class Relay implements SessionEnd {
   readonly #socket: WebSocket;
   readonly #session: Session;
   readonly #record: RecordAct;
-  /** Bytes sent by the device that the user has not read. */
+  /** Bytes that the device sent and the user has not read. */
   readonly #unread: Holding;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
-  /** The device's slot for the user's shell, occupied until the shell is stopped. */
+  /**
+   * State of the user's shell slot on the device: `asked` after the user's request, `taken` from
+   * the device's confirmation until the shell stops.
+   */
   #place: 'none' | 'asked' | 'taken' = 'none';
 
   constructor({ socket, link, sessionId, userId, record, underway }: RelayOptions) {
@@ -47,9 +50,9 @@ export class Relay implements SessionEnd {
     this.#unread = underway.open(() => dropSocket(socket));
     this.#record = record;
     this.#session = link.openSession({ id: sessionId, userId }, this);
-    // Without fragments a binary message of the library is one Buffer.
+    // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#forward(data as Buffer, isBinary));
-    // Every error is followed by close, which handles it.
+    // A close event follows every error and does the clean-up.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#leave());
   }
@@ -67,7 +70,7 @@ export class Relay implements SessionEnd {
   #send(bytes: Buffer): void {
     this.#socket.send(bytes, () => this.#countUnread());
     this.#countUnread();
-    // Waiting for this user would block the device's other users.
+    // The server does not wait for a slow user, because that would block the device's other users.
     if (this.#socket.bufferedAmount <= limits.userBacklogMaxBytes) return;
     closeWith(
       this.#socket,
@@ -97,8 +100,8 @@ export class Relay implements SessionEnd {
   }
 
   /**
-   * Sends only an error message: a large paste must not end the terminal it was pasted into, and
-   * without an answer the user could not know the reason.
+   * Sends an error message to the user and keeps the connection: a large paste must not end the
+   * terminal it was pasted into, and without an answer the user would not learn the reason.
    */
   #refuse({ proto, typ }: ConnectMessage): void {
     const most = limits.connectDeviceMessageMaxBytes;
@@ -129,13 +132,13 @@ export class Relay implements SessionEnd {
     if (proto !== shell || (typ !== 'new' && typ !== 'stop')) return;
     const hasFailed = props?.status === SHELL_ERROR;
     if (typ === 'new') {
-      // A second shell that is refused leaves the first one running.
+      // The device refused a second shell; the first one is still running.
       if (hasFailed && this.#place === 'taken') return;
       this.#place = hasFailed ? 'none' : 'taken';
       if (hasFailed) this.#setTerminal(false);
       return;
     }
-    // A shell that exits on its own is reported as an error, and field clients keep its slot.
+    // Field clients report a shell that exits by itself as an error, and keep its slot occupied.
     if (!hasFailed) this.#place = 'none';
     this.#setTerminal(false);
   }
@@ -146,7 +149,7 @@ export class Relay implements SessionEnd {
     this.#record(isRunning ? 'open_terminal' : 'close_terminal');
   }
 
-  /** Ends on the device what the user has left running. */
+  /** Ends what the user has left running on the device. */
   #leave(): void {
     this.#countUnread();
     const { portForward: isForwarding, session } = this.#isRunning;
@@ -166,7 +169,10 @@ export class Relay implements SessionEnd {
   }
 }
 
-/** Returns the target of a port forward; the device judges what cannot be read. */
+/**
+ * Returns the target of a port forward for the audit log; undefined when the body cannot be
+ * decoded. The message is forwarded in either case, and the device judges it.
+ */
 function targetOf(body: Uint8Array | undefined): string | undefined {
   try {
     const { protocol, remote_host: host, remote_port: port } = decodeBody(portForwardShape, body);

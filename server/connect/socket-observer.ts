@@ -1,18 +1,18 @@
-/** The interface of observers that are called with each opened websocket. */
+/** Observers of websockets. */
 import type { WebSocket } from 'ws';
 import type { Tenant } from '../tenants/tenants.ts';
 
-/** The owner of a socket, and the handshake that opened it. */
+/** Whose socket it is, and which handshake opened it. */
 export interface SocketOrigin {
   readonly socket: 'device' | 'user';
   readonly requestId: string;
   readonly deviceId: string;
-  /** Id of the user, for a user's socket. */
+  /** The user's id; absent for a device's socket. */
   readonly userId?: string;
 }
 
-/** Must not throw, and must not change the socket for others. */
+/** Called for each opened websocket. An observer must not throw, and must not change the socket. */
 export interface SocketObserver {
-  /** Called before anything was sent or received over it. */
+  /** Called before the first message is sent or received. */
   onSocket?(socket: WebSocket, origin: SocketOrigin, tenant: Tenant): void;
 }

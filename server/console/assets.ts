@@ -4,19 +4,19 @@ import { basename, extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-/** One file of the page. */
+/** A file of the console page. */
 export interface ConsoleAsset {
-  /** Its path in the page's address. */
+  /** The path under which the page requests the file. */
   readonly path: string;
   readonly file: URL;
   readonly mediaType: string;
-  /** True when the name changes with the content, so that it may be kept for ever. */
+  /** True if the file name changes with the content, so that browsers may cache it for ever. */
   readonly isImmutable: boolean;
-  /** True when it is kept in the form of gzip. */
+  /** True if the file is stored compressed with gzip. */
   readonly isCompressed: boolean;
 }
 
-/** Sources that run as they are have their page in the built folder. */
+/** When TypeScript sources run directly, the page is in the build folder. */
 const folder = import.meta.url.endsWith('.ts')
   ? new URL('../../build/server/console/page/', import.meta.url)
   : new URL('page/', import.meta.url);
@@ -28,7 +28,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The page itself is at `/`. */
+/** The page itself, served at `/`. */
 const page: ConsoleAsset = {
   path: '/',
   file: new URL('index.html', folder),
@@ -37,7 +37,7 @@ const page: ConsoleAsset = {
   isCompressed: false,
 };
 
-/** Every file that the page may request. Rejects when the page has not been built. */
+/** Lists every file that the page may request. Rejects if the page has not been built. */
 export async function listAssets(): Promise<readonly ConsoleAsset[]> {
   const hashed = new URL('assets/', folder);
   const names = await readdir(hashed);
@@ -60,12 +60,12 @@ export async function listAssets(): Promise<readonly ConsoleAsset[]> {
 
 const compressed = '.gz';
 
-/** Reads the stored bytes of an asset. */
+/** Reads the bytes of an asset as stored, possibly compressed. */
 export function readAsset({ file }: ConsoleAsset): Promise<Buffer> {
   return readFile(file);
 }
 
-/** The bytes of an asset for a client that takes none that are compressed. */
+/** Reads the bytes of an asset uncompressed, for a client that does not accept gzip. */
 export async function readPlainAsset(asset: ConsoleAsset): Promise<Buffer> {
   const bytes = await readAsset(asset);
   return asset.isCompressed ? promisify(gunzip)(bytes) : bytes;

@@ -1,23 +1,27 @@
 /**
- * Signatures of devices: the algorithms as a table, and their verification over the bytes that were
- * sent. Spec: Device authentication
+ * Signatures of devices: a table of algorithms, and verification of a signature over the exact
+ * bytes that were sent.
+ * Spec: Device authentication
  */
 import { constants, type KeyObject, verify } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 
 interface KeyAlgorithm {
   readonly keyType: KeyType;
-  /** Returns true when the key is of this algorithm. */
+  /** Returns true when the key is for this algorithm. */
   readonly detects: (key: KeyObject) => boolean;
-  /** Returns why a key of this algorithm is nevertheless refused. */
+  /** Returns why a key of this algorithm is refused, or undefined for an accepted key. */
   readonly unfit?: (key: KeyObject) => string | undefined;
-  /** Returns true when `signature` is this key's over exactly `signed`. */
+  /** Returns true when `signature` was made with this key over exactly the bytes of `signed`. */
   readonly verifies: (signed: Uint8Array, key: KeyObject, signature: Uint8Array) => boolean;
 }
 
-/** Shorter keys are broken, longer ones make verification too expensive. */
+/** Shorter keys can be broken; longer keys make verification too expensive. */
 const RSA_MODULUS_BITS = { least: 1024, most: 8192 };
-/** Verification takes as long as the exponent has bits: one of 3,072 bits costs as much as signing. */
+/**
+ * Verification time grows with the bits of the exponent; an exponent of 3,072 bits makes it as slow
+ * as signing.
+ */
 const RSA_EXPONENT_MAX_BITS = 64;
 
 export const keyAlgorithms: readonly KeyAlgorithm[] = [
@@ -47,7 +51,7 @@ export const keyAlgorithms: readonly KeyAlgorithm[] = [
       verify('sha256', signed, { key, dsaEncoding: 'der' }, signature),
   },
   {
-    // RFC 8032: Ed25519 over the message itself, with no digest before it.
+    // RFC 8032: Ed25519 over the message itself; it is not hashed first.
     keyType: 'ed25519',
     detects: (key) => key.asymmetricKeyType === 'ed25519',
     verifies: (signed, key, signature) => verify(null, signed, key, signature),
@@ -56,7 +60,10 @@ export const keyAlgorithms: readonly KeyAlgorithm[] = [
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Returns true when the header's text is the key's signature over exactly these bytes. */
+/**
+ * Returns true when the header's value is a signature made with this key over exactly the bytes of
+ * `signed`.
+ */
 export function signatureFits(
   signed: Uint8Array,
   { keyType, key }: { readonly keyType: KeyType; readonly key: KeyObject },
@@ -68,7 +75,7 @@ export function signatureFits(
   try {
     return algorithm.verifies(signed, key, Buffer.from(signatureText, 'base64'));
   } catch {
-    // OpenSSL throws on signatures that it cannot even parse; they do not match.
+    // OpenSSL throws when it cannot parse a signature; such a signature does not match.
     return false;
   }
 }

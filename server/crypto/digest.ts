@@ -1,7 +1,7 @@
-/** Digests used as names: equal texts have equal digests. */
+/** Digests that serve as names: equal texts have equal digests. */
 import { createHash } from 'node:crypto';
 
-/** Returns the SHA-256 in hex. */
+/** Returns the SHA-256 digest of the text, in hex. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -1,26 +1,28 @@
-/** Signatures of links that are used without a token. Spec: Authentication, rule 8 */
+/** Signatures of links that are used without an access token. Spec: Authentication, rule 8 */
 import { createHmac } from 'node:crypto';
 import { isSameSecret } from './same-secret.ts';
 
-/** What a link's signature covers. */
+/** The fields that a link's signature covers. */
 export interface SignedLink {
-  /** Path with its escapes; differences in escaping do not matter. */
+  /** The path with its percent-escapes; two escapings of one path have the same signature. */
   readonly path: string;
-  /** Expiry time as written in the query. */
+  /** The expiry time exactly as written in the query. */
   readonly expire: string;
   readonly tenantId: string;
 }
 
 export interface LinkSigner {
-  /** Returns the HMAC-SHA256 in base64url without padding. */
+  /** Returns the HMAC-SHA256 of the link in base64url without padding. */
   sign(link: SignedLink): string;
   verifies(link: SignedLink, signature: string): boolean;
 }
 
-/** Length of a signer's secret, the same as its output. */
+/** Length of a signer's secret in bytes: the length of a SHA-256. */
 export const LINK_SECRET_BYTES = 32;
 
-/** Links with one expiry, of which the signatures are kept: a release is linked for many devices. */
+/**
+ * Signatures cached for one expiry time: a release is linked for many devices with the same expiry.
+ */
 const KEPT_MAX = 1000;
 
 /** Creates a signer with this secret. */
@@ -44,8 +46,9 @@ export function createLinkSigner(secret: Uint8Array): LinkSigner {
 }
 
 /**
- * Returns method, path, expiry and tenant as JSON, so that a device type cannot be read as the
- * following fields, nor as two parts of the path; the method prevents other uses of a link.
+ * Returns the signed text: method, path segments, expiry and tenant as JSON. The JSON form prevents
+ * a device type from being read as the next field, or as two segments of the path; the method
+ * restricts the link to GET.
  */
 function signedText({ path, expire, tenantId }: SignedLink): string {
   return JSON.stringify(['GET', path.split('/').map(decodeURIComponent), expire, tenantId]);

@@ -1,32 +1,43 @@
-/** User passwords, stored only as salted scrypt hashes, and hashed outside the event loop. */
+/**
+ * Passwords of users. They are stored as salted scrypt hashes only, and hashed outside the event
+ * loop.
+ */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import type { Random } from '../../fixtures/random.ts';
 
-/** Enough against a stolen database of test users: 10 ms of a core, and 4 MiB. */
+/**
+ * One hash takes 10 ms of a core and 4 MiB, which is enough for a stolen database of test users.
+ */
 const scryptCost = { N: 4096, r: 8, p: 1 };
 const HASH_BYTES = 32;
-/** Concurrent hashes; file access and name resolution need threads of the same pool. */
+/**
+ * Maximum number of concurrent hashes; file access and name resolution use the same thread pool.
+ */
 const RUNNING_MAX = 2;
-/** The longest wait for one of them is a second. */
+/** Maximum number of waiting hashes, which keeps the longest wait below about a second. */
 const WAITING_MAX = 128;
 
-/** Too many passwords wait to be hashed; this one was not accepted. */
+/** Thrown when too many passwords are waiting to be hashed. */
 export class TooManySignIns extends Error {
   override readonly name = 'PasswordsBusy';
 }
 
-/** Returns `salt:hash`, both in hex. Rejects with `PasswordsBusy`. */
+/**
+ * Returns `salt:hash`, both in hex.
+ * @throws TooManySignIns when too many hashes are waiting
+ */
 export async function hashPassword(password: string, random: Random): Promise<string> {
   const salt = random.bytes(16);
   return `${salt.toString('hex')}:${(await derive(password, salt)).toString('hex')}`;
 }
 
-/** Compared with a password where none is stored, so that the check takes as long. */
+/** Stands in for a missing hash, so that the check takes the same time for an unknown user. */
 const noHash = `${'0'.repeat(32)}:${'0'.repeat(2 * HASH_BYTES)}`;
 
 /**
- * Returns false also when nothing is stored: an unknown user, or one who was invited and has no
- * password yet. Rejects with `PasswordsBusy`.
+ * Returns true when the password matches the stored hash. `stored` is undefined for an unknown
+ * user, and for an invited user without a password; the result is then false.
+ * @throws TooManySignIns when too many hashes are waiting
  */
 export async function passwordFits(password: string, stored: string | undefined): Promise<boolean> {
   const [salt = '', hash = ''] = (stored ?? noHash).split(':');

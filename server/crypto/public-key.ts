@@ -8,30 +8,30 @@ import { charactersIn } from '../../fixtures/characters.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { keyAlgorithms } from './device-signature.ts';
 
-/** A parsed key; `pem` is its normalised text, so that equal keys have equal texts. */
+/** A parsed public key. `pem` is normalised: two encodings of one key have the same `pem`. */
 export interface PublicKey {
   readonly keyType: KeyType;
   readonly key: KeyObject;
   readonly pem: string;
 }
 
-/** Why a text is not an accepted key. */
+/** The reason why a text is not an accepted key. */
 export interface UnusableKey {
   readonly because: string;
 }
 
 const pemBlock = /^-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]*-----END \1-----$/;
 
-/** An RSA key of 8192 bits takes 1500; the rest is room for other line lengths. */
+/** An RSA key of 8192 bits has 1500 characters; the limit leaves room for other line lengths. */
 const TEXT_MAX_CHARACTERS = 16_384;
 
-/** Parsing PEM costs more than verifying, so recent keys are cached. */
+/** Maximum number of cached keys; parsing PEM costs more than verifying a signature. */
 const HELD_KEYS_MAX = 20_000;
-/** Any key in lines of 64 characters fits; longer texts of it are parsed each time. */
+/** Texts up to this length are cached; every accepted key in lines of 64 characters is shorter. */
 const HELD_TEXT_MAX_CHARACTERS = 2048;
 const held = new Map<string, PublicKey>();
 
-/** Reads a key, or returns what is wrong with it. */
+/** Reads a key from PEM; returns the reason when the text is not an accepted key. */
 export function readPublicKey(text: string): PublicKey | UnusableKey {
   const known = held.get(text);
   if (known) return known;
@@ -42,14 +42,20 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
   return read;
 }
 
-/** What a public key must be. */
+/** Describes the accepted keys, for error messages. */
 export const publicKeyForm = 'an RSA, ECDSA P-256 or Ed25519 key as SubjectPublicKeyInfo in PEM';
 
-/** An Ed25519 key as nearly everyone writes it: after 12 bytes that never differ, its 32 (RFC 8410). */
+/**
+ * The common encoding of an Ed25519 key: 12 constant bytes, then the 32 bytes of the key (RFC
+ * 8410).
+ */
 const plainEd25519 =
   /^-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048])=\n-----END PUBLIC KEY-----\n?$/;
 
-/** The general way takes ten times as long, more than the key's first signature. */
+/**
+ * Fast path for the common encoding: the general parser takes ten times as long, more than the
+ * verification of a signature.
+ */
 function readPlainEd25519(text: string): PublicKey | undefined {
   const [, bytes] = plainEd25519.exec(text) ?? [];
   if (bytes === undefined) return undefined;
@@ -84,7 +90,10 @@ function parse(text: string): PublicKey | UnusableKey {
   return { keyType: algorithm.keyType, key: plain, pem };
 }
 
-/** SubjectPublicKeyInfo has several encodings of one key (point compressed, curve spelled out). */
+/**
+ * Returns the key in its plain encoding: SubjectPublicKeyInfo allows several for one key, such as a
+ * compressed point or an explicit curve.
+ */
 function plainKey(key: KeyObject): KeyObject {
   return createPublicKey({ key: key.export({ format: 'jwk' }), format: 'jwk' });
 }

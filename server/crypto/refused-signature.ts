@@ -1,30 +1,30 @@
-/**
- * Evidence for finding the mistake behind a refused key or signature, kept until it is requested.
- */
+/** Evidence for a later diagnosis of a refused key or signature. */
 import type { PublicKey } from './public-key.ts';
 
-/** A key of another device, with that device's display name. */
+/** The public key of another device, with that device's display name. */
 export interface DeviceKey {
   readonly device: string;
   readonly key: PublicKey;
 }
 
-/** Maximum number of other devices' keys that are tried. */
+/** Maximum number of keys of other devices that the diagnosis tries. */
 export const OTHER_KEYS_MAX = 100;
 
-/** A signature, and the facts to compare it with. */
+/** A signature, with the facts that the diagnosis compares it with. */
 export interface SignatureFacts {
-  /** The body exactly as sent. */
+  /** The request body exactly as sent. */
   readonly body: Buffer;
   /** The key that the signature should match. */
   readonly key: PublicKey;
-  /** As written in the header. */
+  /** The value of the signature header. */
   readonly signatureText: string;
   /** Keys of other devices; at most `OTHER_KEYS_MAX` are tried. */
   readonly otherKeys?: Iterable<DeviceKey>;
 }
 
-/** A request whose signature was refused; private fields keep it out of any JSON. */
+/**
+ * Facts about a request with a refused signature. The private field keeps them out of JSON output.
+ */
 export class RefusedSignature {
   readonly #facts: SignatureFacts;
 
@@ -37,7 +37,10 @@ export class RefusedSignature {
   }
 }
 
-/** A text that was sent as a public key and is not one; it may be a private key. */
+/**
+ * A text that was sent as a public key and refused. It may be a private key, so the private field
+ * keeps it out of JSON output.
+ */
 export class RefusedKey {
   readonly #text: string;
 

@@ -1,6 +1,7 @@
 /**
- * Tokens of devices and users: JWTs signed with one key of this server, by one row of the table of
- * algorithms. Spec: Authentication
+ * Tokens of devices and users: JWTs that are signed with one key of this server. `tokenAlgorithms`
+ * lists the algorithms.
+ * Spec: Authentication
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';
@@ -8,32 +9,32 @@ import { freshRsaKey, type Random } from '../../fixtures/random.ts';
 
 type TokenKind = 'device' | 'user';
 
-/** The claims of a token that this server issued. */
+/** The claims of a token that this server issues. */
 export interface TokenClaims {
   readonly kind: TokenKind;
   /** Device id or user id. */
   readonly subject: string;
-  /** Authentication set id, or the id of the login. */
+  /** Authentication set id for a device, login id for a user. */
   readonly id: string;
   readonly tenantId?: string;
-  /** Seconds since the Unix epoch; absent in a token without expiry. */
+  /** Seconds since the Unix epoch; absent when the token does not expire. */
   readonly expiresAt?: number;
 }
 
-/** The claims of a token as read. */
+/** The claims read from a token, with the time of issue. */
 export interface ReadClaims extends TokenClaims {
   /** Seconds since the Unix epoch. */
   readonly issuedAt: number;
 }
 
-/** Why a text is not a token of this server. */
+/** The reason why a text is not a token of this server. */
 interface InvalidToken {
   readonly because: string;
 }
 
 export interface TokenIssuer {
   issue(claims: TokenClaims, issuedAt: number): string;
-  /** Checks form, algorithm and signature; not the time. */
+  /** Checks form, algorithm and signature; does not check the expiry. */
   read(token: string): ReadClaims | InvalidToken;
 }
 
@@ -48,10 +49,13 @@ const payloadShape = v.object({
   'svc.tenant': v.optional(v.string()),
 });
 
-/** Tokens that were issued and not read yet: most are read soon, once, as their caller is held then. */
+/**
+ * Maximum number of issued tokens whose claims are cached until they are first read. Most tokens
+ * are read once soon after they were issued; later reads are cached with the caller.
+ */
 const UNREAD_MAX = 1000;
 
-/** Creates an issuer with its own key. */
+/** Creates an issuer that signs with this key. */
 export function createTokenIssuer(key: TokenKey): TokenIssuer {
   const header = base64url(JSON.stringify({ alg: key.algorithm.name, typ: 'JWT' }));
   const unread = new Map<string, ReadClaims>();
@@ -64,7 +68,7 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
       return token;
     },
     read: (token) => {
-      // Verifying one costs as much as signing it did.
+      // The cache saves one verification, which costs as much as the signature did.
       const issued = unread.get(token);
       if (issued) {
         unread.delete(token);
@@ -74,10 +78,11 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
       if (payload === undefined || signature === undefined || rest.length > 0) {
         return { because: 'is not a JWT (three parts separated by dots)' };
       }
-      // The algorithm is pinned: any other header was not issued here.
+      // The algorithm is fixed: a token with any other header was not issued here.
       if (head !== header) return { because: 'was not issued by this server' };
       const raw = Buffer.from(signature, 'base64url');
-      // The decoder ignores stray characters; a token altered by one is no longer the issued one.
+      // The decoder ignores stray characters, but a token with such characters is not the issued
+      // one.
       const isExact = raw.toString('base64url') === signature;
       if (!isExact || !key.verifies(`${head}.${payload}`, raw)) {
         return { because: 'has a signature that does not verify' };
@@ -123,10 +128,10 @@ function base64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** An algorithm of RFC 7518 or RFC 8037, by its name in the header. */
+/** A JWT signature algorithm of RFC 7518 or RFC 8037; `name` is its value in the header's `alg`. */
 export interface TokenAlgorithm {
   readonly name: 'EdDSA' | 'RS256';
-  /** The digest's name in node:crypto; null where the algorithm has none of its own. */
+  /** The digest's name in node:crypto; null when the algorithm hashes internally. */
   readonly digest: 'sha256' | null;
   readonly makeKey: (random: Random) => KeyObject | Promise<KeyObject>;
 }

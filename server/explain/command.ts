@@ -1,4 +1,6 @@
-/** A corrected request as a block of bash: curl, with openssl where something is signed. */
+/**
+ * Writes a corrected request as bash commands with curl, and with openssl if a signature is needed.
+ */
 
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -17,9 +19,9 @@ import { readable, type Text } from './text.ts';
 /** Facts about the server that a command needs. */
 interface CommandFacts {
   readonly names: VendorNames;
-  /** Who can log in, where no other user is known. */
+  /** The user to log in as, if no other user is known. */
   readonly adminEmail: string;
-  /** True when devices have to name their tenant. */
+  /** True if devices have to send a tenant token. */
   readonly namesTenant: boolean;
 }
 
@@ -38,7 +40,7 @@ const signers: Readonly<Record<KeyType, string>> = {
 };
 const anySigner = `{ ${signers.rsa} 2>/dev/null || ${signers.ed25519}; }`;
 
-/** Lines of bash that do the steps and then make the request. */
+/** Returns the lines of bash that perform the steps and then send the request. */
 export function commandOf(correction: Correction, around: CommandFacts): string {
   const { request, steps, followsLink } = correction;
   const before = steps.flatMap((step) => linesOf(step, around));
@@ -102,7 +104,7 @@ function deviceTokenLines(
   ];
 }
 
-/** The body goes into a file, so that what is signed and what is sent are the same bytes. */
+/** Writes the body to a file first, so that the signed and the sent bytes are identical. */
 function signed(request: Planned, { names }: CommandFacts): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
@@ -124,20 +126,21 @@ function signerFor(body: Text): string {
   return key && 'keyType' in key ? signers[key.keyType] : anySigner;
 }
 
-/** Asks for a link and fetches what it leads to. */
+/** Returns the lines that request a link and fetch its file. */
 function linked(request: Planned): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
     `: "\${LINK:?the answer has no link: there is none for this device now}"`,
-    // The reader's file, which may be partly downloaded, is not touched.
+    // The output is discarded, so that a partly downloaded file of the reader is not overwritten.
     'curl -sS -D - -o /dev/null "$LINK"',
   ];
 }
 
 function callOf(request: Planned): string {
   const call = `curl -isS ${requestWords(request)}`;
-  // An open websocket does not end by itself and would block the shell; the time-out is expected.
+  // An open websocket does not end by itself and would block the shell, so curl ends it by a
+  // time-out, which is expected.
   return 101 in request.operation.success ? `${call} || [ $? -eq ${CURL_TIMED_OUT} ]` : call;
 }
 
@@ -157,7 +160,7 @@ function requestWords({ operation, headers, target, body, isBodyInFile, form }: 
   return [...words, ...(hasBody ? [urlOf(target)] : withEncodedQuery(target))].join(' ');
 }
 
-/** Curl encodes what the reader sets in a query. */
+/** Lets curl encode those query parameters whose value the reader sets. */
 function withEncodedQuery(target: Text): string[] {
   const start = target.indexOf('?');
   const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
@@ -191,7 +194,10 @@ function partOf({ name, value, isFile = false }: FormPart): string {
     : `--form-string ${quotedText([`${name}=`, ...value])}`;
 }
 
-/** Curl would read brackets and braces as patterns, and take dots out of a path. */
+/**
+ * Options keep curl from reading brackets and braces as patterns and from removing dots from a
+ * path.
+ */
 function urlOf(target: Text): string {
   const fixed = target.filter((part) => typeof part === 'string').join('');
   const options = `${/[[\]{}]/.test(fixed) ? '-g ' : ''}${/\/\.\.?(\/|$|\?)/.test(fixed) ? '--path-as-is ' : ''}`;

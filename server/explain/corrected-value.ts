@@ -1,6 +1,7 @@
 /**
  * Corrects a wrong value if it shows what was meant: the same value in another type, or a
- * misspelled word. The reader must supply any other value, because an invented one would have effects.
+ * misspelled word. For any other value the reader must supply one, because an invented value would
+ * have effects.
  */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/json.ts';
@@ -18,24 +19,31 @@ import { shapeDetail } from '../http/problem-detail.ts';
 import { jsonOf } from './received-request.ts';
 import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
 
-/** A value with marks in place of the values that the reader must supply. */
+/** A corrected value, with marks for the values that the reader must supply. */
 export interface CorrectedValue {
   readonly value: unknown;
-  /** The meanings of the variables, where more is known than the name. */
+  /** Descriptions of the variables, if more is known than the name. */
   readonly needs: Needs;
 }
 
 interface CorrectionOptions {
-  /** Set for a query: all in it is text, and the nearest bound does no harm. */
+  /**
+   * True for a query: all its values are text, and the nearest allowed number is a safe correction.
+   */
   readonly isQuery?: boolean;
 }
 
-/** Maximum number of problems that are corrected; with more, the reader must supply the whole value. */
+/**
+ * Maximum number of problems that are corrected. With more, the reader must supply the whole value.
+ */
 const PROBLEMS_MAX = 100;
-/** What was corrected may be wrong on a deeper level. */
+/** Maximum number of rounds. A corrected value may still be wrong on a deeper level. */
 const ROUNDS_MAX = 10;
 
-/** The value with its wrong places corrected or marked; undefined if the reader must supply all of it. */
+/**
+ * Returns the value with its wrong places corrected or marked; undefined if the reader must supply
+ * the whole value.
+ */
 export function correctedValue(
   schema: v.GenericSchema,
   sent: unknown,
@@ -52,7 +60,7 @@ export function correctedValue(
     for (const issue of open) {
       const problem = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
       const better = converted(problem, options);
-      // Of the whole nothing more is said than of what is asked for in it.
+      // A problem of the whole value is only a consequence of the marks inside it.
       const isOfMarked = problem.keys.length === 0 && marked.size > 0;
       if (better) value = better.value;
       else if (isOfMarked) return { value, needs };
@@ -64,26 +72,32 @@ export function correctedValue(
         marked.add(placeOf(issue));
         value = asked.value;
       }
-      // The places of the others are those of the value as it was.
+      // The whole value has been replaced, so the places of the remaining problems are out of date.
       if (problem.keys.length === 0) break;
     }
   }
   return undefined;
 }
 
-/** With a name that cannot be there, or a member that is not taken, what was meant would be lost. */
+/**
+ * Returns true if the reader can be asked for the value at this place. An invalid name, or a member
+ * that is not accepted, cannot be marked without losing what the caller meant.
+ */
 function isAskable(problem: Problem): boolean {
   const { schema, issue, keys } = problem;
   const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
   return isPlace && !isOfName(problem) && issue.expected !== 'never';
 }
 
-/** What is expected at a place; undefined where that says less than the name of the member. */
+/**
+ * Returns a description of the expected value; undefined if it says less than the member's name.
+ */
 function meaningOf({ schema, issue, keys }: Problem, isText: boolean): string | undefined {
   const { expected = 'a string' } = shapeDetail('body', issue, { schema });
   const shape = shapeAt(schema, keys);
   if (!isText) return `${(shape && formOf(shape)) ?? expected}, as JSON`;
-  // Of what was no string, or of none, the rules for its text were not looked at.
+  // The rules for text were not checked if the value was missing or not a string, so a placeholder
+  // is checked.
   const ofText = shape && v.safeParse(shape, '?').issues?.[0];
   const meaning =
     expected === 'a string' && ofText
@@ -100,14 +114,15 @@ interface Problem {
   readonly keys: readonly Key[];
 }
 
-/** The value without a fault, where what was sent says what was meant. */
+/** Returns the value with one problem corrected, if the sent value shows what was meant. */
 function converted(
   problem: Problem,
   options: CorrectionOptions,
 ): { readonly value: unknown } | undefined {
   const { schema, value, issue, keys } = problem;
   if (isOfName(problem)) {
-    // What is unknown may be what matters; only of what is known is it said that it is not taken.
+    // An unknown member may be what the caller wants, so it is not removed. Only a member that the
+    // shape explicitly rejects is removed.
     const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
     return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
   }
@@ -124,17 +139,21 @@ function converted(
   return better === undefined ? undefined : { value: replaced(value, keys, better) };
 }
 
-/** What a body is wrapped in by those who name it; under another name it may be a group. */
+/**
+ * Member names under which clients often wrap a body. Any other name may be the name of a group.
+ */
 const wrapperNames = /^(?:attributes|body|config|configuration|data|settings|values)$/i;
 
-/** Whether it is the name of a member that is wrong; of a missing one the fault has the same form. */
+/**
+ * Returns true if the name of a member is wrong. The problem of a missing member has the same form.
+ */
 function isOfName({ issue, value, keys }: Problem): boolean {
   const last = issue.path?.[keys.length - 1];
   const isName = last?.origin === 'key' && !Array.isArray(last.input);
   return isName && valueAt(value, keys) !== undefined;
 }
 
-/** The value with a mark at a place, and the variable for that mark. */
+/** Returns the value with a mark at a place, and the variable of that mark. */
 export function askedAt(
   schema: v.GenericSchema,
   value: unknown,
@@ -149,8 +168,8 @@ export function askedAt(
 }
 
 /**
- * A name for the variable: that of the member, with the places in the lists that it is in. One that
- * the sender has chosen may be that of a variable which is set already.
+ * Returns the name of the variable: the member's name, with its indexes if it is in lists. A name
+ * chosen by the sender gets a prefix, because a variable of that name may already be set.
  */
 function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
   const isIndex = (key: Key): boolean => /^\d+$/.test(String(key));
@@ -161,7 +180,7 @@ function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
   return [...(isOfContract ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
 }
 
-/** The keys as far as the value has a place for them: a text has no items. */
+/** Returns the keys up to the first value that cannot have members, such as a string. */
 function reachable(value: unknown, keys: readonly Key[]): readonly Key[] {
   const end = keys.findIndex((_, at) => {
     const outer = valueAt(value, keys.slice(0, at));
@@ -180,7 +199,7 @@ function keysOf(issue: v.BaseIssue<unknown>): readonly Key[] {
   return known.length === keys.length ? known : [];
 }
 
-/** The place of a member that the shape does not know, with the name of a missing one in other letters. */
+/** Returns the place of an unknown member whose name resembles that of a missing member. */
 function nearlyNamed(
   schema: v.GenericSchema,
   value: unknown,
@@ -201,9 +220,10 @@ interface ConversionFacts extends CorrectionOptions {
   readonly name: Key | undefined;
 }
 
-/** What was sent, in a form that the shape takes; undefined where it says nothing of that. */
+/** Returns the sent value in a form that the shape accepts; undefined if there is none. */
 function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unknown {
-  // Of an object that is missing each member that it needs is asked for.
+  // For a missing object with required members, an empty object makes the next round ask for each
+  // member.
   if (given === undefined)
     return memberNames(shape).length > 0 && !v.is(shape, {}) ? {} : undefined;
   return [[given], ...formsOf(given, shape, facts)].find((form) => v.is(shape, form));
@@ -212,7 +232,7 @@ function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unk
 function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
   if (Array.isArray(given)) {
     const [one] = given;
-    // In a map of any names those of a pair would become settings.
+    // In a map with arbitrary names, the members of a name-value pair would become settings.
     const isOne = given.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
     const map = mapIn(given);
     const alone = isOne ? [one, ...formsOf(one, shape, facts)] : [];
@@ -226,23 +246,23 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
     return [...formsOfText(given, shape, facts), ...within(given, shape)];
   }
   if (!isObject(given)) return [];
-  // An identity that was sent in place of its JSON text.
+  // The identity was sent as an object instead of as JSON text.
   if (facts.name === 'id_data') return [JSON.stringify(given)];
   const members = Object.entries(given);
   const pairs = members.map(([name, value]) => ({ name, value }));
   const only = members.length === 1 ? members[0]?.[1] : undefined;
-  // A map in place of a list of pairs; a list within an object, where it has to be alone.
+  // A map may replace a list of pairs; an object with one member may wrap the list.
   return shape.type === 'array' ? [pairs, only] : [];
 }
 
-/** The map that a list of names and values stands for. */
+/** Returns the map that a list of name-value pairs represents. */
 function mapIn(list: readonly unknown[]): object | undefined {
   const pairs = list.map((one) => (isObject(one) ? [one.name ?? one.key, one.value] : []));
   const isNamed = pairs.length > 0 && pairs.every(([name]) => typeof name === 'string');
   return isNamed ? Object.fromEntries(pairs) : undefined;
 }
 
-/** What was sent alone, in each member that may be its place. */
+/** Returns the sent value wrapped in an object, once for each member that the shape has. */
 function within(given: unknown, shape: Shape): unknown[] {
   return memberNames(shape).map((name) => ({ [name]: given }));
 }
@@ -267,13 +287,18 @@ function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): 
   ];
 }
 
-/** Returns the time of a recent number of seconds or milliseconds since the Unix epoch. */
+/**
+ * Returns the ISO 8601 time for a recent number of seconds or milliseconds since the Unix epoch.
+ */
 function momentsOf(number: number): string[] {
   const ms = number > MILLISECONDS_MIN ? number : number * 1000;
   return ms > MILLISECONDS_MIN && ms < 4 * MILLISECONDS_MIN ? [new Date(ms).toISOString()] : [];
 }
 
-/** Milliseconds since the Unix epoch; NaN if the day does not exist or the zone would be a guess. */
+/**
+ * Returns milliseconds since the Unix epoch; NaN if the day does not exist or the time zone is
+ * unknown.
+ */
 function timeIn(text: string, takesUtc = false): number {
   const hasZone = /(Z|:\d\d[+-]\d\d:\d\d)$/.test(text);
   if (!hasZone && !takesUtc) return Number.NaN;
@@ -284,14 +309,20 @@ function timeIn(text: string, takesUtc = false): number {
     : Number.NaN;
 }
 
-/** A word that has little in common with what was sent, or is only a part of it, may mean the opposite. */
+/**
+ * Returns true if the text resembles the word. A word that is only a part of the text is rejected,
+ * because the text may mean the opposite.
+ */
 function isNearly(text: string, word: string): boolean {
   const [given, wanted] = [text.toLowerCase(), word.toLowerCase()];
   if (given !== wanted && given.includes(wanted)) return false;
   return 4 * editDistance(given, wanted) <= given.length;
 }
 
-/** In seconds what was milliseconds; the least and the greatest that is accepted, the nearer one first. */
+/**
+ * Returns numbers close to the sent one: rounded, converted from milliseconds to seconds, and the
+ * allowed minimum and maximum, the nearer one first.
+ */
 function boundsNear(number: number, shape: Shape): readonly unknown[] {
   const distance = (bound: number): number => Math.abs(bound - number);
   const bounds = boundsOf(shape).toSorted((one, other) => distance(one) - distance(other));
@@ -300,7 +331,10 @@ function boundsNear(number: number, shape: Shape): readonly unknown[] {
   return [...numbers, ...numbers.map(String)];
 }
 
-/** The smallest number taken for milliseconds since the Unix epoch (2001); as seconds it is far in the future. */
+/**
+ * Numbers from here on are taken for milliseconds since the Unix epoch (2001); as seconds they
+ * would be far in the future.
+ */
 const MILLISECONDS_MIN = 1e12;
 
 function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
@@ -311,21 +345,21 @@ function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
   return [...own, ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf)];
 }
 
-/** The words that a shape takes, also where it may be left out. */
+/** Returns the words that a shape accepts, also inside optional shapes. */
 function wordsIn(shape: Shape): string[] {
   const { options = [], literal } = shape;
   const own = [...options, literal].filter((option) => typeof option === 'string');
   return [...own, ...partsOf(shape).flatMap(wordsIn)];
 }
 
-/** Whether a value of the shape can only be a string. */
+/** Returns true if every value of the shape is a string. */
 function takesText(shape: Shape): boolean {
   const parts = partsOf(shape);
   if (parts.length > 0) return parts.every(takesText);
   return shape.type === 'string' || wordsIn(shape).length > 0;
 }
 
-/** The shapes that a value itself may have, members and items left out. */
+/** Returns the shapes that apply to the value itself, without those of its members and items. */
 function partsOf({ wrapped, pipe = [], options = [] }: Shape): Shape[] {
   return [...(wrapped ? [wrapped] : []), ...[...pipe, ...options].filter(isShape)];
 }

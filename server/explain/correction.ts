@@ -1,4 +1,4 @@
-/** From a refusal to the request that would succeed, and the steps before it. */
+/** Corrects a refused request: finds the request that would succeed, and the steps before it. */
 
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -26,31 +26,31 @@ import { type KnownStore, type PreparationStep, stepsOf } from './steps.ts';
 import { readable } from './text.ts';
 import type { RefusedRequest } from './wrong.ts';
 
-/** A request that succeeds, with the steps before it. */
+/** A request that succeeds, and the steps that have to come before it. */
 export interface Correction {
   readonly request: Planned;
   readonly steps: readonly PreparationStep[];
-  /** Set when the answer holds a link, which is then fetched. */
+  /** Set if the response contains a link that has to be fetched. */
   readonly followsLink?: true;
 }
 
-/** What to do about a refusal. */
+/** What the caller can do about a refusal. */
 export interface Advice {
-  /** What to do first, in words. */
+  /** A sentence that says what to do first. */
   readonly first?: string;
   /** Absent if no request can achieve what the caller wanted. */
   readonly correction?: Correction;
 }
 
-/** What a correction is made from. */
+/** The data from which a correction is made. */
 export interface Refused extends RefusedRequest {
-  /** Where it was wrong, such as `body.status`. */
+  /** The place of the problem, such as `body.status`. */
   readonly place: string;
-  /** What is expected at that place. */
+  /** The expected value at that place. */
   readonly expected?: string | undefined;
   readonly store: KnownStore;
   readonly mounts: Mounts;
-  /** Name of another tenant than the first one. */
+  /** Name of the tenant if it is not the first one. */
   readonly otherTenant?: string;
 }
 
@@ -60,11 +60,11 @@ export function adviceOn(refused: Refused): Advice {
     const first = remedyOf(refused, undefined, []);
     return first === undefined ? {} : { first };
   }
-  // A user's write may do more than the device wanted, such as ending it for all devices.
+  // A user's write may do more than the device wanted, such as ending a deployment for all devices.
   if (isDeviceAsUser(refused) && meant.method !== 'GET') {
     return { first: remedyOf(refused, undefined, []) ?? '' };
   }
-  // What another one has written since would be lost.
+  // Sending the request again would overwrite changes that others have made since.
   if (refused.refusal.status === 412 && meant.method !== 'GET') {
     return {
       first: 'read the resource again, apply your change to it, and send it with the new ETag',
@@ -91,7 +91,7 @@ export function adviceOn(refused: Refused): Advice {
   };
 }
 
-/** Whether a corrected write takes away more than was sent. */
+/** Returns a warning if a corrected write removes more than was sent. */
 function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Refused) {
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
   const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
@@ -100,7 +100,7 @@ function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Re
   return isOfAll ? 'PUT replaces all settings, including those that are not sent' : undefined;
 }
 
-/** Whether it preauthorizes a key also for a device that has one. */
+/** Returns true if the request also preauthorizes a key for a device that has an accepted key. */
 function isForced({ operation, body }: Planned): boolean {
   const isOfKey = operation.id === managementOperations['preauthorize-device'].id;
   return isOfKey && /"force":true/.test(readable(body ?? []));
@@ -109,11 +109,11 @@ function isForced({ operation, body }: Planned): boolean {
 const takesOver = 'the command opens a new websocket, which closes the current one of the device';
 
 interface PlannedPoll extends Planned {
-  /** Set where the poll is another one than that for which the device has got its update. */
+  /** Set if the poll differs from the poll for which the device got its current update. */
   readonly warning?: string;
 }
 
-/** A warning that a poll with other data ends the update that is under way. */
+/** Returns a warning if a poll with other data would end the update in progress. */
 function warningOf(endsUpdateOf: string | undefined, deviceId: string): string | undefined {
   if (deviceId === '') {
     return 'a poll with different data ends an update in progress for the device';
@@ -127,7 +127,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   const { asked, refusal, place, expected } = refused;
   const { status } = refusal;
   const parameters = parametersIn(meant, asked.path);
-  // What was sent to another operation says nothing of this one, unless this one has replaced it.
+  // The sent data applies to another operation only if that operation replaces the first one.
   const isOther = operation !== refused.operation && operation !== meant && status !== 410;
   const { device_type: type } = parameters;
   const search = type === undefined ? '' : `device_type=${type}`;
@@ -136,7 +136,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   if (!isPollOperation(operation)) {
     return plan(operation, { asked: own, parameters, status, place, expected });
   }
-  // A request with a link has no token that identifies the device.
+  // A request with a signed link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
   const deviceId = linked ?? ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
@@ -146,12 +146,12 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   if (poll.asked === own) {
     return { ...plan(poll.operation, { ...faulty, place, expected }), ...warned };
   }
-  // What was wrong is no longer there.
+  // The poll was replaced by another one, which does not contain the problem.
   const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
   return { ...other, ...warned };
 }
 
-/** The operation that the request was for, or most likely meant, if any. */
+/** Returns the operation that the request named or most likely meant, if any. */
 function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | undefined {
   if (operation) return operation;
   const { method, path } = asked;
@@ -165,7 +165,7 @@ function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | un
         operationAt(path, ['GET'], known) ??
         similarTo(asked, known));
   if (!meant || !mayBeMeant(method, meant)) return undefined;
-  // Without a part of its path, the request may be about more than was asked for.
+  // With a part of the path missing, the request may change more than the caller wanted.
   return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
 }
 
@@ -177,7 +177,7 @@ function similarTo(
   return nearest.isSimilar ? nearest.operation : undefined;
 }
 
-/** The operation to call instead of the one that was meant. */
+/** Returns the operation to call instead of the intended one. */
 function instead(meant: Operation, { refusal, place, operation, mounts }: Refused) {
   const { status } = refusal;
   const known = operationsOf(mounts);
@@ -186,7 +186,8 @@ function instead(meant: Operation, { refusal, place, operation, mounts }: Refuse
   if (meant.id === storageOperations['download-artifact'].id && known.includes(link)) return link;
   if (meant.authorization === 'link') return operations['get-next-deployment'];
   const isMissing = operation !== undefined && place.startsWith('path.') && status !== 403;
-  // Where the state is not in the way for long, the same request is right later.
+  // A conflict with a remedy can be resolved, so the same request succeeds later. For any other
+  // conflict a lookup is suggested.
   const isState =
     status === 409 && !place.startsWith('body.') && refusal.detail?.remedy === undefined;
   return (isMissing || isState) && status !== 400 ? lookUpFor(meant, known) : undefined;

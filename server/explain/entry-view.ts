@@ -1,4 +1,7 @@
-/** Journal entries as the control API returns them: plain JSON with derived facts, secrets masked. */
+/**
+ * Shows journal entries as the control API returns them: plain JSON with derived facts and masked
+ * secrets.
+ */
 
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
@@ -18,10 +21,13 @@ import type { UnreadableRecord } from '../journal/unreadable.ts';
 import { noUpdateView } from './no-update-view.ts';
 import { wrongIn } from './wrong.ts';
 
-/** An entry in a line: `at`, `method`, `path`, `status` and bodies as `fleetbed calendar` reads them. */
+/**
+ * A journal entry as JSON. `fleetbed calendar` reads `at`, `method`, `path`, `status` and bodies
+ * from it.
+ */
 export type EntryView = AnswerOf<'GET /journal/stream'>;
 
-/** Shows an entry; headers and bodies only when it is to be `whole`. */
+/** Returns the view of an entry. Headers and bodies are included only if `whole` is true. */
 export function entryView(entry: JournalEntry, tenant: Belongings, whole = false): EntryView {
   const { sequence, kind, atMs } = entry;
   const device = deviceOf(entry, tenant);
@@ -65,7 +71,7 @@ function exchangeView(record: ExchangeRecord) {
   };
 }
 
-/** What was wrong; the mistake behind it is diagnosed only for an explanation. */
+/** Returns what was wrong. The mistake behind it is diagnosed only for an explanation. */
 function refusalView(record: ExchangeRecord, refusal: Refusal) {
   const { status, error, detail } = refusal;
   return {
@@ -124,12 +130,12 @@ function unreadableView({ code, status, line, bytes }: UnreadableRecord) {
   return { code, status, bytes, line: line === undefined ? undefined : maskText(line) };
 }
 
-/** Milliseconds to a hundredth; the rest is noise. */
+/** Rounds milliseconds to hundredths, because further digits are noise. */
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100;
 }
 
-/** Without members that are undefined, which JSON has no word for; bigint becomes a text. */
+/** Removes members that are undefined. */
 function defined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

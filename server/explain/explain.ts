@@ -1,4 +1,4 @@
-/** Why a request was refused, and how it would succeed; computed only on demand. */
+/** Explains why a request was refused and how it would succeed. Computed only on demand. */
 
 import type * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -23,20 +23,20 @@ import {
   wrongOf,
 } from './wrong.ts';
 
-/** Everything known about a refusal; secrets are `$NAME`. */
+/** Everything known about a refusal. Secrets are replaced by `$NAME`. */
 export type Explanation = ReadOnly<v.InferOutput<typeof refusedAnswer>>;
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
-/** What an explanation needs besides the record in the journal. */
+/** The facts that an explanation needs in addition to the record in the journal. */
 export interface ExplainFacts {
-  /** Whose journal holds the record. */
+  /** The tenant whose journal has the record. */
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
   readonly names: VendorNames;
   readonly adminEmail: string;
   readonly mounts: Mounts;
 }
 
-/** The explanation; undefined when the request was not refused. */
+/** Returns the explanation; undefined if the request was not refused. */
 export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation | undefined {
   const { refusal } = record;
   if (!refusal) return undefined;
@@ -57,7 +57,8 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     rule: ruleOf(refusal, operation),
     wrong,
     ...(diagnosis && { diagnosis }),
-    // The diagnosed mistake is more precise than the advice on wrong signatures in general.
+    // A diagnosed mistake is more precise than the general advice on wrong signatures, so that
+    // advice is left out.
     ...(diagnosis ? rest : advice),
   };
 }
@@ -97,40 +98,43 @@ function adviceView(
   );
   const correctedRequest = correctedView(correction);
   const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);
-  // What was wrong with it is still wrong with the same request, and nothing better is known.
+  // Nothing in the request was corrected, so it would be refused again for the same reason.
   const isOfRequest = /^(body|query|path)\b/.test(wrong.path);
   if (isUnchanged && isOfRequest && correction.steps.length === 0) {
     return { first: first ?? `correct ${wrong.path} as the message says`, needs: {} };
   }
-  // What cannot be fulfilled is not fulfilled the second time.
+  // A request that cannot be fulfilled would be refused again with 422.
   if (isUnchanged && refused.refusal.status === 422) return { ...words, needs: {} };
   return {
     ...words,
     correctedRequest,
     ...(isUnchanged && { isUnchanged: true as const }),
-    // In a subshell, which ends if a variable is missing or a step before the request fails.
+    // The command runs in a subshell, which ends if a variable is missing or an earlier step fails.
     command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base, lines), lines, ')'].join('\n'),
     needs,
   };
 }
 
-/** What the reader sets in the place of a parameter of the path that names what there is not. */
+/**
+ * Returns the variable that the reader must set for a path parameter that names nothing existing,
+ * with its expected value.
+ */
 function neededInPath(needs: Needs, { wrong }: AdvisedRequest): Record<string, string> {
   const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
   const name = variableNamed(parameter);
   return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
 }
 
-/** Whether the request that should be sent is the one that was sent. */
+/** Returns true if the corrected request equals the request that was sent. */
 function isSame(
   { method, path, body }: CorrectedRequest,
   { asked, wrong, refusal }: AdvisedRequest,
   isBodyAsSent = false,
 ): boolean {
   const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
-  // Of an unknown path the request goes to another one, or to another port.
+  // For an unknown path, the corrected request goes to another path or another port.
   const isElsewhere = refusal.detail?.evidence instanceof UnknownPath;
-  // Of a body that is too large nothing was read.
+  // A body that was too large has not been read.
   const isRead = asked.body !== undefined || asked.bodyBytes === 0;
   const isKept = isRead && refusal.status !== 413;
   const isOfHeader = wrong.path.startsWith('header');
@@ -170,10 +174,13 @@ function correctedView({ request }: Correction): CorrectedRequest {
   };
 }
 
-/** What bash takes for nothing but text: a request may hold what looks like a variable. */
+/**
+ * Matches quoted literals, which bash does not expand: a body may contain text that looks like a
+ * variable.
+ */
 const literals = /\\'|\$?'[^']*'/g;
 
-/** What the lines use and do not set themselves. */
+/** Returns the variables that the lines use without setting them, with their meanings. */
 function needsOf(lines: string, base: string): Record<string, string> {
   const code = lines.replace(literals, '');
   const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
@@ -186,19 +193,22 @@ function needsOf(lines: string, base: string): Record<string, string> {
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
     const any = /(^|_)ID$/.test(name) ? 'the id of an existing one' : 'a generated value';
-    // Without the places in lists.
+    // The name without the indexes of lists.
     const [field = name] = name.split(/_\d/, 1);
     needs[name] = variables[field] ?? any;
   }
   return needs;
 }
 
-/** What bash would expand within the message of an expansion is escaped. */
+/** Escapes the characters that bash would expand within the message of `${NAME:?message}`. */
 function plainInExpansion(text: string): string {
   return text.replace(/[\\$`"}]/g, '\\$&');
 }
 
-/** Defines what is known, and ends with a sentence where only the reader knows. */
+/**
+ * Returns lines that set the known variables, and lines that stop with a message if the reader has
+ * not set the others.
+ */
 function definitionsOf(needs: Needs, base: string, lines: string): string[] {
   const known: Readonly<Record<string, string>> = { URL: base };
   const definitions = Object.entries(needs)
@@ -212,7 +222,7 @@ function definitionsOf(needs: Needs, base: string, lines: string): string[] {
   return 'CURL_CA_BUNDLE' in needs ? [...definitions, 'export CURL_CA_BUNDLE'] : definitions;
 }
 
-/** The URL of the API, by the name that the caller has for it. */
+/** Returns the base URL of the API, with the host name that the caller used. */
 function baseUrl({ headers }: ReceivedRequest, mounts: Mounts): string {
   const own = urlOf('api', mounts);
   const host = headers.get('host') ?? '';

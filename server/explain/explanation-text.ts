@@ -7,7 +7,9 @@ type Row = readonly [label: string, value: string | undefined];
 
 const LABEL_CHARACTERS = 12;
 
-/** A refusal; the command comes last and is not indented, so that it can be copied. */
+/**
+ * Returns a refusal as text. The command comes last and is not indented, so that it can be copied.
+ */
 export function explanationText(explanation: Explanation): string {
   const { requestId, at, tenant, asked, status, sentence, rule, wrong } = explanation;
   const { diagnosis, first, command, needs } = explanation;
@@ -43,7 +45,10 @@ function requestRows(explanation: Explanation): readonly Row[] {
   ];
 }
 
-/** A missing update: the reason first, then the rules before it and the other deployments. */
+/**
+ * Returns the explanation of a missing update as text: the reason first, then the passed rules and
+ * the other deployments.
+ */
 export function noUpdateText(explanation: NoUpdateExplanation): string {
   const { requestId, at, tenant, device, polled, outcome, rule, because } = explanation;
   const { passed, deployments } = explanation;

@@ -1,30 +1,35 @@
-/** The operation that a request may have meant, and the list to look up first. */
+/**
+ * Finds the operation that a request may have meant, and the list operation to look a resource up.
+ */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { editDistance } from '../../fixtures/nearest.ts';
 
 const SEGMENTS_MAX = 16;
-/** Costs of a difference between two paths, in segments that are wholly another. */
+/** Costs of the differences between two paths. The cost of an entirely different segment is 1. */
 const costs = { version: 0.4, family: 1, parameter: 0.2, method: 0.15, retired: 0.1 } as const;
 
 const version = /^v\d+$/;
-/** The prefixes of devices and of users, the first words of a path. */
+/** The first segments of paths after `/api`, for devices and for users. */
 const families: ReadonlySet<string> = new Set(['devices', 'management']);
 
-/** Two paths are unlike when a larger part of their segments is another, missing or too many. */
+/**
+ * Two paths are not similar if more than this share of their segments is different, missing or
+ * superfluous.
+ */
 const SIMILAR_MAX_SHARE = 0.4;
 
-/** The operation with the path most like one that was sent. */
+/** The operation whose path is most similar to the sent one. */
 interface Nearest {
   readonly operation: Operation;
-  /** False where the path has little in common with that of any operation. */
+  /** False if the path has little in common with the path of any operation. */
   readonly isSimilar: boolean;
-  /** In segments that are another. */
+  /** The total cost of the differences, as in `costs`. */
   readonly distance: number;
 }
 
 /**
- * The operation with the most similar path; the same method is preferred. Small and capital letters
- * are the same, and segments may be missing or too many.
+ * Returns the operation with the most similar path, preferably with the same method. Case is
+ * ignored, and segments may be missing or superfluous.
  */
 export function nearestOperation(
   method: string,
@@ -54,17 +59,17 @@ export function nearestOperation(
   };
 }
 
-/** Those that change a part come first. */
+/** Writing methods. Methods for partial changes come first. */
 const writes: ReadonlySet<string> = new Set(['PATCH', 'PUT', 'POST']);
 
-/** The method itself, and those that may be meant by it where it writes. */
+/** Returns the method, followed by the other writing methods if it is one. */
 export function methodsLike(method: string): readonly string[] {
   return writes.has(method) ? [method, ...writes] : [method];
 }
 
 /**
- * Whether an operation may be meant by a request with this method: who reads is not made to write,
- * and who changes a part is not made to replace the whole.
+ * Returns true if a request with this method may have meant the operation. A read is never turned
+ * into a write, nor a partial change into a complete replacement.
  */
 export function mayBeMeant(method: string, { method: other, success }: Operation): boolean {
   const reads = other === 'GET' && !(101 in success);
@@ -72,12 +77,12 @@ export function mayBeMeant(method: string, { method: other, success }: Operation
   return other === method || reads || (writes.has(method) && writes.has(other) && !replaces);
 }
 
-/** Whether a request to an operation leaves out parts of the path that was sent. */
+/** Returns true if the operation's path has fewer segments than the sent path. */
 export function isWider({ path }: Operation, sent: string): boolean {
   return segmentsOf(path).length < segmentsOf(sent).length;
 }
 
-/** The operation of the same method whose path differs in nothing but the version. */
+/** Returns the operation with the same method whose path differs only in the version. */
 export function inOtherVersion(
   method: string,
   path: string,
@@ -90,7 +95,10 @@ export function inOtherVersion(
   });
 }
 
-/** The operation of exactly this path, parameters being any text, that takes one of the methods. */
+/**
+ * Returns the operation with exactly this path and one of the methods. Path parameters match any
+ * text.
+ */
 export function operationAt(
   path: string,
   methods: readonly string[],
@@ -103,7 +111,9 @@ export function operationAt(
     .find((operation) => operation !== undefined);
 }
 
-/** The list operation to use when the named resource does not exist, or is in the wrong state. */
+/**
+ * Returns the list operation to use if the named resource does not exist or is in the wrong state.
+ */
 export function lookUpFor(
   operation: Operation,
   operations: readonly Operation[],
@@ -131,7 +141,7 @@ export function lookUpFor(
   return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
 }
 
-/** The parameters of a path, by position in the path that was sent; not decoded. */
+/** Returns the path parameters by their position in the sent path, not decoded. */
 export function parametersIn(
   operation: Pick<Operation, 'path'>,
   path: string,
@@ -147,7 +157,7 @@ function segmentsOf(path: string): string[] {
   return path.split('/', 64).filter((segment) => segment !== '');
 }
 
-/** Without the version, which a family of operations may span. */
+/** Returns the segments without the version, because an operation may exist in several versions. */
 function wordsOf(path: string): string[] {
   return segmentsOf(path).filter((segment) => !version.test(segment));
 }
@@ -161,7 +171,10 @@ function fits(words: readonly string[], given: readonly string[]): boolean {
   return words.every((word, index) => word.startsWith('{') || word === given[index]);
 }
 
-/** The cheapest way from one path to the other: segments are changed, left out or put in. */
+/**
+ * Returns the lowest total cost of changing, omitting and inserting segments that turns one path
+ * into the other.
+ */
 function distanceTo({ path }: Operation, given: readonly string[], changeCost: ChangeCost): number {
   const sent = given.slice(0, SEGMENTS_MAX);
   let row = [0];
@@ -185,7 +198,10 @@ function costOf(segment: string): number {
 
 type ChangeCost = (word: string, segment: string) => number;
 
-/** The costs of changes; operations share most of their segments, and a cost takes a while. */
+/**
+ * Returns a function that computes the cost of a change once, because operations share most of
+ * their segments.
+ */
 function rememberedCosts(): ChangeCost {
   const known = new Map<string, number>();
   return (word, segment) => {

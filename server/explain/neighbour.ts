@@ -1,4 +1,7 @@
-/** What a request to an unknown path may have meant: under this server's dialects, on this listener. */
+/**
+ * Finds the operation that a request to an unknown path may have meant, under this server's
+ * dialects.
+ */
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -15,15 +18,15 @@ import {
 import { mayBeMeant, nearestOperation, operationAt } from './nearest.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
-/** What an unknown path may have meant. */
+/** The operation that a request to an unknown path may have meant. */
 export interface Neighbour {
-  /** The path that is expected instead, in words. */
+  /** The expected path, as a phrase. */
   readonly expected: string;
-  /** What to do instead, in words, where another path alone is no help. */
+  /** What to do instead, as a phrase, if another path alone does not help. */
   readonly remedy?: string;
-  /** The operation to call; undefined where nothing replaces what is absent. */
+  /** The operation to call; undefined if nothing replaces the missing one. */
   readonly operation: Operation | undefined;
-  /** Where it is, when that is not where the request went. */
+  /** The listener that has the operation, if it is another one than the request's. */
   readonly at?: ListenerName;
 }
 
@@ -31,29 +34,34 @@ const all: readonly Operation[] = Object.values(mountedOperations);
 const apiOperation: Operation = operations['post-auth-request'];
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The operations that the server has under its dialects, on any listener. */
+/** Returns the operations that the server offers under its dialects, on any listener. */
 export function operationsOf({ dialects }: Mounts): readonly Operation[] {
   return all.filter((operation) => listenerOf(operation, dialects) !== undefined);
 }
 
-/** Those that a path may have been meant for: links to files are seldom typed. */
+/**
+ * Returns the operations that a path may have been meant for. Links to files are included only for
+ * similar paths, because they are rarely typed.
+ */
 function typedOf(path: string, mounts: Mounts): readonly Operation[] {
-  // What is absent comes last, so that of two that are as near the one that is there is found.
+  // Operations that the dialects lack come last, so that an available one wins if both are equally
+  // similar.
   const known = [...new Set([...operationsOf(mounts), ...all])];
   const [, start = ''] = path.split('/');
   const isNear = editDistance(start, 'storage') <= STORAGE_LETTERS_MAX;
   return isNear ? known : known.filter(({ id }) => !(id in storageOperations));
 }
 
-/** A first segment with more other letters than this is not that of links to files. */
+/** Maximum edit distance to `storage` at which a first segment may belong to a link to a file. */
 const STORAGE_LETTERS_MAX = 2;
 
-/** What a request to a path that this listener does not have was meant for. */
+/** Returns the operation that a request to an unknown path of this listener may have meant. */
 export function neighbourOf(
   { method, path }: ReceivedRequest,
   { operations: here, mounts }: UnknownPath,
 ): Neighbour {
-  // The path of an operation that is elsewhere, or nowhere, was meant as it is.
+  // An exact path of an operation on another listener, or of one that the dialects lack, needs no
+  // search.
   const exact = operationAt(path, [method, ...methods], all);
   const meant = exact ?? similarTo(method, path, mounts);
   const absence = meant && absenceOf(meant, mounts.dialects);
@@ -70,7 +78,10 @@ export function neighbourOf(
   return { expected: `a path of the API, such as ${example}`, operation: undefined };
 }
 
-/** An operation that a dialect lacks is meant by a path that is nearly its own only. */
+/**
+ * Returns the most similar operation. One that the dialects lack is returned only if the path is
+ * nearly exact.
+ */
 function similarTo(method: string, path: string, mounts: Mounts): Operation | undefined {
   const typed = typedOf(path, mounts).filter((operation) => mayBeMeant(method, operation));
   const nearest = nearestOperation(method, path, typed);
@@ -86,7 +97,7 @@ function similarTo(method: string, path: string, mounts: Mounts): Operation | un
   return found.isSimilar ? found.operation : undefined;
 }
 
-/** The distance of a path with some wrong letters or another version, in segments. */
+/** Distance of a path with a few wrong letters or another version, as in `costs`. */
 const TYPING_ERROR = 0.8;
 
 function insteadOf(
@@ -116,7 +127,7 @@ function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbou
   };
 }
 
-/** The base URL of a listener. */
+/** Returns the base URL of a listener. */
 export function urlOf(at: ListenerName, { addresses }: Mounts): string {
   return at === 'storage' ? (addresses.storage ?? addresses.own) : addresses.own;
 }

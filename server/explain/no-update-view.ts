@@ -2,12 +2,12 @@
 import { maskText } from '../http/masking.ts';
 import type { NoUpdate } from '../rules/no-update.ts';
 
-/** What became of the poll, in words. */
+/** Returns the outcome of the poll as a phrase. */
 export function outcomeOf({ isUpToDate }: NoUpdate): 'no update' | 'up to date' {
   return isUpToDate ? 'up to date' : 'no update';
 }
 
-/** The reason as an entry of the journal shows it. */
+/** Returns the reason as a journal entry shows it. */
 export function noUpdateView(noUpdate: NoUpdate) {
   const { rule, deploymentId, because } = noUpdate;
   return {

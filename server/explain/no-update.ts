@@ -1,4 +1,4 @@
-/** Why a device got no update, or would get none now. */
+/** Explains why a device got no update, or would get none now. */
 
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
@@ -20,7 +20,7 @@ import type { Tenant } from '../tenants/tenants.ts';
 import { outcomeOf } from './no-update-view.ts';
 import { passedRules } from './passed-rules.ts';
 
-/** Why a device gets no update, or that it would get one. */
+/** The explanation: why a device gets no update, or that it gets one. */
 export type NoUpdateExplanation = AnswerOf<'GET /explanations'>;
 
 type Answer = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
@@ -29,7 +29,7 @@ type Answer = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed
 
 const DEPLOYMENTS_MAX = 10;
 
-/** Why a poll was answered without an update; undefined for any other response. */
+/** Explains why a poll was answered without an update. Returns undefined for any other response. */
 export function explainPoll(
   record: ExchangeRecord,
   tenant: Tenant,
@@ -51,7 +51,7 @@ export function explainPoll(
   };
 }
 
-/** What the server would answer now to the device's last poll. */
+/** Explains how the server would answer the device's last poll now. */
 export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplanation {
   const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
   const lastPoll = tenant.store.devices.facts(deviceId)?.lastPoll;
@@ -105,10 +105,13 @@ const waitingText = {
   noauth: 'the device has no authentication set that a user could accept',
 } as const;
 
-/** As the rules of the API decide; what needs the device's own words is open without them. */
+/**
+ * Decides by the rules of the API. Without the poll's data, the rules that need it cannot be
+ * decided.
+ */
 function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
   const { tenant, id } = device;
-  // Known only where the device has polled since anything has changed for it.
+  // Stored only if nothing has changed for the device since its last poll.
   const known = tenant.store.deviceDeployments.whyNothing(id);
   if (known) return answerOf(request ? toReported(known, request.artifactName) : known, tenant);
   const turn = turnOf(device);
@@ -172,7 +175,7 @@ function candidatesFor({ deployment }: DeviceDeploymentWithFacts, { store }: Ten
   return store.artifacts.findByName(deployment.artifactName).map(candidate);
 }
 
-/** How the others of a device's newest deployments are now. */
+/** Returns the current state of the device's newest deployments except one. */
 function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefined): string[] {
   const { deviceDeployments, lastFinishedSeq } = tenant.store.deviceDeployments.newest(
     id,
@@ -188,7 +191,7 @@ function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefi
     });
 }
 
-/** What a poll said of the device; undefined when that was not kept. */
+/** Returns the data that the device sent in a poll; undefined if it was not recorded. */
 function requestOf(operation: string, said: string | undefined): NextRequest | undefined {
   if (said === undefined) return undefined;
   if (operation === operations['get-next-deployment'].id) {

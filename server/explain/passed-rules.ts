@@ -1,10 +1,10 @@
-/** The rules of the next deployment that a device passed before one of them failed. */
+/** Lists the rules of the next deployment that a device passed before one of them failed. */
 import type { NextRequest } from '../rules/next-deployment.ts';
 import type { NoUpdateRule } from '../rules/no-update.ts';
 import { labelOf, timeText } from '../rules/no-update-sentences.ts';
 import type { StoredDeployment } from '../store/deployments.ts';
 
-/** A rule that let the device pass. */
+/** A rule that the device passed. */
 interface PassedRule {
   readonly rule: string;
   readonly sentence: string;
@@ -15,7 +15,10 @@ type Sentence = (
   request: NextRequest | undefined,
 ) => string | undefined;
 
-/** The rules in the order of evaluation; those of a deployment stay true after it ends. */
+/**
+ * The rules in the order of evaluation. Each has a sentence that stays true after the deployment
+ * ends.
+ */
 const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
   ['deployment', (deployment) => `${labelOf(deployment)} includes the device`],
   ['start', ({ createdMs }) => `it started at ${timeText(createdMs)}`],
@@ -43,7 +46,10 @@ const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
   ],
 ];
 
-/** Those before `until`, or all without it; none where the deployment was over for the device. */
+/**
+ * Returns the rules before `until`, or all rules without it. Returns none if the deployment was
+ * over for the device.
+ */
 export function passedRules(
   until: NoUpdateRule | undefined,
   deployment: StoredDeployment | undefined,

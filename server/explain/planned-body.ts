@@ -16,28 +16,29 @@ import {
   withoutSecrets,
 } from './text.ts';
 
-/** What was sent, how it was refused, and where it was wrong, such as `body.status`. */
+/** The sent request, its status, and the place of the problem, such as `body.status`. */
 interface FaultyBody {
   readonly asked: ReceivedRequest;
   readonly status: number;
   readonly place: string;
-  /** What is expected at the place. */
+  /** The expected value at that place. */
   readonly expected?: string | undefined;
 }
 
-/** A body, with the variables that the reader must set. */
+/** A body, and the variables that the reader must set. */
 export interface PlannedBody {
   readonly text: Text;
   readonly needs: Needs;
-  /** Set where it is what was sent, but for its secrets. */
+  /** Set if the body equals the sent one except for secrets. */
   readonly isAsSent?: true;
-  /** Set where the text is the name of the file with the body. */
+  /** Set if the text is the name of a file that contains the body. */
   readonly isFile?: true;
 }
 
 /**
- * The body as it was sent when nothing in it was wrong, so that a signature over its bytes stays
- * right; else with what was wrong corrected or asked for. Nothing where none is needed.
+ * Returns the body to send. A valid body is returned unchanged, so that a signature over its bytes
+ * stays correct; otherwise its problems are corrected or marked for the reader. Returns undefined
+ * if the request needs no body.
  */
 export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBody | undefined {
   const { body: schema } = operation;
@@ -49,13 +50,13 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   const given = asked.body ? jsonOf(text) : { value: {} };
   if (operation.bodyOptional && given && saysNothing(given.value, schema)) return undefined;
   const better = given && correctedValue(schema, given.value);
-  // An empty body would be valid, and would remove what exists.
+  // An empty body would be valid, but it would remove existing data.
   const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
   const isSound = asked.body !== undefined && given !== undefined && v.is(schema, given.value);
   if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
     return corrected(faulty, schema);
   }
-  // A body in order, of which only a rule says that it does nothing or too much.
+  // The body has the right shape, but a rule says that it does nothing or too much.
   const isOfWhole = faulty.place === 'body' && (faulty.status === 400 || faulty.status === 422);
   if (isSound && isOfWhole && !isDeployment(operation)) return corrected(faulty, schema);
   const needs = { ...better.needs };
@@ -69,7 +70,10 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
 }
 
-/** Whether nothing in an object is for this operation, as credentials that belong into a header. */
+/**
+ * Returns true if no member of the object belongs to this operation, as with credentials that
+ * belong in a header.
+ */
 function saysNothing(value: unknown, schema: v.GenericSchema): boolean {
   const names = memberNames(schema);
   return isObject(value) && names.length > 0 && !names.some((name) => name in value);
@@ -78,7 +82,7 @@ function saysNothing(value: unknown, schema: v.GenericSchema): boolean {
 const jsonString = /"(?:[^"\\]|\\.)*(?:"|$)/g;
 const jsonNumber = /-?\d[\d.eE+-]*/g;
 
-/** Whether a JSON text has numbers that would be written otherwise once they were read. */
+/** Returns true if parsing and writing the JSON text would change the spelling of a number. */
 function hasOtherNumbers(text: string): boolean {
   const numbers = text.replace(jsonString, '').match(jsonNumber) ?? [];
   return numbers.some((number) => String(Number(number)) !== number);
@@ -86,7 +90,7 @@ function hasOtherNumbers(text: string): boolean {
 
 const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
 
-/** Where only the sender knows what was meant. */
+/** Asks the reader for a file with the body, because only the sender knows what was meant. */
 function corrected({ expected, place }: FaultyBody, schema: v.GenericSchema): PlannedBody {
   const whole = place === 'body' ? (formOf(schema) ?? expected) : undefined;
   const what = whole === undefined ? '' : `: ${whole}`;
@@ -104,14 +108,14 @@ interface Facts {
   readonly needs: Record<string, string>;
 }
 
-/** The value with a mark where a rule refused it that no shape expresses. */
+/** Returns the value with a mark at a place that a rule refused although its shape is valid. */
 function improved(value: unknown, { operation, schema, faulty, needs }: Facts): unknown {
   const { status, place, expected } = faulty;
-  // Another user may send it as it is.
+  // Another user may be allowed to send the body unchanged.
   if (!isObject(value) || status === 403) return value;
   const [where, ...keys] = place.split('.');
   const isOfRule = where === 'body' && (status === 400 || status === 409 || status === 422);
-  // Never all of them, which the caller did not request.
+  // The correction never deploys to all devices, because the caller did not request that.
   if (isDeployment(operation) && (place === 'body.devices' || isUnclear(value))) {
     const devices =
       Array.isArray(value.devices) && keys[0] !== 'devices' ? value.devices : oneDevice;
@@ -129,15 +133,18 @@ function isDeployment({ id }: Operation): boolean {
   return id === managementOperations['create-deployment'].id;
 }
 
-/** The device is the reader's to name. */
+/** A list with one device, which the reader must name. */
 const oneDevice = [markFor('device_id')];
 
-/** Whether a deployment is for devices that are named and for all, or for none of both. */
+/** Returns true if a deployment names devices and also asks for all devices, or does neither. */
 function isUnclear(value: Readonly<Record<string, unknown>>): boolean {
   return 'devices' in value === (value.all_devices === true);
 }
 
-/** Without a list of devices, or with a public key that is none, each is asked for in its own form. */
+/**
+ * Replaces an invalid public key, or a missing list of devices, by variables in the form that they
+ * need.
+ */
 function inOwnForm(value: unknown): unknown {
   if (!isObject(value)) return value;
   const { pubkey, devices } = value;

@@ -1,4 +1,4 @@
-/** A corrected request: path, query, headers and body, with what was wrong fixed. */
+/** Builds a corrected request: path, query, headers and body. */
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -11,11 +11,11 @@ import { isPollOperation } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import { markFor, type Needs, queryWithoutSecrets, type Text, variableNamed } from './text.ts';
 
-/** One part of a form. */
+/** A part of a multipart form. */
 export interface FormPart {
   readonly name: string;
   readonly value: Text;
-  /** True when the value is the name of a file to send. */
+  /** True if the value is the name of a file to send. */
   readonly isFile?: boolean;
 }
 
@@ -26,24 +26,24 @@ export interface Planned {
   readonly target: Text;
   readonly headers: readonly (readonly [string, Text])[];
   readonly body?: Text;
-  /** Set where the body is the content of a file that only the reader has. */
+  /** Set if the body is the content of a file that only the reader has. */
   readonly isBodyInFile?: true;
   readonly form?: readonly FormPart[];
-  /** Set where the body is what was sent, but for its secrets. */
+  /** Set if the body equals the sent one except for secrets. */
   readonly isAsSent?: true;
-  /** What the variables in it are, where more is known than their names. */
+  /** Meanings of the variables in the request, if more is known than their names. */
   readonly needs: Needs;
 }
 
-/** What was sent, and what is known to be wrong with it. */
+/** The sent request, and what is known to be wrong with it. */
 interface Faulty {
   readonly asked: ReceivedRequest;
-  /** What the path that was sent named, undecoded, by the names of the operation it was for. */
+  /** Path parameters of the sent request, undecoded, by the names of its operation. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly status: number;
-  /** Where it was wrong, such as `body.status`. */
+  /** The place of the problem, such as `body.status`. */
   readonly place: string;
-  /** What is expected at that place. */
+  /** The expected value at that place. */
   readonly expected?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
   ],
 };
 
-/** The request for an operation; of what was sent everything that fits is kept. */
+/** Returns the request for an operation. Every sent value that fits is kept. */
 export function plan(operation: Operation, faulty: Faulty): Planned {
   const form = forms[operation.id];
   const body = plannedBody(operation, faulty);
@@ -86,7 +86,7 @@ export function plan(operation: Operation, faulty: Faulty): Planned {
   };
 }
 
-/** A poll says what there is, not what there should be. */
+/** The variables of a poll, which reports the installed software and not the desired one. */
 const ofPoll: Needs = {
   ARTIFACT_NAME: 'the name of the artifact installed on the device',
   BODY_FILE: 'a file with everything that the device provides, in the format of this operation',
@@ -104,7 +104,7 @@ const handshake: readonly (readonly [string, Text])[] = [
   ['Sec-WebSocket-Key', ['dGhlIHNhbXBsZSBub25jZQ==']],
 ];
 
-/** Headers that change the response; any other one may be secret, and is irrelevant here. */
+/** Headers that change the response. All other headers are left out, because they may be secret. */
 const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
 
 function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Text])[] {
@@ -123,7 +123,7 @@ function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Te
     ...parametersIn(operation, asked.path),
   };
   const values = Object.values(known);
-  // A single parameter means the same resource, also under another name in a successor.
+  // A single path parameter means the same resource, even if the successor gives it another name.
   const only = values.length === 1 ? values[0] : undefined;
   return operation.path.split(/(\{\w+\})/).map((part) => {
     if (!part.startsWith('{')) return part;
@@ -136,7 +136,10 @@ function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Te
   });
 }
 
-/** The ids in a path that is too short or too long, where there are as many as are needed. */
+/**
+ * Returns the ids in a path with too few or too many segments, if it has as many ids as the
+ * operation needs.
+ */
 function idsIn(operation: Operation, path: string): Readonly<Record<string, string>> {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const ids = path.split('/').filter((segment) => /^[\da-f-]{24,64}$/.test(segment));
@@ -153,7 +156,7 @@ function isDecodable(segment: string): boolean {
   }
 }
 
-/** Percent-encodes what does not belong into a target and came all the same. */
+/** Percent-encodes characters that are not allowed in a request target. */
 function encodeOdd(text: string): string {
   return text.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd));
 }
@@ -170,7 +173,7 @@ function queryFor(
   const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
   const isSent = Object.keys(given).every((name) => new URLSearchParams(search).has(name));
   const fits = v.is(schema, given);
-  // Refused by a rule that no shape expresses.
+  // A rule refused the parameter although its shape is valid.
   if (fits && refused in query) given[refused] = markFor(refused);
   else if (fits && isSent) return { text: questionOf(encodeOdd(search)), needs: {} };
   const better = correctedValue(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
@@ -180,7 +183,8 @@ function queryFor(
 }
 
 /**
- * A query for the operation that replaces another one: what it does not know would filter nothing.
+ * Returns the query for the operation that replaces a deprecated one. Unknown parameters are
+ * dropped, because they would filter nothing.
  * Spec: Deprecated operations
  */
 function forSuccessor(search: string, names: readonly string[]): string {
@@ -195,7 +199,7 @@ function questionOf(search: string): Text {
   return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
 }
 
-/** The parameters that were sent, also under names that are nearly right. */
+/** Returns the sent parameters, including those with slightly misspelt names. */
 function givenIn(search: string, names: readonly string[]): Record<string, string | string[]> {
   const sent = new URLSearchParams(search);
   const given: Record<string, string | string[]> = Object.create(null);
@@ -207,7 +211,7 @@ function givenIn(search: string, names: readonly string[]): Record<string, strin
   return given;
 }
 
-/** Whether a name is another one with a few letters changed, or in another case. */
+/** Returns true if the names differ only in case or in a few letters. */
 function isNear(name: string, other: string): boolean {
   return 3 * editDistance(name.toLowerCase(), other) <= other.length;
 }

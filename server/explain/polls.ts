@@ -1,4 +1,4 @@
-/** The data with which a device polls, in the form of each polling operation. */
+/** Reads and writes the data of a poll in the form of each polling operation. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -20,26 +20,27 @@ type Provides = Readonly<Record<string, unknown>>;
 
 const inQuery: Operation = operations['get-next-deployment'];
 const inBody: Operation = operations['post-next-deployment'];
-/** Names of the query parameters of a poll, which every device sends. */
+/** Names of the query parameters that every poll must have. */
 const required = Object.keys(inQuery.query ?? {});
 
-/** Whether devices ask by the operation for what to install. */
+/** Returns true for the operations with which devices ask for the next deployment. */
 export function isPollOperation({ deploymentRole }: Operation): boolean {
   return deploymentRole === 'hands-out';
 }
 
-/** A request for an operation. */
+/** A request for an operation, usually a poll. */
 interface Poll {
   readonly operation: Operation;
   readonly asked: ReceivedRequest;
-  /** What the device said when it got the update that this poll ends, where it says other things. */
+  /** The data of the poll that got the current update, if this poll would end the update. */
   readonly endsUpdateOf?: string;
 }
 
 /**
- * A poll that does no harm: one that says other things than that for which a deployment was handed
- * out ends it for the device. So it is what was sent, put where it belongs; or the last poll that
- * was answered, exactly, where that says what was sent and more; or one without anything.
+ * Returns a harmless poll. A poll with other data than the one that got a deployment ends that
+ * deployment for the device. Depending on what is known, the result is the sent data in the right
+ * form, an exact copy of the last answered poll if it includes the sent data, or a poll without
+ * data.
  */
 export function safePoll(
   { operation, asked }: Poll,
@@ -65,7 +66,9 @@ export function safePoll(
   return { operation, asked: bare, ...warning };
 }
 
-/** The update in progress that a poll ends, because its data differs from the poll that got it. */
+/**
+ * Returns the data of the update in progress that the poll would end because its own data differs.
+ */
 function endedBy(
   asked: ReceivedRequest | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
@@ -83,7 +86,9 @@ function inForm(asked: ReceivedRequest, operation: Operation, provides: Provides
   return { ...asked, search: '', body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** The request of a poll, of which the body may be too long to be kept. */
+/**
+ * Returns the request with the data of a recorded poll. A body that was too long is not recorded.
+ */
 function withSaid(asked: ReceivedRequest, { operation, said }: KnownPoll): ReceivedRequest {
   const bare = withoutBody(asked);
   if (operation === inQuery.id) return { ...bare, search: said?.split('?')[1] ?? '' };
@@ -91,7 +96,7 @@ function withSaid(asked: ReceivedRequest, { operation, said }: KnownPoll): Recei
   return { ...bare, search: '', body, bodyBytes: body?.length ?? 1 };
 }
 
-/** Whether what was sent is the body of the other version. */
+/** Returns true if the body has the form of the other version of the operation. */
 export function isInOtherForm(asked: ReceivedRequest, operation: Operation): boolean {
   const body = bodyOf(asked);
   if (!isPollOperation(operation) || operation === inQuery || !body) return false;
@@ -107,7 +112,10 @@ function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): Provides {
   return Object.fromEntries([...search].filter(([name]) => required.includes(name)));
 }
 
-/** What it says, as the server keeps it with an offer; values of another kind are corrected to texts. */
+/**
+ * Returns the poll's data in the form in which the server stores it with an offer. Values of other
+ * types become strings.
+ */
 function textOfPoll(asked: ReceivedRequest): string {
   const pairs = Object.entries(providesIn(asked)).map(([name, value]) => [name, String(value)]);
   const takesControlMap = String(bodyOf(asked)?.update_control_map) === 'true';
@@ -119,14 +127,17 @@ function bodyOf(asked: Pick<ReceivedRequest, 'body'>): Provides | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** The body of a poll that was not read is not needed: it says no more than what is asked for. */
+/**
+ * Returns the request without its body. A body that was not recorded is not needed, since the
+ * reader is asked for its data.
+ */
 function withoutBody(asked: ReceivedRequest): ReceivedRequest {
   const isLength = (name: string): boolean => /^(content-length|transfer-encoding)$/.test(name);
   const headers = new Map([...asked.headers].filter(([name]) => !isLength(name)));
   return { ...asked, headers, body: undefined, bodyBytes: 0 };
 }
 
-/** The id of the device that sent it; empty where none says so. */
+/** Returns the id of the device whose token the request has; empty without a device token. */
 export function ownerOf(asked: ReceivedRequest): string {
   const owner = tokenOwnerIn(asked);
   return owner?.isDevice ? owner.subject : '';

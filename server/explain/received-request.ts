@@ -1,4 +1,4 @@
-/** The request, read from the record of an exchange. */
+/** Reads a request from the record of an exchange. */
 import { isObject, parsedJson } from '../../fixtures/json.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 
@@ -9,11 +9,11 @@ export interface ReceivedRequest {
   readonly path: string;
   /** The query without the question mark. */
   readonly search: string;
-  /** Header values by name in lower case; the first of each name. */
+  /** Header values by lower-case name. If a name occurs several times, the first value counts. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Absent when there was none, when it was not read, or when only its beginning was kept. */
+  /** Absent if there was no body, if it was not read, or if only its beginning was recorded. */
   readonly body: Buffer | undefined;
-  /** Length of the body that was sent, kept or not. */
+  /** Length of the sent body in bytes, whether recorded or not. */
   readonly bodyBytes: number;
 }
 
@@ -37,14 +37,17 @@ export function receivedRequestOf(
   };
 }
 
-/** Whether a body was sent, or announced, of which not all is known. */
+/** Returns true if a body was sent or announced but is not completely known. */
 export function hasUnknownBody({ headers, body, bodyBytes }: ReceivedRequest): boolean {
   const announced =
     Number(headers.get('content-length') ?? 0) > 0 || headers.has('transfer-encoding');
   return body === undefined && (bodyBytes > 0 || announced);
 }
 
-/** The body as text, byte order mark included; undefined without one, or when it is not UTF-8. */
+/**
+ * Returns the body as text, including a byte order mark; undefined if there is none or it is not
+ * UTF-8.
+ */
 export function textOf({ body }: Pick<ReceivedRequest, 'body'>): string | undefined {
   if (!body) return undefined;
   try {
@@ -57,18 +60,23 @@ export function textOf({ body }: Pick<ReceivedRequest, 'body'>): string | undefi
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The value of a JSON text; undefined when it is not JSON, or nests too deeply to be traversed. */
+/**
+ * Returns the value of a JSON text; undefined if it is not JSON, or nested too deeply to be
+ * traversed.
+ */
 export function jsonOf(text: string | undefined): { readonly value: unknown } | undefined {
   if (text === undefined || levelsOf(text) > LEVELS_MAX) return undefined;
-  // The correction of a body that has a byte order mark is the body without it.
+  // The corrected body has no byte order mark.
   const value = parsedJson(text.replace(/^\u{feff}/u, ''));
   return value === undefined ? undefined : { value };
 }
 
-/** Deeper than any body of the contract, and far from where walking through it would fail. */
+/**
+ * Maximum nesting. It is deeper than any body of the contract, and safe for recursive functions.
+ */
 const LEVELS_MAX = 200;
 
-/** At most how deep a JSON text nests; brackets within its texts count as well. */
+/** Returns an upper bound for the nesting of a JSON text. Brackets inside strings count too. */
 function levelsOf(text: string): number {
   let level = 0;
   let deepest = 0;
@@ -87,7 +95,7 @@ interface TokenOwner {
   readonly tokenId: unknown;
 }
 
-/** The owner of the token, which may be forged. */
+/** Returns the owner that the token names. The token may be forged. */
 export function tokenOwnerIn({ headers }: ReceivedRequest): TokenOwner | undefined {
   const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];

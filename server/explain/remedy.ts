@@ -1,4 +1,4 @@
-/** What to do first about a refusal, in words. */
+/** Says what to do first about a refusal. */
 
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -40,13 +40,16 @@ const words: Readonly<Record<number, string>> = {
   500: 'this is an error in the server: check its log',
 };
 
-/** The words that begin an instruction after the semicolon of a sentence; other words continue the reason. */
+/**
+ * Matches text that begins with an instruction. Error messages put it after a semicolon; other text
+ * after a semicolon continues the reason.
+ */
 const instruction =
   /^(?:abort|authenticate|choose|close|confirm|create|decommission|leave|remove|request|revoke|send|sign|simplify|start|stop|try|upload|use|wait)\b/;
 
 /**
- * What to do before `next` is called, or the request is sent again; undefined where the corrected
- * request says all.
+ * Returns what to do before calling `next` or repeating the request; undefined if the corrected
+ * request is sufficient.
  */
 export function remedyOf(
   refused: Refused,
@@ -87,7 +90,7 @@ export function remedyOf(
   return first === undefined ? look : `${first}; ${look}`;
 }
 
-/** The operation for what a malformed request to another one may have meant. */
+/** Returns a hint at another operation that a malformed request may have meant. */
 function otherWay({ asked, refusal, operation, place }: Refused): string | undefined {
   if (refusal.status !== 400) return undefined;
   const isOfQuery = place.startsWith('query.') && operation?.body === undefined;
@@ -118,12 +121,15 @@ function namesGroup(asked: ReceivedRequest): boolean {
   return isObject(body) && 'group' in body;
 }
 
-/** Whether a link has expired, or is valid but its request does not fit the file. */
+/**
+ * Returns true if a link has expired, or if the link is valid but the request does not fit the
+ * file.
+ */
 function isOfLink(status: number): boolean {
   return status === 410 || status === 412 || status === 416;
 }
 
-/** The remedy after the semicolon of the sentence. */
+/** Returns the instruction after the last semicolon of the message, if there is one. */
 function remedyIn(error: string): string | undefined {
   const end = error.lastIndexOf('; ');
   const last = error.slice(end + 2);
@@ -164,7 +170,7 @@ function remedyOf401(refused: Refused, steps: readonly PreparationStep[]): strin
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
 }
 
-/** Whether a device called an operation for users. */
+/** Returns true if a device called an operation for users. */
 export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): boolean {
   const isForUsers = operation?.authorization === 'user';
   return refusal.status === 401 && isForUsers && tokenOwnerIn(asked)?.isDevice === true;
@@ -188,7 +194,9 @@ function tokenWords(steps: readonly PreparationStep[]): string {
   return 'get a valid token';
 }
 
-/** The remedy, in words, for a device that was refused for its status although its request is valid. */
+/**
+ * Returns the remedy for a device that was refused for its status although its request is valid.
+ */
 function acceptanceWords(refused: Refused, steps: readonly PreparationStep[]): string {
   const { asked, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';

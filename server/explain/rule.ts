@@ -1,10 +1,10 @@
-/** The rule of the contract behind a refusal. Spec: Errors */
+/** Finds the rule of the contract behind a refusal. Spec: Errors */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import type { Refusal } from '../http/refusal.ts';
 
-/** A rule, with the requirements of the contract's data that speak of it. */
+/** A rule, and the ids of the requirements that state it. */
 interface BrokenRule {
   readonly heading: string;
   readonly sentence: string;
@@ -31,7 +31,10 @@ const sentences: Readonly<Record<number, string>> = {
 
 const all: readonly Requirement[] = Object.values(requirements);
 
-/** Requirements that speak of all operations, where none of an operation's own was broken. */
+/**
+ * Requirements that apply to all operations, by status. Used if no requirement of the operation
+ * itself matches.
+ */
 const ofFaults: Readonly<Record<number, string>> = {
   401: 'tokens.invalid-is-401',
   404: 'errors.unknown-path',
@@ -42,7 +45,9 @@ const ofFaults: Readonly<Record<number, string>> = {
   500: 'errors.unexpected-is-500',
 };
 
-/** The rule by which an operation, or a request to an unknown path, was refused. */
+/**
+ * Returns the rule by which a request was refused. `operation` is undefined for an unknown path.
+ */
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
   const named = detail?.requirement;
@@ -58,7 +63,7 @@ export function ruleOf(refusal: Refusal, operation: Operation | undefined): Brok
   };
 }
 
-/** Whether a requirement speaks of the operation, or of all. */
+/** Returns true if a requirement applies to the operation or to all operations. */
 function concerns(id: string, operation: Operation | undefined): boolean {
   const { operations = [] } = all.find((one) => one.id === id) ?? {};
   return operations.length === 0 || operations.some((one) => one === operation?.id);
@@ -70,7 +75,10 @@ function headingOf(status: number, operation: Operation | undefined): string {
   return status === 413 || !operation ? 'Errors' : operation.heading;
 }
 
-/** The operation's requirement about this status, and about the field where one was wrong. */
+/**
+ * Returns the id of the operation's requirement about this status, and about the wrong field if
+ * there is one.
+ */
 function own({ status, detail }: Refusal, operation: Operation | undefined): string | undefined {
   const ofStatus = all.filter(
     ({ sentence, operations, level }) =>
@@ -78,13 +86,14 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
       sentence.includes(String(status)) &&
       operations.some((id) => id === operation?.id),
   );
-  // Of several about who the caller is, only the refusal itself can say which one was broken.
+  // If several requirements concern the caller's identity, only the refusal itself can say which
+  // one was broken.
   const isOfCaller = status === 401 || status === 403;
   if (status !== 400) return isOfCaller && ofStatus.length > 1 ? undefined : ofStatus[0]?.id;
   const { path = '', expected = '', actual } = detail ?? {};
   const isMissing = actual === 'nothing';
   const isMember = path.includes('.');
-  // Of the whole body the contract says only of which kind it is.
+  // The contract's requirements about a whole body only say of which type it is.
   if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
   const isText = actual?.startsWith('"') ?? false;
   const about = ofStatus

@@ -1,22 +1,28 @@
-/** Texts with variables as words of a shell command. */
+/** Writes texts with variables as words of a shell command. */
 import { quoted } from '../pipeline/shell.ts';
 import type { Text, Variable } from './text.ts';
 
-/** The public key is escaped where it is read. */
+/**
+ * Returns true if the variable needs JSON escaping. The public key is already escaped when it is
+ * read.
+ */
 function isEscaped({ variable, isInJson }: Variable): boolean {
   return isInJson === true && variable !== 'PUBLIC_KEY';
 }
 
-/** The definition of what puts a value into a string of JSON; nothing where no text needs it. */
+/**
+ * Returns the definition of the shell function that escapes a value for a JSON string; empty if no
+ * variable needs it.
+ */
 export function escapingLines(text: Text): string[] {
   const isNeeded = text.some((part) => typeof part !== 'string' && isEscaped(part));
   return isNeeded ? [`json() { printf %s "$1" | sed 's/[\\\\"]/\\\\&/g'; }`] : [];
 }
 
-/** What means itself between double quotes. */
+/** Matches text that bash does not change between double quotes. */
 const tame = /^[A-Za-z0-9 _./:=@%+,?&;-]*$/;
 
-/** One word of bash for a text with variables. */
+/** Returns a text with variables as one word of bash. */
 export function quotedText(text: Text): string {
   const isTame = text.every((part) => typeof part !== 'string' || tame.test(part));
   if (isTame && text.some((part) => typeof part !== 'string')) {
@@ -33,7 +39,7 @@ function wordOf(part: Variable): string {
   return isEscaped(part) ? `"$(json "$${part.variable}")"` : `"$${part.variable}"`;
 }
 
-/** Without empty parts, and with neighbouring strings in one. */
+/** Removes empty parts and joins neighbouring strings. */
 function joined(text: Text): Text {
   const parts: (string | Variable)[] = [];
   for (const part of text) {

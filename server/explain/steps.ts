@@ -1,4 +1,6 @@
-/** The steps before a corrected request: waiting, signing in, and having a device accepted. */
+/**
+ * Finds the steps before a corrected request: waiting, signing in, and having a device accepted.
+ */
 
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
@@ -12,24 +14,27 @@ import type { Store } from '../store/store.ts';
 import { jsonOf, type ReceivedRequest, textOf, tokenOwnerIn } from './received-request.ts';
 import type { RefusedRequest } from './wrong.ts';
 
-/** A step before the request itself. */
+/** A step that has to come before the request. */
 export type PreparationStep =
   | {
       readonly does: 'device-token';
       readonly deviceId?: string;
       readonly identity?: string;
       readonly keyType?: KeyType;
-      /** Who has the access that the token's key has lost. */
+      /**
+       * `another key` if another key of the device is accepted now, `nobody` if the device has no
+       * access.
+       */
       readonly instead?: 'another key' | 'nobody';
     }
-  /** Signs in the same user, where one is known, or another one. */
+  /** Signs in as the user with this e-mail address, if known, or as another user. */
   | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
   | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
-  /** Lets a device in again that the server does not know any more. */
+  /** Preauthorizes a device that the server no longer knows. */
   | { readonly does: 'preauthorize' }
   | { readonly does: 'wait'; readonly seconds: number };
 
-/** The part of a store that knows devices and users. */
+/** The parts of a store that the explanations read. */
 export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
 
 interface Refused extends RefusedRequest {
@@ -37,20 +42,20 @@ interface Refused extends RefusedRequest {
   readonly store: KnownStore;
 }
 
-/** The steps before the operation is called, in order. */
+/** Returns the steps before the operation is called, in order. */
 export function stepsOf(refused: Refused, operation: Operation): PreparationStep[] {
   const { refusal, place } = refused;
   const wait = Number(refusal.headers['Retry-After']);
   if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   if (!isOfToken(place) && !isRole) return acceptance(refused);
-  // The token itself may be good.
+  // A malformed Authorization header may contain a valid token.
   if (refusal.detail?.requirement === 'tokens.malformed-is-401' && refusal.detail.remedy) return [];
   if (operation.authorization === 'user') return [userToken(refused)];
   return operation.authorization === 'basic' ? [] : deviceToken(refused);
 }
 
-/** Whether the token of the caller was wrong, in whichever header it came. */
+/** Returns true if the caller's token was refused, in either of its headers. */
 export function isOfToken(place: string): boolean {
   return place === 'header.Authorization' || place === 'header.Cookie';
 }
@@ -87,19 +92,21 @@ function deviceToken({ asked, store }: Refused): PreparationStep[] {
 
 const preauthorize: PreparationStep = { does: 'preauthorize' };
 
-/** For a known device that waits to be accepted. */
+/** Returns the step that accepts a known pending device. */
 function acceptance({ asked, refusal, operation, store }: Refused): PreparationStep[] {
   if (!isUnaccepted({ refusal, operation })) return [];
   const set = authSetIn(asked, store);
   return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
 }
 
-/** Whether the device is accepted with another key, which would lose its access to this one. */
+/**
+ * Returns true if the device is accepted with another key, which accepting this key would replace.
+ */
 export function hasOtherKey({ id, deviceId }: StoredAuthSet, { devices }: KnownStore): boolean {
   return devices.authSets(deviceId).some((set) => set.status === 'accepted' && set.id !== id);
 }
 
-/** Whether an auth request was refused for what is known of its device. */
+/** Returns true if an authentication request was refused because its device is not accepted. */
 export function isUnaccepted({
   refusal,
   operation,
@@ -108,7 +115,7 @@ export function isUnaccepted({
   return isAuthentication && refusal.error.startsWith('device not authorized');
 }
 
-/** The present authentication set of an auth request. */
+/** Returns the current authentication set of the device and key in an authentication request. */
 export function authSetIn(
   asked: ReceivedRequest,
   { devices }: KnownStore,
@@ -123,7 +130,7 @@ export function authSetIn(
 }
 
 function acceptOf({ id, deviceId, status }: StoredAuthSet): PreparationStep[] {
-  // Only a user can accept a rejected device again.
+  // Only a user can decide to accept a rejected device again.
   if (status !== 'pending') return [];
   const row = managementOperations['set-auth-set-status'];
   return [{ does: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];

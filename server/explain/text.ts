@@ -1,17 +1,20 @@
-/** Texts with variables for what an explanation does not know or show: tokens, keys, passwords. */
+/**
+ * Texts with variables in place of values that an explanation does not know or must not show:
+ * tokens, keys, passwords.
+ */
 import { isSecretName, masked, maskJson, maskText } from '../http/masking.ts';
 
-/** Stands for the value of a shell variable. */
+/** A shell variable in a text. */
 export interface Variable {
   readonly variable: string;
-  /** Set within a string of JSON. */
+  /** Set if the variable is inside a JSON string. */
   readonly isInJson?: true;
 }
 
-/** A text in parts; the shell fills in the variables. */
+/** A text in parts. The shell replaces the variables. */
 export type Text = readonly (string | Variable)[];
 
-/** The text as people read it, with `$NAME` in the place of a variable. */
+/** Returns the text for readers, with `$NAME` for each variable. */
 export function readable(text: Text): string {
   return text.map((part) => (typeof part === 'string' ? part : `$${part.variable}`)).join('');
 }
@@ -19,22 +22,22 @@ export function readable(text: Text): string {
 /** The meanings of shell variables, by name. */
 export type Needs = Readonly<Record<string, string>>;
 
-/** A mark in a query. */
+/** Matches a percent-encoded mark in a query. */
 const writtenMark = /%EE%80%80(\w+)%EE%80%8[12]/g;
-/** Includes the quotes around it if the variable is more than a string. */
+/** Matches a mark, including the quotes around it if the variable is not a JSON string. */
 const mark = /"\u{e000}(\w+)\u{e002}"|\u{e000}(\w+)\u{e001}/u;
 
-/** A mark for a variable of this name, until `textWithVariables` replaces it. */
+/** Returns a mark that stands for a variable until `textWithVariables` replaces it. */
 export function markFor(name: string): string {
   return `\u{e000}${variableNamed(name)}\u{e001}`;
 }
 
-/** The same for a value that is no string in JSON. */
+/** Returns a mark for a variable whose value is not a JSON string. */
 export function rawMarkFor(name: string): string {
   return `\u{e000}${variableNamed(name)}\u{e002}`;
 }
 
-/** The text with a variable in the place of each mark. */
+/** Returns the text with each mark replaced by a variable. */
 function textWithVariables(marked: string): Text {
   const parts = marked.split(mark);
   return parts
@@ -42,7 +45,7 @@ function textWithVariables(marked: string): Text {
     .filter((part) => part !== '' && part !== undefined);
 }
 
-/** The same for a JSON value as its text. */
+/** Returns the JSON text of a value with each mark replaced by a variable. */
 export function jsonWithVariables(value: unknown): Text {
   const text = textWithVariables(JSON.stringify(value));
   return text.map((part, at) => {
@@ -52,7 +55,10 @@ export function jsonWithVariables(value: unknown): Text {
   });
 }
 
-/** The JSON value with a mark in the place of each secret; the same one when it holds none. */
+/**
+ * Returns the JSON value with each secret replaced by a mark. Returns the same object if it
+ * contains no secret.
+ */
 export function withoutSecrets(value: unknown): unknown {
   const hidden = maskJson(value);
   return JSON.stringify(hidden) === JSON.stringify(value) ? value : markMasked(hidden, 'value');
@@ -66,7 +72,7 @@ function markMasked(value: unknown, name: string): unknown {
   return Object.fromEntries(members);
 }
 
-/** A query, without the question mark, with a variable in the place of each secret. */
+/** Returns a query, without the question mark, with each secret replaced by a variable. */
 export function queryWithoutSecrets(search: string): Text {
   return search.split('&').flatMap((pair, index): Text => {
     const start = index === 0 ? '' : '&';
@@ -80,7 +86,10 @@ export function queryWithoutSecrets(search: string): Text {
   });
 }
 
-/** Without quotes, which bash would look for in the command. */
+/**
+ * Meanings of the variables. They contain no quotes, because bash would interpret them in the
+ * command.
+ */
 export const variables: Readonly<Record<string, string>> = {
   TOKEN: 'the token of the device or user',
   KEY: 'the file with the private key of the device in PEM',
@@ -104,12 +113,12 @@ export const variables: Readonly<Record<string, string>> = {
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
 
-/** Names of values that belong to a user in the request body, not to the user who sends it. */
+/** Names that in a request body belong to the user who is created or changed, not to the caller. */
 const ofUser: ReadonlySet<string> = new Set(['EMAIL', 'PASSWORD']);
 
 /**
- * A valid variable name for any field. One that has no name of ours gets a prefix, as shells have
- * variables of their own, such as NAME or GROUP, whose values nobody has chosen for this.
+ * Returns a valid variable name for any field. A field without an entry in `variables` gets a
+ * prefix, because shells define variables such as NAME or GROUP themselves.
  */
 export function variableNamed(name: string): string {
   const word = name
@@ -117,13 +126,13 @@ export function variableNamed(name: string): string {
     .replace(/[^A-Z0-9]+/g, '_')
     .slice(0, NAME_MAX_CHARACTERS);
   if (ofUser.has(word)) return `USER_${word}`;
-  // Without the places in lists.
+  // The name without the indexes of lists.
   const [field = ''] = word.split(/_\d/, 1);
   const isOurs = field in variables && !ofCommand.has(field);
   return isOurs || field.startsWith('VALUE') ? word : `VALUE_${word}`;
 }
 
-/** The variables that identify the sender, or that the lines around the request use. */
+/** Variables that identify the caller or belong to the lines around the request. */
 const ofCommand: ReadonlySet<string> = new Set(['TOKEN', 'KEY']);
 
 const NAME_MAX_CHARACTERS = 60;

@@ -1,4 +1,4 @@
-/** What was wrong with a refused request: the same facts for the explanation and the journal. */
+/** Determines what was wrong with a refused request, for the explanation and for the journal. */
 import { charactersIn } from '../../fixtures/characters.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { expectationIn } from '../../fixtures/shape-sentences.ts';
@@ -12,19 +12,20 @@ import { parametersIn } from './nearest.ts';
 import { neighbourOf } from './neighbour.ts';
 import { jsonOf, type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
 
-/** The place of the fault, the expected value, and the actual one. */
+/** The place of the problem, the expected value and the actual value. */
 export interface Wrong {
   /**
-   * `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, or `request` as a whole;
-   * `state` where nothing is wrong with it, and the state of the server does not allow it.
+   * The place: `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, `request` for
+   * the whole request, or `state` if the request is correct but the state of the server does not
+   * allow it.
    */
   readonly path: string;
-  /** Absent where nothing but the error message is known. */
+  /** Absent if only the error message is known. */
   readonly expected?: string;
   readonly actual?: string;
 }
 
-/** The fields of a record that are needed. */
+/** The fields of a journal record that explanations need. */
 export type RefusedRecord = Pick<
   ExchangeRecord,
   | 'requestId'
@@ -38,25 +39,25 @@ export type RefusedRecord = Pick<
   | 'refusal'
 >;
 
-/** What was wrong with a request that was refused. */
+/** Returns what was wrong with the refused request of a record. */
 export function wrongIn(record: RefusedRecord, refusal: Refusal): Wrong {
   return wrongOf({ asked: receivedRequestOf(record), refusal, operation: operationOf(record) });
 }
 
-/** The operation of a record; undefined where it found none. */
+/** Returns the operation of a record; undefined if the request matched none. */
 export function operationOf({ operation }: Pick<RefusedRecord, 'operation'>) {
   return operation === undefined ? undefined : mountedOperations[operation];
 }
 
-/** A refused request that was read from its record. */
+/** A refused request, read from its record. */
 export interface RefusedRequest {
   readonly asked: ReceivedRequest;
   readonly refusal: Refusal;
-  /** Absent when the request found none. */
+  /** Absent if the request matched no operation. */
   readonly operation: Operation | undefined;
 }
 
-/** What was wrong with a request that was read from its record. */
+/** Returns what was wrong with a refused request. */
 export function wrongOf(refused: RefusedRequest): Wrong {
   const { asked, refusal, operation } = refused;
   const { detail, error } = refusal;
@@ -74,7 +75,7 @@ export function wrongOf(refused: RefusedRequest): Wrong {
   };
 }
 
-/** Where a sentence says that it was wrong, for refusals of rules: `body: name: exists already`. */
+/** Matches the place at the start of an error message, such as `body: name: exists already`. */
 const placePattern = /^(body|query|path)(?:: ([\w.]+))?: /;
 
 function placeOf({ refusal: { detail, error }, operation }: RefusedRequest): string {
@@ -85,7 +86,7 @@ function placeOf({ refusal: { detail, error }, operation }: RefusedRequest): str
   return name === undefined ? where : `${where}.${name}`;
 }
 
-/** The place with the name that the operation has for the parameter of its path. */
+/** Returns the place with the name that the operation gives its path parameter. */
 function inParameter(place: string, operation: Operation | undefined): string {
   const names = [...(operation?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const [where, name] = place.split('.');
@@ -93,7 +94,10 @@ function inParameter(place: string, operation: Operation | undefined): string {
   return `path.${names.includes('id') ? 'id' : names[0]}`;
 }
 
-/** The size of a value that is too long or too many, since its beginning says nothing. */
+/**
+ * Returns the size of a value that is too long or has too many entries, because showing its
+ * beginning would not help.
+ */
 function measured(
   expected: string | undefined,
   asked: ReceivedRequest,
@@ -112,7 +116,10 @@ function measured(
   return `${Object.keys(value).length} ${unit ?? 'entries'}`;
 }
 
-/** What the request has at a place; undefined where that is more than one value, or was not kept. */
+/**
+ * Returns the value at a place of the request; undefined if it is not a single value or was not
+ * recorded.
+ */
 function actualAt(
   asked: ReceivedRequest,
   place: string,
@@ -148,7 +155,7 @@ function shownValue(name: string, value: unknown): string {
 function headerAt({ headers }: ReceivedRequest, name: string): string {
   const value = headers.get(name.toLowerCase());
   if (value === undefined) return 'nothing';
-  // The scheme of credentials is no secret, and says whether it was the right one.
+  // The scheme of the credentials is not secret, and shows whether the right one was used.
   if (name === 'Authorization') return `${/^\w+/.exec(value)?.[0] ?? ''} ${masked}`.trim();
   return shown(value);
 }

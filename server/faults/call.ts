@@ -1,4 +1,4 @@
-/** One request as rules see it: expensive facts are computed only when a rule needs them. */
+/** A request as fault rules see it. Expensive facts are computed only when a rule needs them. */
 
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
@@ -12,28 +12,28 @@ import { excessOf } from '../pipeline/input.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { Store } from '../store/store.ts';
 
-/** What is known of a request before anything of it is checked. */
+/** The facts about a request that are known before it is checked. */
 interface CallFacts {
   readonly operation: Operation;
   readonly exchange: Exchange;
-  /** Without device and user when the token is not in order. */
+  /** Has no device and no user if the token is invalid. */
   readonly caller: Caller;
-  /** The body, where the operation takes one that is not streamed. */
+  /** The body, if the operation has one that is not streamed. */
   readonly raw: Buffer | undefined;
   readonly store: Store;
   readonly requestIdHeader: string;
 }
 
-/** The facts about a device in its requests. */
+/** Facts about the device that sent a request. */
 interface SeenDevice {
-  /** Identity data as canonical JSON text. */
+  /** The identity as canonical JSON text. */
   readonly identity: string;
   readonly keyType?: KeyType;
 }
 
 const authBody = v.object({ id_data: v.string(), pubkey: v.optional(v.unknown()) });
 
-/** A request that has found its operation. */
+/** A request that matched an operation. */
 export class Call {
   readonly operation: Operation;
   readonly exchange: Exchange;
@@ -52,13 +52,15 @@ export class Call {
     this.#requestIdHeader = facts.requestIdHeader.toLowerCase();
   }
 
-  /** The device that calls, or that a link was made for, if known. */
+  /** The device that calls, or for which the link was issued, if known. */
   get deviceId(): string | undefined {
     const { device_id: ofLink } = this.exchange.parameters;
     return this.caller.device?.id ?? (this.operation.authorization === 'link' ? ofLink : undefined);
   }
 
-  /** The identity in its canonical JSON text; of an authentication request as the body has it. */
+  /**
+   * The identity as canonical JSON text. For an authentication request it is read from the body.
+   */
   get identity(): string | undefined {
     return this.#seenDevice()?.identity;
   }
@@ -67,7 +69,10 @@ export class Call {
     return this.#seenDevice()?.keyType;
   }
 
-  /** Whom the call counts for: a device by its identity, which is the same in every run. */
+  /**
+   * The party for which the request is counted. A device is identified by its identity, because
+   * that is the same in every run.
+   */
   get party(): string {
     return this.identity ?? (this.caller.user ? 'users' : 'unauthenticated');
   }
@@ -112,14 +117,19 @@ function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
   return key && 'keyType' in key ? { keyType: key.keyType } : {};
 }
 
-/** The value of a JSON body; undefined when it is absent, not JSON, or refused unread. */
+/**
+ * Returns the value of a JSON body; undefined if it is absent, not JSON, or has too many values.
+ */
 export function jsonOf(raw: Buffer | undefined, valuesMax?: number): unknown {
   return raw && excessOf(raw, valuesMax) === undefined ? parsedJson(raw.toString()) : undefined;
 }
 
 const FRACTION_STEPS = 2 ** 48;
 
-/** Where a text falls between 0 (included) and 1 (excluded) under a seed; the same in every run. */
+/**
+ * Maps a text to a number from 0 (included) to 1 (excluded) under a seed. The result is the same in
+ * every run.
+ */
 export function placeOf(text: string, seed: string): number {
   const digest = createHash('sha256').update(`${seed}/${text}`).digest();
   return digest.readUIntBE(0, 6) / FRACTION_STEPS;

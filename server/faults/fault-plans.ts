@@ -1,4 +1,7 @@
-/** The planned faults of a tenant: which one a request gets, and how often each has fired. */
+/**
+ * The planned faults of a tenant: chooses the fault for each request, and counts how often each
+ * fault has fired.
+ */
 
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
@@ -9,39 +12,39 @@ import type { GivenAction, Rule } from './rule.ts';
 import { actionOf } from './rule.ts';
 import { Schedule, type Turn } from './schedule.ts';
 
-/** Number of parties that a rule counts separately; the oldest is dropped first. */
+/** Maximum number of parties that a rule counts separately. The oldest is dropped first. */
 const PARTIES_MAX = 100_000;
-/** Number of request ids that a rule remembers the outcome of. */
+/** Maximum number of request ids whose outcome a rule remembers. */
 const REQUEST_IDS_MAX = 1000;
 
-/** The state of a rule. */
+/** The state of a rule, with its counts. */
 export interface RuleStanding {
   readonly id: string;
   readonly rule: Rule;
-  /** Requests that it matched, fired at or not. */
+  /** Number of requests that the rule matched, including those at which it did not fire. */
   readonly matched: number;
   readonly fired: number;
-  /** Number of remaining times; null when unlimited, or counted for each device. */
+  /** Number of remaining times; null if unlimited, or if counted per device. */
   readonly left: number | null;
 }
 
 /** A planned fault that never fired. */
 export type UnfiredFault = AnswerOf<'GET /faults/check'>['unfired'][number];
 
-/** A fault for a request; either `fired` or `missed` is called once. */
+/** The fault chosen for a request. The caller calls either `fired` or `missed`, once. */
 export interface ChosenFault {
   readonly ruleId: string;
   readonly act: GivenAction;
   readonly phase: Phase;
   readonly quiet: boolean;
-  /** Aborts when the rule is cleared. */
+  /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
   fired(): void;
-  /** Gives it back; nothing once it has fired. */
+  /** Returns the fault to its rule. Has no effect after `fired`. */
   missed(): void;
 }
 
-/** A rule with what it has seen. */
+/** A rule with its counts and schedules. */
 class CountedRule {
   readonly rule: Rule;
   readonly cleared = new AbortController();
@@ -60,7 +63,10 @@ class CountedRule {
     return (this.#schedules.get('') ?? new Schedule(this.rule, '')).left ?? null;
   }
 
-  /** A budget holds for each device, and its choices do not hang on the others' order. */
+  /**
+   * True if each device has its own schedule. Random faults always do, so that they do not depend
+   * on the order in which devices send requests.
+   */
   get #isPerDevice(): boolean {
     const { countPer, times } = this.rule;
     return countPer === 'device' || (typeof times === 'object' && 'share' in times);
@@ -76,7 +82,7 @@ class CountedRule {
     return schedule;
   }
 
-  /** The outcome of an earlier request with this id, where the rule counts by ids. */
+  /** Returns the outcome of an earlier request with this id, if the rule counts by request id. */
   fateOf(call: Call): Turn | 'pass' | undefined {
     const id = this.rule.countBy === 'request-id' ? call.chosenRequestId : undefined;
     return id === undefined ? undefined : this.#fates.get(id);
@@ -94,18 +100,18 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
   if (map.size >= most && oldest !== undefined) map.delete(oldest);
 }
 
-/** The rules of a tenant, in order; of those that are due the first one acts. */
+/** The rules of a tenant, in order. If several are due for a request, the first one acts. */
 export class FaultPlans {
   readonly #rules = new Map<string, CountedRule>();
   #isArmed = false;
   #isPaused = false;
 
-  /** False while there are no rules; checked for every request. */
+  /** False if there are no rules or they are paused. Checked for every request. */
   get isArmed(): boolean {
     return this.#isArmed;
   }
 
-  /** How many rules there are. */
+  /** Number of rules. */
   get size(): number {
     return this.#rules.size;
   }
@@ -120,7 +126,10 @@ export class FaultPlans {
     this.#arm();
   }
 
-  /** Ends one rule, or all of them, with what hangs on them; how many these were. */
+  /**
+   * Removes one rule, or all rules, and aborts their faults in progress. Returns the number of
+   * removed rules.
+   */
   clear(id?: string): number {
     const ended = [...this.#rules.values()].filter(
       ({ rule }) => id === undefined || rule.id === id,
@@ -133,7 +142,7 @@ export class FaultPlans {
     return ended.length;
   }
 
-  /** Lets every request pass, uncounted, until the returned function is called. */
+  /** Lets every request pass uncounted until the returned function is called. */
   pause(): () => void {
     this.#isPaused = true;
     this.#arm();
@@ -157,7 +166,7 @@ export class FaultPlans {
     }));
   }
 
-  /** Planned faults that never fired; of a script each step counts. */
+  /** Returns the planned faults that never fired. Each step of a script counts separately. */
   unfired(): UnfiredFault[] {
     return [...this.#rules.values()].flatMap(({ rule, matched, firedSteps }) =>
       (rule.script ?? [rule.act]).flatMap((act, step) => {
@@ -168,8 +177,8 @@ export class FaultPlans {
   }
 
   /**
-   * The fault for this request, if any; called once for each. Every matching rule counts it, but
-   * for those whose time it is not.
+   * Returns the fault for this request, if any. Must be called once for each request: every
+   * matching rule that is active at this time counts it.
    * @param nowMs the tenant's time
    */
   choose(call: Call, nowMs: number): ChosenFault | undefined {
@@ -219,7 +228,7 @@ function chosenOf(counted: CountedRule, turn: Turn, schedule?: Schedule): Chosen
   };
 }
 
-/** The same fault for another attempt of the same request, which counts as nothing. */
+/** Returns the same fault for a repeated attempt of the same request, without counting it again. */
 function repeated(counted: CountedRule, turn: Turn): ChosenFault {
   return { ...chosenOf(counted, turn), fired: () => undefined };
 }
@@ -235,11 +244,12 @@ function matches({ match, act }: Rule, call: Call): boolean {
   if (keyType !== undefined && call.keyType !== keyType) return false;
   if (identity !== undefined && !isWithin(identity, call.identity)) return false;
   if (fleet !== undefined && !isInShare(fleet, call.identity)) return false;
-  // Calls that the action does not apply to do not count; the steps of a script differ in that.
+  // Requests to which the action does not apply are not counted. For a script this depends on the
+  // step, so it is not checked here.
   return act === undefined || applies(act, call);
 }
 
-/** Whether the rule holds now: from its first moment, included, until its last one, excluded. */
+/** Returns true from the time `from` (included) until the time `until` (excluded). */
 function isItsTime({ from, until }: Rule, nowMs: number): boolean {
   if (from !== undefined && nowMs < timestampMs(from)) return false;
   return until === undefined || nowMs < timestampMs(until);
@@ -249,7 +259,7 @@ function isInShare(fleet: { share: number; seed: string }, identity: string | un
   return identity !== undefined && placeOf(identity, fleet.seed) < fleet.share;
 }
 
-/** Whether an identity has all of these attributes; their values are compared as texts. */
+/** Returns true if the identity has all these attributes. Values are compared as text. */
 function isWithin(
   attributes: Readonly<Record<string, unknown>>,
   identity: string | undefined,

@@ -1,26 +1,26 @@
-/** The handler's answer, held back so that an action can drop, delay or transform it. */
+/** Holds back the handler's response, so that an action can drop, delay or transform it. */
 import type { ServerResponse } from 'node:http';
 import type { HeaderPairs } from './wire.ts';
 
-/** Status and headers of an answer. */
+/** Status and headers of a response. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: HeaderPairs;
 }
 
-/** Beyond this the handler waits until the action has read some of it. */
+/** Maximum number of held bytes. Beyond it the handler waits until the action has read some. */
 const HELD_MAX_BYTES = 65_536;
 
 type Callback = () => void;
 
-/** Node has it; its types do not. */
+/** A method that Node has but its type declarations lack. */
 interface TellsRawNames {
   getRawHeaderNames(): string[];
 }
 
-/** Takes the place of the response's `writeHead`, `write` and `end`. */
+/** Replaces the methods `writeHead`, `write` and `end` of a response. */
 export class HeldAnswer {
-  /** Resolves when the handler begins to answer; never when it does not. */
+  /** Resolves when the handler starts its response; never resolves if it does not respond. */
   readonly head: Promise<AnswerHead>;
   readonly #response: ServerResponse & TellsRawNames;
   readonly #chunks: Buffer[] = [];
@@ -44,7 +44,7 @@ export class HeldAnswer {
     });
   }
 
-  /** The next part of the body, as the handler makes it; nothing at its end. */
+  /** Returns the next chunk of the body, waiting for the handler; undefined at the end. */
   async next(): Promise<Buffer | undefined> {
     while (this.#chunks.length === 0 && !this.#isEnded) {
       await new Promise<void>((resolve) => {
@@ -57,13 +57,13 @@ export class HeldAnswer {
     return chunk;
   }
 
-  /** Gives a part back that was not used up. */
+  /** Puts back a chunk, or the rest of one, that was not used. */
   putBack(chunk: Buffer): void {
     this.#chunks.unshift(chunk);
     this.#heldBytes += chunk.length;
   }
 
-  /** Lets the handler finish, and throws away what it says. */
+  /** Lets the handler finish, and discards its response. */
   discard(): void {
     this.#isDiscarded = true;
     this.#chunks.length = 0;
@@ -72,7 +72,7 @@ export class HeldAnswer {
   }
 
   #take(status: number, given: unknown): ServerResponse {
-    // A second beginning is that of a refusal in the middle of an answer.
+    // A second head is a refusal in the middle of a response, so the connection is cut.
     if (this.#hasBegun) return this.#response.destroy();
     this.#hasBegun = true;
     const response = this.#response;
@@ -109,12 +109,12 @@ export class HeldAnswer {
   }
 }
 
-/** The value of a header; nothing when the answer has none of this name. */
+/** Returns the value of a header; undefined if the response does not have it. */
 export function headerOf({ headers }: AnswerHead, name: string): string | undefined {
   return headers.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-/** The headers without these, and with those that are given. */
+/** Returns the headers with the changed ones replaced. A value of undefined removes a header. */
 export function replaced(
   { headers }: AnswerHead,
   changes: Readonly<Record<string, string | undefined>>,
@@ -127,7 +127,10 @@ export function replaced(
   return [...kept, ...added];
 }
 
-/** Headers as `writeHead` takes them: in turn, in pairs, or as an object. */
+/**
+ * Returns header entries in any form that `writeHead` accepts: alternating, in pairs, or as an
+ * object.
+ */
 function entriesOf(given: unknown): (readonly [string, unknown])[] {
   if (!Array.isArray(given)) return given ? Object.entries(given) : [];
   const flat: unknown[] = Array.isArray(given[0]) ? given.flat(1) : given;

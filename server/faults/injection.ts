@@ -1,4 +1,4 @@
-/** A fault in one exchange: executed before the handler, or applied to its answer. */
+/** Applies a fault to one exchange: before the handler, or to its response. */
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Interception } from '../pipeline/interception.ts';
 import type { Log } from '../pipeline/log.ts';
@@ -17,11 +17,11 @@ interface InjectionOptions {
   readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly log: Log;
-  /** Called once with the status that the caller sees; 0 for none. */
+  /** Called once with the status that the caller sees, or 0 if it sees none. */
   readonly settled: (status: number) => void;
 }
 
-/** Executes the action of one planned fault on one request. */
+/** Runs the action of one planned fault on one request. */
 export class Injection implements Interception {
   readonly #options: InjectionOptions;
   readonly #context: ActionContext;
@@ -47,12 +47,14 @@ export class Injection implements Interception {
     this.#context = { call, tenant, names, wire, signal: this.#over.signal };
   }
 
-  /** True while the answer that the pipeline gives is not what the caller sees. */
+  /** True while the pipeline's response is held back and not sent to the caller. */
   get isHolding(): boolean {
     return this.#isHolding;
   }
 
-  /** Header lines that the handler's own answer gets, of a fault that lets it through. */
+  /**
+   * Header lines that name the fault in the handler's own response, if the fault lets that through.
+   */
   get notices(): HeaderPairs {
     return this.#options.fault.phase === 'before' ? this.#mark : [];
   }
@@ -62,7 +64,7 @@ export class Injection implements Interception {
     return fault.quiet ? [] : [[names.testbed.fault, fault.ruleId]];
   }
 
-  /** Executes the part before the handler. @returns whether the request continues */
+  /** Runs the part of the fault before the handler. @returns whether the request continues */
   async begin(): Promise<Outcome> {
     const { fault, call, log } = this.#options;
     const { act, phase, ruleId } = fault;
@@ -87,12 +89,14 @@ export class Injection implements Interception {
     }
   }
 
-  /** Called with the status of the response, to which the fault may not apply. */
+  /**
+   * Called with the status of the response. A socket fault is missed if no websocket was opened.
+   */
   answered(status: number): void {
     if (status !== 101 && actionOf(this.#options.fault.act).onSocket) this.#miss();
   }
 
-  /** What the fault does to a websocket; it has missed when that is nothing. */
+  /** Returns the fault's effect on a websocket. If it has none, the fault is missed. */
   onUpgrade(): ReturnType<Interception['onUpgrade']> {
     const { fault, tenant } = this.#options;
     const { onSocket } = actionOf(fault.act);
@@ -163,7 +167,7 @@ export class Injection implements Interception {
     this.#leave();
   }
 
-  /** Writes the answer as the handler gave it. */
+  /** Sends the handler's response unchanged. */
   async #pass(answer: HeldAnswer): Promise<void> {
     const { wire } = this.#context;
     const { status, headers } = await answer.head;

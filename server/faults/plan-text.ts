@@ -1,16 +1,16 @@
-/** Reads a plan from YAML or JSON, and locates each fault in the text. */
+/** Reads a fault plan from YAML or JSON, and locates each problem in the text. */
 import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
 import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
 import { documentedPlanShape, planShape, type Rule } from './rule.ts';
 
 const PLAN_MAX_BYTES = 262_144;
 
-/** The rules of a plan, or what is wrong in it. */
+/** The rules of a plan, or its problems. */
 export type ReadPlan =
   | { readonly rules: readonly Rule[] }
   | { readonly problems: readonly YamlProblem[] };
 
-/** Reads a plan; `isTaken` is true for ids in use. */
+/** Reads a plan. `isTaken` returns true for rule ids that are in use. */
 export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {
   if (Buffer.byteLength(text) > PLAN_MAX_BYTES) {
     const message = `the plan has more than ${PLAN_MAX_BYTES} bytes`;
@@ -29,12 +29,12 @@ export function readPlan(text: string, isTaken: (id: string) => boolean = () => 
   return problems.length === 0 ? { rules } : { problems };
 }
 
-/** A fault as one line. */
+/** Formats a problem as one line. */
 export function problemText({ line, column, message }: YamlProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 
-/** The JSON Schema of plans. */
+/** Returns the JSON Schema of plans. */
 export function planSchema(): object {
   return { title: 'Planned faults of fleetbed', ...jsonSchemaOf(documentedPlanShape) };
 }

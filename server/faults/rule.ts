@@ -1,4 +1,7 @@
-/** The shapes of a plan: what each rule matches, when and how often it acts, and what it does. */
+/**
+ * The shapes of a plan: which requests a rule matches, when and how often it acts, and what it
+ * does.
+ */
 import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
 import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
@@ -21,7 +24,7 @@ export interface GivenAction {
 
 const actsByKind = new Map(actions.map((act) => [act.kind, act]));
 
-/** The row of an action. @throws Error for an unknown kind, which the shape excludes */
+/** Returns the row of an action. @throws Error for an unknown kind, which the shape excludes */
 export function actionOf({ kind }: GivenAction): Action {
   const act = actsByKind.get(kind);
   if (!act) throw new Error(`there is no action "${kind}"`);
@@ -78,7 +81,7 @@ const timesShape = v.union(
   'must be once, until-cleared, an object with next, or an object with share, seed and neverMoreThanInARow',
 );
 
-/** Actions without required fields, which can be given by name. */
+/** Kinds of actions without required fields, which a plan can give by name only. */
 const plainKinds = actions
   .filter(({ entries }) => Object.values(entries).every(({ type }) => type === 'optional'))
   .map(({ kind }) => kind);
@@ -98,7 +101,10 @@ const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
   ) as never,
 );
 
-/** As it is read: faults are reported for the given form, a name or an object. */
+/**
+ * The shape of an action for reading. Problems are reported for the given form, either a name or an
+ * object.
+ */
 const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
   typeof given === 'object' && given !== null
     ? ownActShape
@@ -166,10 +172,13 @@ const ruleShape = v.pipe(
   }),
 );
 
-/** A plan as it is read. */
+/** The shape of a plan for reading. */
 export const planShape = v.strictObject(planEntries(ruleShape));
 
-/** The same for a JSON Schema, which cannot look at what is given before it chooses a form. */
+/**
+ * The shape of a plan for its JSON Schema. A JSON Schema cannot choose a form by the type of the
+ * given value, so it has a union.
+ */
 export const documentedPlanShape = v.strictObject(
   planEntries(v.strictObject(ruleEntries(v.union([namedActShape, ownActShape]) as never))),
 );

@@ -1,11 +1,14 @@
-/** When a rule fires: once, a number of times, by chance within a budget, or as a script. Pure except for the random source. */
+/**
+ * Decides when a rule fires: once, a number of times, at random within a budget, or by a script.
+ * Pure except for the random source.
+ */
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { GivenAction, Rule } from './rule.ts';
 
-/** A turn that was taken: the action, and its place in a script. */
+/** A due turn of a rule: the action, and its position in a script. */
 export interface Turn {
   readonly act: GivenAction;
-  /** From 0; 0 of a rule without a script. */
+  /** Position from 0; always 0 for a rule without a script. */
   readonly step: number;
 }
 
@@ -13,7 +16,7 @@ type Scheduled = Pick<Rule, 'id' | 'act' | 'script' | 'times'> & {
   readonly match: Pick<Rule['match'], 'nthCall'>;
 };
 
-/** Counts the calls of one party: of all that a rule matches, or of one device. */
+/** Counts the calls of one party: of one device, or of all callers that a rule matches. */
 export class Schedule {
   readonly #rule: Scheduled;
   readonly #chance: Random | undefined;
@@ -21,7 +24,10 @@ export class Schedule {
   #taken = 0;
   #inARow = 0;
 
-  /** `party` is whom it counts for; chance hangs on it, the seed and the rule's id only. */
+  /**
+   * `party` is the party whose calls are counted. Random turns depend only on the party, the seed
+   * and the id of the rule.
+   */
   constructor(rule: Scheduled, party: string) {
     this.#rule = rule;
     const { times } = rule;
@@ -30,7 +36,7 @@ export class Schedule {
     }
   }
 
-  /** The number of remaining turns; undefined when unlimited. */
+  /** Number of remaining turns; undefined if unlimited. */
   get left(): number | undefined {
     const { script, times = 'once' } = this.#rule;
     if (script) return script.slice(this.#taken).filter((step) => step !== 'pass').length;
@@ -38,7 +44,7 @@ export class Schedule {
     return typeof times === 'object' && 'next' in times ? times.next - this.#taken : undefined;
   }
 
-  /** Counts a call; the turn that it is due, which stays due until it is taken. */
+  /** Counts a call, and returns its due turn, if any. The turn stays due until `take` is called. */
   call(): Turn | undefined {
     this.#calls += 1;
     if (this.#calls < (this.#rule.match.nthCall ?? 1)) return undefined;
@@ -47,19 +53,22 @@ export class Schedule {
     return act && this.#isDue() ? { act, step: 0 } : undefined;
   }
 
-  /** Uses the turn of this call up. */
+  /** Uses up the turn of this call. */
   take(): void {
     this.#taken += 1;
     this.#inARow += 1;
   }
 
-  /** Gives a turn back that came to nothing. */
+  /** Returns a turn whose action did not happen. */
   giveBack(): void {
     this.#taken = Math.max(0, this.#taken - 1);
     this.#inARow = Math.max(0, this.#inARow - 1);
   }
 
-  /** The call passes although a turn was due, as when another rule was first. */
+  /**
+   * Records that the call passed although a turn was due, for example because an earlier rule
+   * acted.
+   */
   pass(): void {
     this.#inARow = 0;
   }
@@ -75,7 +84,8 @@ export class Schedule {
     const { times = 'once' } = this.#rule;
     if (typeof times === 'string') return times === 'until-cleared' || this.#taken === 0;
     if ('next' in times) return this.#taken < times.next;
-    // Drawn at every call, so that what others do does not shift what follows.
+    // A number is drawn for every call, so that the outcome of one call does not shift the
+    // following ones.
     const isDrawn = (this.#chance?.fraction() ?? 1) < times.share;
     if (isDrawn && this.#inARow < times.neverMoreThanInARow) return true;
     this.#inARow = 0;

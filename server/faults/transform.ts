@@ -1,4 +1,4 @@
-/** Where a request meets the planned faults of its tenant: once its caller and its body are known. */
+/** Applies planned faults to a request of a tenant, once its caller and its body are known. */
 import * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -15,7 +15,7 @@ import { faultPlansOf } from './tenant-faults.ts';
 const tenantTokenShape = v.object({ tenant_token: v.string() });
 const basicForm = /^basic +([A-Za-z0-9+/=]+) *$/i;
 
-/** Asks the plans of the tenants, and carries out what they say. */
+/** Chooses faults from the plans of the tenants, and runs them. */
 export class FaultTransform implements ResponseTransform {
   readonly #services: Pick<Services, 'names' | 'log' | 'tenants'>;
 
@@ -23,12 +23,12 @@ export class FaultTransform implements ResponseTransform {
     this.#services = services;
   }
 
-  /** Whether there is any plan. */
+  /** True if any tenant has active plans. */
   get isArmed(): boolean {
     return this.#services.tenants.some((tenant) => faultPlansOf(tenant).isArmed);
   }
 
-  /** The fault that the request meets; its tenant is settled by this. */
+  /** Returns the fault for the request, if any. A fault also assigns the request to its tenant. */
   intercept(
     context: RequestContext,
     caller: Caller,
@@ -52,7 +52,7 @@ export class FaultTransform implements ResponseTransform {
     return new Injection({ fault, call, tenant, names, log, settled });
   }
 
-  /** The tenant that a request without a token will turn out to be of. */
+  /** Returns the tenant that a request without a token will belong to. */
   #tenantOf({ authorization }: Operation, { request }: Exchange, raw: Buffer | undefined): Tenant {
     const { tenants } = this.#services;
     if (authorization === 'signature') {

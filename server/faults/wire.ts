@@ -1,21 +1,27 @@
-/** The connection as an action uses it: whole answers, parts of them, bare bytes, and its end. */
+/**
+ * The connection as actions use it: complete responses, parts of them, raw bytes, and ways to end
+ * it.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Exchange } from '../http/exchange.ts';
 
-/** Names with values, in the order of the wire. */
+/** Names with values, in the order in which they are sent. */
 export type HeaderPairs = readonly (readonly [string, string])[];
 
 interface WireOptions {
   readonly exchange: Exchange;
-  /** Header lines that name the fault; none when it is quiet. */
+  /** Header lines that name the fault; empty for a quiet fault. */
   readonly mark: HeaderPairs;
-  /** Called once with the status that the caller sees; 0 for none. */
+  /** Called once with the status that the caller sees, or 0 if it sees none. */
   readonly settled: (status: number) => void;
 }
 
-/** Must be made before the answer is held: it keeps the response's own methods. */
+/**
+ * Must be created before the response is held back, because it keeps the response's original
+ * methods.
+ */
 export class Wire {
   readonly socket: Socket;
   readonly #response: ServerResponse;
@@ -26,7 +32,7 @@ export class Wire {
 
   constructor({ exchange, mark, settled }: WireOptions) {
     const { response, request, upgrade } = exchange;
-    // An upgrade comes over TCP as everything here; node types it as any stream.
+    // Every upgrade here arrives over TCP, but Node declares its socket as any stream.
     this.socket = (upgrade?.socket as Socket | undefined) ?? request.socket;
     this.#response = response;
     this.#exchange = exchange;
@@ -43,17 +49,17 @@ export class Wire {
     return this.socket.destroyed;
   }
 
-  /** Writes later answers without a header that names the fault. */
+  /** Sends later responses without the header that names the fault. */
   unmark(): void {
     this.#mark = [];
   }
 
-  /** Reports that the caller will see no answer. */
+  /** Reports that the caller will see no response. */
   withhold(): void {
     this.#sever();
   }
 
-  /** Writes the status line and the headers, and no others. */
+  /** Writes the status line and exactly these headers. */
   head(status: number, headers: HeaderPairs): void {
     for (const name of this.#response.getHeaderNames()) this.#response.removeHeader(name);
     const all = [...headers, ...this.#mark];
@@ -62,7 +68,7 @@ export class Wire {
     this.#settled(status);
   }
 
-  /** Writes a part of the body; resolves once it has left, or never will. */
+  /** Writes a part of the body. Resolves once it is sent or the connection is closed. */
   write(bytes: Buffer): Promise<void> {
     return this.#untilClosed((done) => {
       if (bytes.length === 0) done();
@@ -70,12 +76,12 @@ export class Wire {
     });
   }
 
-  /** Ends the answer; resolves once it has left, or never will. */
+  /** Ends the response. Resolves once it is sent or the connection is closed. */
   end(): Promise<void> {
     return this.#untilClosed((done) => this.#own.end(done));
   }
 
-  /** Writes a whole answer with its length. */
+  /** Writes a complete response with Content-Length. */
   async answer(
     status: number,
     headers: HeaderPairs,
@@ -89,14 +95,14 @@ export class Wire {
     await this.end();
   }
 
-  /** Lets what was written go out although the answer is not finished. */
+  /** Sends everything written so far, although the response is not finished. */
   flush(): Promise<void> {
     if (!this.#response.headersSent) return Promise.resolve();
     this.#response.flushHeaders();
     return this.bare(Buffer.alloc(0));
   }
 
-  /** Writes bytes past all of HTTP. */
+  /** Writes raw bytes to the connection, bypassing HTTP. */
   bare(bytes: Buffer): Promise<void> {
     return this.#untilClosed((done) => this.socket.write(bytes, () => done()));
   }
@@ -107,13 +113,13 @@ export class Wire {
     resetConnection(this.socket);
   }
 
-  /** Cuts the connection once everything has left. */
+  /** Closes the connection once everything written is sent. */
   cut(): void {
     this.#sever();
     this.socket.destroySoon();
   }
 
-  /** Closes the sending side, and keeps reading. */
+  /** Closes the sending side of the connection, and keeps reading. */
   halfClose(): void {
     this.#sever();
     this.socket.end();
@@ -137,7 +143,7 @@ export class Wire {
   }
 }
 
-/** Cuts a connection with an RST; under TLS, where node can send none, without a word. */
+/** Cuts a connection with an RST. Under TLS, where Node cannot send one, closes it abruptly. */
 export function resetConnection(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();

@@ -1,5 +1,6 @@
 /**
- * Writes answers; the only place that defines the wire format of bodies, errors and common headers.
+ * Writes answers. This is the only place that defines the wire format of bodies, errors and common
+ * headers.
  */
 import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -17,9 +18,9 @@ import type { FileBody, Success } from './success.ts';
 type HeaderValue = string | readonly string[];
 type Parts = Iterable<string> | AsyncIterable<string | Uint8Array>;
 
-/** What a connection may hold of an answer without being counted. */
+/** Unsent bytes of an answer that a connection may hold without being counted in the budget. */
 const UNCOUNTED_BYTES = 16_384;
-/** What an answer that is made while it is read takes besides its bytes. */
+/** Estimated memory of a streamed answer besides its unsent bytes. */
 const STREAM_BYTES = 65_536;
 
 /** Media type of every JSON answer. */
@@ -27,7 +28,10 @@ export const jsonType = 'application/json; charset=utf-8';
 const corsExposed =
   'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range, Deprecation, Sunset';
 
-/** An answer that has begun was not finished; the caller sees its connection end. */
+/**
+ * Thrown when an answer cannot be finished after its first bytes were sent; the client sees its
+ * connection close.
+ */
 export class AnswerCutOff extends Error {
   override readonly name = 'AnswerCutOff';
 }
@@ -35,30 +39,33 @@ export class AnswerCutOff extends Error {
 /** An answer that has not been written yet. */
 export interface PlainAnswer {
   readonly status: number;
-  /** Alternating names and values, including the length. */
+  /** Header names and values, alternating, with Content-Length. */
   readonly flat: readonly (string | readonly string[])[];
   readonly body: string | Buffer | undefined;
-  /** True when the server made the request id. */
+  /** True when the server generated the request id. */
   readonly ownRequestId: boolean;
 }
 
-/** Writes an answer in another form. */
+/** Writes an answer in another form that the contract allows. */
 export type AnswerRewriter = (exchange: Exchange, plain: PlainAnswer) => void;
 
 interface WriterOptions {
   readonly names: VendorNames;
-  /** Used for exchanges without a clock of their own. */
+  /** The clock for exchanges that have no clock. */
   readonly clock: SteeredClock;
   readonly openFiles: Semaphore;
-  /** Counts what clients have not read; the oldest one that is not read is cut for others. */
+  /**
+   * Budget of answer bytes that clients have not read; when it is exhausted, the oldest unread
+   * answer is cut off.
+   */
   readonly unread: ByteBudget;
-  /** Receives every answer sent in one piece, if set. */
+  /** If set, writes every answer that is not streamed. */
   readonly rewrite?: AnswerRewriter | undefined;
-  /** URL where refusals are explained, if answers are to include it. */
+  /** The addresses of the server; the console's is linked from refusals when it is known. */
   readonly explainedAt?: Readonly<Addresses> | undefined;
 }
 
-/** Writes answers under a vendor prefix. */
+/** Writes answers; the names of the vendor's headers are configurable. */
 export class AnswerWriter {
   readonly #names: VendorNames;
   readonly #clock: SteeredClock;
@@ -77,8 +84,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Writes a success; `mediaType` when the body is not JSON. For a body generated in parts it
-   * returns a promise, which rejects when a part cannot be generated.
+   * Writes a success. `mediaType` is set when the body is not JSON. Returns a promise for a body
+   * that is generated in parts; it rejects when a part cannot be generated.
    */
   succeed(exchange: Exchange, answer: Success, mediaType?: string): Promise<void> | undefined {
     const headers = answer.headers ? Object.entries(answer.headers) : [];
@@ -113,7 +120,7 @@ export class AnswerWriter {
     headers: readonly (readonly [string, HeaderValue])[],
   ): void {
     const { response } = exchange;
-    // A destroyed response emits no further event to wait for.
+    // A destroyed response emits no further event that would release the open file.
     if (response.destroyed) return;
     if (!this.#openFiles.tryAcquire()) {
       this.refuse(exchange, tooManyOpenFiles);
@@ -138,15 +145,14 @@ export class AnswerWriter {
     headers.push(['Content-Type', jsonType]);
     const consoleUrl = this.#explainedAt?.console;
     if (consoleUrl !== undefined) {
-      // Links to a page that asks for the token, which the reader of the header may not have at
-      // hand.
+      // Links to the console, which asks for the token that a reader of this header may not have.
       const place = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
       headers.push([this.#names.testbed.explain, place]);
     }
     this.#write(exchange, refusal.status, headers, JSON.stringify(body));
   }
 
-  /** Answers a preflight: what a page of any origin may send here. */
+  /** Answers a CORS preflight with the methods and headers that a page of any origin may send. */
   preflight(exchange: Exchange, methods: readonly string[]): void {
     const asked = exchange.request.headers['access-control-request-headers'] ?? '';
     const own = asked
@@ -175,7 +181,8 @@ export class AnswerWriter {
     for (const [name, value] of headers) flat.push(name, value);
     for (const [name, value] of this.#common(exchange)) flat.push(name, value);
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
-    // A HEAD describes the answer to a GET, whose length is not known here.
+    // The length is omitted for HEAD: it would have to be that of the answer to a GET, which is not
+    // known here.
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
       flat.push('Content-Length', '0');
     }
@@ -195,7 +202,7 @@ export class AnswerWriter {
     this.#countUnread(response);
   }
 
-  /** Counts what is left of an answer that has ended, until its client has read it. */
+  /** Counts the unsent bytes of a finished answer until the client has read them. */
   #countUnread(response: Exchange['response']): void {
     const { writableLength = 0 } = response.socket ?? {};
     if (writableLength <= UNCOUNTED_BYTES) return;
@@ -211,7 +218,7 @@ export class AnswerWriter {
     for (const [name, value] of this.#common(exchange)) response.appendHeader(name, value);
   }
 
-  /** Streams text in chunks, and waits when the reader is slower. */
+  /** Streams text or bytes in chunks, and waits while the client reads more slowly. */
   async #stream(
     exchange: Exchange,
     status: number,
@@ -221,7 +228,7 @@ export class AnswerWriter {
     record.isStreamed = true;
     this.#applyHeaders(exchange, headers);
     response.writeHead(status);
-    // Generated parts must not block other requests.
+    // A synchronous generator runs in turns, so that it does not block other requests.
     const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
     const held = this.#unread.open(() => response.destroy());
     for await (const part of paced) {
@@ -236,12 +243,12 @@ export class AnswerWriter {
     this.#countUnread(response);
   }
 
-  /** Returns the headers that every answer of this exchange has besides its own. */
+  /** Returns the headers common to every answer of this exchange. */
   #common(exchange: Exchange): readonly (readonly [string, string])[] {
     const { notices } = exchange;
     const crossOrigin = this.#crossOrigin(exchange);
     const clock = exchange.clock ?? this.#clock;
-    // Node adds Date from the system clock on its own; any other clock needs an explicit header.
+    // Node adds a Date of the system clock by itself; any other clock needs an explicit Date.
     if (clock.isSystem) return notices ? [...notices, ...crossOrigin] : crossOrigin;
     const now = new Date(clock.now());
     const date = ['Date', now.toUTCString()] as const;
@@ -250,8 +257,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Returns the headers that let a page of another origin read the answer; only such a page sends
-   * Origin.
+   * Returns the CORS headers that let a page of another origin read the answer. Browsers send
+   * Origin with such requests.
    */
   #crossOrigin({ request }: Exchange): readonly (readonly [string, string])[] {
     if (request.headers.origin === undefined && request.method !== 'OPTIONS') return [];
@@ -262,7 +269,7 @@ export class AnswerWriter {
   }
 }
 
-/** The refusal for a file that cannot be sent or received now. */
+/** The refusal for a file that cannot be sent or received because too many files are open. */
 export const tooManyOpenFiles = refuse.unavailable(
   'the server has reached its limit of open files and connections; try again later',
 );
@@ -271,7 +278,7 @@ export const tooManyOpenFiles = refuse.unavailable(
 function drained(response: Exchange['response']): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
-      // The other listener would remain, one more at every wait.
+      // Both listeners are removed, or the unused one would accumulate with every wait.
       response.off('drain', goOn).off('close', goOn);
       resolve();
     };

@@ -1,4 +1,4 @@
-/** Reads a request's body within a limit, and checks its media type. */
+/** Reads a request's body up to a size limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
 import type { ByteBudget, Holding } from './byte-budget.ts';
 import { shown } from './problem-detail.ts';
@@ -8,22 +8,26 @@ const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(
 
 const mediaTypePath = 'header.Content-Type';
 
-/** The connection closed before the request was read completely, or handled. */
+/** Thrown when the connection closes before the request was read or handled. */
 export class RequestCutOff extends Error {
   override readonly name = 'RequestCutOff';
 }
 
-/** Overhead of a piece besides its bytes. */
+/** Estimated memory overhead of one received chunk, in bytes. */
 const PIECE_BYTES = 256;
 
-/** The response to the longest-running transfer when others need its memory. */
+/**
+ * The refusal for the request that has been in progress longest when the byte budget is exhausted.
+ */
 export const tooManyBytes = refuse.unavailable(
   'the server has reached its limit of bytes in unfinished requests; try again later',
 );
 
 /**
- * Returns the whole body, at once where it need not be waited for; 413 as soon as it is known to be
- * too large, 503 when it has to make room for others. @throws RequestCutOff
+ * Returns the whole body; synchronously when it is already in memory. Returns 413 as soon as the
+ * body is known to be too large, and 503 when the byte budget is exhausted and this body is the
+ * oldest in it.
+ * @throws RequestCutOff when the connection closes before the end of the body
  */
 export function readBody(
   request: IncomingMessage,
@@ -51,8 +55,8 @@ export function readBody(
         return;
       }
       chunks.push(chunk);
-      // A complete body, as nearly every one is at once, is not in progress; Node tells of the end
-      // of its request only after this.
+      // A body that is complete with its first chunk, as nearly all are, is never counted in the
+      // budget; Node's end event comes later.
       if (received === announced || request.complete) return;
       held ??= underway.open(() => drop(tooManyBytes));
       held.set(received + chunks.length * PIECE_BYTES);
@@ -63,7 +67,8 @@ export function readBody(
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     const cutOff = (): void => {
-      // Every request closes, in the end; a fault for each of them costs as much as its body.
+      // Every request emits close in the end; creating an error for each one costs as much as
+      // reading its body.
       if (isOver) return;
       held?.set(0);
       reject(new RequestCutOff('the connection closed before the end of the body'));
@@ -73,17 +78,20 @@ export function readBody(
   });
 }
 
-/** A request that has never been on a connection: nothing of its body is still to arrive. */
+/** A request that was created in memory, with its body complete. */
 export interface WholeRequest extends IncomingMessage {
   readonly wholeBody: Buffer;
 }
 
-/** True for a request that was handed over in memory. */
+/** Returns true for a request that was created in memory. */
 function isWhole(request: IncomingMessage): request is WholeRequest {
   return 'wholeBody' in request;
 }
 
-/** Returns 415 for a body in a content coding: none is taken in requests (RFC 9110, 15.5.16). */
+/**
+ * Returns 415 for a body with a content coding: the server accepts none in requests (RFC 9110,
+ * 15.5.16).
+ */
 export function checkCoding({ headers }: IncomingMessage): Refusal | undefined {
   const coding = headers['content-encoding'];
   if (coding === undefined || /^(?:\s|,|identity)*$/i.test(coding)) return undefined;
@@ -91,8 +99,8 @@ export function checkCoding({ headers }: IncomingMessage): Refusal | undefined {
 }
 
 /**
- * Returns nothing when the media type is an expected one; 400 when missing or malformed, otherwise
- * 415.
+ * Returns undefined when the media type is one of the expected ones; 400 when it is missing or
+ * malformed; otherwise 415.
  */
 export function checkMediaType(
   request: IncomingMessage,

@@ -1,20 +1,21 @@
 /**
- * Bytes that all connections together may hold of incomplete transfers (bodies, websocket messages,
- * relayed data, the rest of refused requests) and of bodies that wait for their turn. When they are
- * used up, the one longest in progress is dropped, so that a stalled client cannot block the others.
+ * A limit on the bytes that all connections together may hold: incomplete bodies and websocket
+ * messages, relayed data, the rest of refused requests, and bodies that wait for their turn. When
+ * the limit is exceeded, the oldest holder is dropped, so that a stalled client cannot block the
+ * others.
  */
 
 /** The bytes held by one connection. */
 export interface Holding {
-  /** Replaces the held number; 0 when the message is complete or dropped. */
+  /** Sets the number of bytes held; 0 when the message is complete or dropped. */
   set(bytes: number): void;
 }
 
-/** Shared by the listeners of a server. */
+/** A byte budget that the listeners of a server share. */
 export class ByteBudget {
   readonly #maxBytes: number;
   #heldBytes = 0;
-  /** Ordered from the oldest to the newest. */
+  /** Holdings above 0 bytes with their `giveWay`, in the order in which they became so. */
   readonly #underway = new Map<Holding, () => void>();
 
   constructor(maxBytes: number) {
@@ -25,7 +26,7 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** Opens an empty holding; `giveWay` must immediately drop what it holds. */
+  /** Opens an empty holding. `giveWay` must drop the held bytes at once. */
   open(giveWay: () => void): Holding {
     let held = 0;
     const holding: Holding = {

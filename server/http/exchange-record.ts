@@ -1,74 +1,93 @@
-/** The record of one exchange: request and answer. Plain fields, filled in during processing. */
+/**
+ * The record of one exchange: a request and its answer. Its fields are filled in during processing.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { NoUpdate } from '../rules/no-update.ts';
 import type { Refusal } from './refusal.ts';
 
-/** A name with its value, or alternating names and values, as Node accepts headers. */
+/** Header names and values, alternating, as Node accepts them. */
 export type FlatHeaders = readonly (string | readonly string[])[];
 
-/** A planned fault that took effect: its plan's name and what it did. */
+/** An injected fault that took effect: the name of its plan, and its effect. */
 export interface AppliedFault {
   readonly name: string;
   readonly act: string;
-  /** Before the handler, after it, or inside the answer. */
+  /** When the fault acts: before the handler, after it, or inside the body of the answer. */
   readonly phase: 'before' | 'after' | 'body';
 }
 
-/** A variation that took effect, and the rule that allows it. */
+/** A variation of the answer that took effect, and the rule of the contract that allows it. */
 export interface AppliedVariation {
   readonly id: string;
   readonly rule: string;
 }
 
-/** Size of a record besides its texts and bodies: the object and its arrays. */
+/** Estimated memory of a record besides its texts and bodies, in bytes. */
 const RECORD_BYTES = 512;
 const CHARACTERS_OF_HEADER = 48;
 
-/** Each field is set where it becomes known; complete once it is in a journal. */
+/**
+ * The record of one exchange. Each field is set as soon as its value is known; all are set once the
+ * record is in a journal.
+ */
 export class ExchangeRecord {
   readonly kind = 'exchange';
   readonly requestId: string;
   readonly method: string;
-  /** Target as sent, with its query. */
+  /** Request target as sent, with its query. */
   readonly url: string;
-  /** Alternating names and values, as sent. */
+  /** Header names and values, alternating, as sent. */
   readonly headers: readonly string[];
   sequence = 0;
-  /** True once observers were notified of it. */
+  /** True once observers were notified of this record. */
   isComplete = false;
   countedBytes = 0;
-  /** The tenant's time when it was answered, or when the last byte of a file or stream was sent. */
+  /**
+   * The tenant's time, in milliseconds since the Unix epoch, when the answer or the last byte of a
+   * file or stream was sent.
+   */
   atMs = 0;
-  /** Real time from the first byte read to the start of the answer, in milliseconds. */
+  /** System time from the first byte read to the start of the answer, in milliseconds. */
   tookMs = 0;
-  /** The same to the end of a file or a stream; 0 for an answer in one piece. */
+  /**
+   * System time from the first byte read to the end of a file or stream, in milliseconds; 0 for an
+   * answer in one piece.
+   */
   streamedMs = 0;
-  /** Monotonic system time, used for `tookMs`. */
+  /** Monotonic system time at the first byte read, in milliseconds; the basis of `tookMs`. */
   startedMs = 0;
-  /** Absent when no operation was matched. */
+  /** Id of the operation; undefined when no operation matched. */
   operation: string | undefined;
   deviceId: string | undefined;
   userId: string | undefined;
-  /** At most the first `BODY_KEPT_BYTES` once it is in a journal. */
+  /** The request body; truncated to `BODY_KEPT_BYTES` once the record is in a journal. */
   body: Buffer | undefined;
-  /** Length of the whole body, in bytes. */
+  /** Length of the whole request body, in bytes. */
   bodyBytes = 0;
-  /** 0 until it is answered; it stays 0 when the connection was cut instead. */
+  /**
+   * Status code of the answer; 0 until it is sent, or when the connection was cut without an
+   * answer.
+   */
   status = 0;
   answerHeaders: FlatHeaders = [];
-  /** The answer, or the beginning of a long list, bounded as `body`; absent for other streams. */
+  /**
+   * The body of the answer, or the beginning of a long list, truncated as `body` is; undefined for
+   * other streams.
+   */
   answerBody: string | Buffer | undefined;
-  /** Length of the whole answer; for a file or a stream, the bytes handed to the connection. */
+  /**
+   * Length of the whole answer in bytes; for a file or stream, the bytes passed to the connection.
+   */
   answerBytes = 0;
-  /** True for a file or a stream, which enters the journal once its last byte was sent. */
+  /** True for a file or stream; its record enters the journal after its last byte was sent. */
   isStreamed = false;
-  /** True when the connection ended within the request, or within a file or a stream. */
+  /** True when the connection closed during the request, or during a file or stream. */
   isCut = false;
   refusal: Refusal | undefined;
-  /** Why a device that requested an update got none. */
+  /** The reason why a device that requested an update received none. */
   noUpdate: NoUpdate | undefined;
   fault: AppliedFault | undefined;
-  /** Legal variations of the answer. */
+  /** The variations that were applied to the answer. */
   varied: readonly AppliedVariation[] | undefined;
 
   constructor(request: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>, requestId: string) {
@@ -95,23 +114,23 @@ export class ExchangeRecord {
     }
     const { answerBody } = this;
     if (answerBody === undefined) return;
-    // Those of a stream were counted as they were sent.
+    // The bytes of a stream were counted while they were sent.
     if (!this.isStreamed) this.answerBytes = Buffer.byteLength(answerBody);
     this.answerBody = typeof answerBody === 'string' ? keptText(answerBody) : keptBytes(answerBody);
   }
 }
 
-/** Bytes kept of each body; the rest is only counted. */
+/** Maximum number of bytes kept of each body. */
 export const BODY_KEPT_BYTES = 16_384;
 
 /**
- * Returns the beginning as a copy, so that the rest can be freed; returns a short body as it is.
+ * Returns the beginning as a copy, so that the rest can be freed; returns a short body unchanged.
  */
 export function keptBytes(bytes: Buffer): Buffer {
   return bytes.length <= BODY_KEPT_BYTES ? bytes : Buffer.from(bytes.subarray(0, BODY_KEPT_BYTES));
 }
 
-/** Returns the beginning of a text as bytes; a short text is returned as it is. */
+/** Returns the beginning of a text as bytes; returns a short text unchanged. */
 export function keptText(text: string): string | Buffer {
   // A substring would keep the whole string in memory.
   return text.length <= BODY_KEPT_BYTES / 4 || Buffer.byteLength(text) <= BODY_KEPT_BYTES

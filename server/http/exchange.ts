@@ -1,4 +1,4 @@
-/** One request with its answer, from the first byte to the last. */
+/** One request with its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -8,35 +8,40 @@ import { ExchangeRecord } from './exchange-record.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Path as sent, without the query. */
+  /** Request path as sent, without the query. */
   readonly path: string;
-  /** Query as sent, without the question mark. */
+  /** Request query as sent, without the question mark. */
   readonly search: string;
   readonly requestId: string;
-  /** Parameters of the path, once the operation is matched. */
+  /** Path parameters; empty until an operation matched. */
   parameters: Record<string, string>;
-  /** Its record, complete once the exchange is over. */
+  /** The record of this exchange, complete when the exchange is over. */
   readonly record: ExchangeRecord;
-  /** The clock of the answer's Date; the writer's own when absent. */
+  /** The clock of the answer's Date header; the answer writer's clock when absent. */
   clock?: SteeredClock;
-  /** Headers added to any answer. */
+  /** Headers that are added to every answer of this exchange. */
   notices?: readonly (readonly [string, string])[];
   /** The raw connection of an upgrade request, and the bytes already read from it. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
 }
 
-/** The target form used by proxies (RFC 9112, section 3.2.2); the path follows. */
+/**
+ * Scheme and authority of a target in absolute form, as proxies use it (RFC 9112, section 3.2.2).
+ */
 const absoluteForm = /^https?:\/\/[^/?]*/i;
 const printableId = /^[\x20-\x7e]{1,256}$/;
 
-/** Splits a request's URL and determines its id: the caller's own, or a new one. Spec: Error */
+/**
+ * Splits a request's URL, and determines the request id: the caller's id, or a new one.
+ * Spec: Error
+ */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
   { names, newRequestId }: { names: VendorNames; newRequestId: () => string },
 ): Exchange {
   const url = originForm(request.url ?? '');
-  // Express and the links of a list read it from here.
+  // Express and the pagination links read the URL from the request.
   request.url = url;
   const mark = url.indexOf('?');
   const id = request.headers[names.requestId.toLowerCase()];
@@ -52,7 +57,7 @@ export function openExchange(
   };
 }
 
-/** The target as a path with its query, whatever its form. */
+/** Returns the request target as a path with its query; removes scheme and authority if present. */
 export function originForm(given: string): string {
   if (given.startsWith('/')) return given;
   const target = given.replace(absoluteForm, '');

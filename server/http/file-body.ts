@@ -1,5 +1,5 @@
 /**
- * Serves a stored file with ranges, preconditions and a length, using the library behind Express.
+ * Serves a stored file with ranges, preconditions and a length, through Express's `send` library.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import send from 'send';
@@ -14,7 +14,7 @@ const sentences: Readonly<Record<number, string>> = {
   416: 'the Range is outside the file',
 };
 
-/** What was expected, where the request carries what was wrong. */
+/** Returns which header or state caused the refusal, and what would be accepted. */
 function detailOf(
   status: number,
   { headers }: IncomingMessage,
@@ -53,12 +53,12 @@ const dated = ['if-modified-since', 'if-unmodified-since'] as const;
 const day = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const month = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
 const time = '\\d{2}:\\d{2}:\\d{2}';
-/** The three forms of a date: of today, of RFC 850, and of asctime. */
+/** The three date formats of HTTP: IMF-fixdate, RFC 850, and asctime. */
 const httpDate = new RegExp(
   `^(${day}, \\d{2} ${month} \\d{4} ${time} GMT|[A-Z][a-z]+day, \\d{2}-${month}-\\d{2} ${time} GMT|${day} ${month} [ \\d]\\d ${time} \\d{4})$`,
 );
 
-/** Sends the file; passes errors of the library to `refused` as a Refusal. */
+/** Sends the file. Passes an error of the library to `refused` as a Refusal. */
 export function sendFile(
   exchange: Exchange,
   body: FileBody,
@@ -72,7 +72,7 @@ export function sendFile(
   const stream = send(asked, body.name, {
     root: body.folder,
     cacheControl: false,
-    // Both validators are set below: the file's own times are not the artifact's.
+    // Both validators are set below: the times of the file on disk are not the artifact's.
     etag: false,
     lastModified: false,
   });
@@ -90,7 +90,7 @@ export function sendFile(
   });
   stream.stream = (path: string, part: FilePart = { start: 0, end: 0 }) => {
     const file = new FileStream(path, part, response);
-    // The connection may close before an answer queued behind another gets its turn.
+    // The connection may close while this answer waits behind another one.
     response.once('close', () => file.destroy());
     if (response.destroyed) file.destroy();
     file.on('data', (chunk: Buffer) => {
@@ -112,7 +112,8 @@ export function sendFile(
 }
 
 /**
- * Returns an attachment header for this name; special characters use the extended form (RFC 6266).
+ * Returns a Content-Disposition header for this name; special characters use the extended form (RFC
+ * 6266).
  */
 export function dispositionOf(name: string): string {
   const plain = name.replace(/[^\w .()+-]/g, '_');
@@ -120,7 +121,7 @@ export function dispositionOf(name: string): string {
   return `attachment; filename="${plain}"${extended}`;
 }
 
-/** Percent-encodes as in RFC 8187, which is stricter than a URL; lone surrogates are replaced. */
+/** Percent-encodes a name by RFC 8187, which is stricter than a URL; replaces lone surrogates. */
 function escaped(name: string): string {
   return encodeURIComponent(name.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(
     /['()*]/g,
@@ -129,8 +130,9 @@ function escaped(name: string): string {
 }
 
 /**
- * The headers without conditions that HTTP ignores, and with a suffix that fits the file: the library
- * refuses a longer one, and reads dates that are none of HTTP. RFC 9110, sections 13.1 and 14.1.2
+ * Returns the headers without dates that HTTP ignores, and with a suffix range no longer than the
+ * file. The library would accept malformed dates, and refuse a longer suffix. RFC 9110, sections
+ * 13.1 and 14.1.2
  */
 export function conditionsOf(
   headers: IncomingHttpHeaders,

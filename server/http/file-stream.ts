@@ -1,6 +1,6 @@
 /**
- * Streams a part of a file into a response. It reuses its buffers: new ones for every chunk,
- * which lie outside of the heap, make V8 start dozens of full collections a second.
+ * Streams a part of a file into a response. The stream reuses its buffers: a new off-heap buffer
+ * for every chunk would make V8 run dozens of full garbage collections a second.
  */
 
 import { type FileHandle, open } from 'node:fs/promises';
@@ -8,18 +8,18 @@ import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { plainFile } from '../../fixtures/plain-file.ts';
 
-/** Offsets in the file, both included. */
+/** First and last offset in the file, both inclusive. */
 export interface FilePart {
   readonly start: number;
   readonly end: number;
 }
 
-/** Rejects with NotAFile, or the error of the system. */
+/** Opens a regular file. Rejects with NotAFile, or with the system's error. */
 async function openPlain(path: string): Promise<FileHandle> {
   return open(plainFile(path));
 }
 
-/** A buffer that was handed out, and how much had been with its bytes. */
+/** A buffer that was passed on, and the total of bytes passed on up to its end. */
 interface Handed {
   readonly buffer: Buffer;
   readonly untilBytes: number;
@@ -27,7 +27,9 @@ interface Handed {
 
 const CHUNK_BYTES = 65_536;
 
-/** Pipe it into its response, and nowhere else; destroy it when that closes. */
+/**
+ * A stream of one file part. Pipe it into `response` only, and destroy it when the response closes.
+ */
 export class FileStream extends Readable {
   readonly #path: string;
   readonly #response: ServerResponse;
@@ -76,7 +78,7 @@ export class FileStream extends Readable {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** The oldest buffer, once all of it has left this process. */
+  /** Returns the oldest buffer if all of its bytes have been sent, for reuse. */
   #written(): Buffer | undefined {
     if (!this.#isWrittenOnly) return undefined;
     const waitingBytes = this.readableLength + this.#response.writableLength;
@@ -86,7 +88,10 @@ export class FileStream extends Readable {
     return oldest.buffer;
   }
 
-  /** Whoever replaces `write`, as faults and requests in memory do, may keep what is written. */
+  /**
+   * False when `write` of the response was replaced, as injected faults and in-memory requests do:
+   * the replacement may keep the buffers, so they must not be reused.
+   */
   get #isWrittenOnly(): boolean {
     return this.#response.write === ServerResponse.prototype.write;
   }

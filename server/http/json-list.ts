@@ -1,16 +1,19 @@
-/** A list of any length as the body of a response: its JSON is generated in turns while it is read. */
+/**
+ * A list of any length as the body of an answer. Its JSON is generated in turns while the client
+ * reads.
+ */
 import { inTurns, type LongTaskOf } from '../../fixtures/clock.ts';
 
-/** Up to this length, an answer is in one piece, with its length; longer ones are sent in chunks. */
+/** An answer up to this length is sent in one piece with Content-Length; a longer one in chunks. */
 const ONE_PIECE_CHARACTERS = 262_144;
-/** Length of the pieces of a longer list; a longer element is a separate piece. */
+/** Minimum length of a chunk of a longer list. */
 const PIECE_CHARACTERS = 65_536;
 
-/** A JSON list whose beginning is made. */
+/** A JSON list of which the beginning is already generated. */
 export class JsonList<Item> {
-  /** Type of its elements; there is no such property. */
+  /** Carries the element type at compile time; the property does not exist at run time. */
   declare readonly item?: Item;
-  /** All of it, unless there is a rest. */
+  /** The whole JSON when `isWhole`, otherwise its beginning. */
   readonly beginning: string;
   readonly #rest: AsyncGenerator<string> | undefined;
 
@@ -20,8 +23,8 @@ export class JsonList<Item> {
   }
 
   /**
-   * Makes the JSON of these elements, as much of it as is sent in one piece. The elements behind are
-   * taken when the client reads them. Rejects with what `items` or `stopIfGone` throws.
+   * Generates the JSON of these elements up to the size of one piece. Further elements are read
+   * when the client reads them. Rejects with what `items` or `stopIfGone` throws.
    */
   static async of<Item>(items: Iterable<Item>, of: LongTaskOf): Promise<JsonList<Item>> {
     const pieces = piecesOf(items, of);
@@ -34,7 +37,7 @@ export class JsonList<Item> {
     return new JsonList<Item>(beginning, pieces);
   }
 
-  /** The same for elements that are read one by one; removed ones are left out. */
+  /** Generates a list from elements that are read by key; omits elements that no longer exist. */
   static ofEach<Key, Item>(
     keys: Iterable<Key>,
     read: (key: Key) => Item | undefined,
@@ -47,7 +50,7 @@ export class JsonList<Item> {
     return this.#rest === undefined;
   }
 
-  /** The beginning and the rest; to be read once. */
+  /** Yields the beginning, then the rest. Can be iterated only once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<string> {
     yield this.beginning;
     if (this.#rest) yield* this.#rest;

@@ -1,17 +1,17 @@
 /**
- * The only place that hides secrets: everything that leaves a journal passes through here. Values
- * masked by name are replaced by `[masked]`; tokens, private keys and signatures of links are
- * recognized by their form anywhere. Terminal input has neither, and is shown.
+ * Masks secrets; all output of a journal passes through here. Values of secret names are replaced
+ * by `[masked]`; tokens, private keys and signatures of links are recognized by their form
+ * anywhere. Terminal input has neither a name nor such a form, and is shown.
  */
 import { tokenMediaType } from '../../fixtures/contract/operations.ts';
 
-/** Deeper nesting would overflow the stack. */
+/** Limits recursion: deeper nesting would overflow the stack. */
 const DEPTH_MAX = 64;
 
-/** For a name without quotes; of a longer one the end counts. */
+/** Maximum length of an unquoted name; of a longer name only the end is examined. */
 const NAME_MAX = 60;
 
-/** The text that takes the place of a secret. */
+/** The text that replaces a secret. */
 export const masked = '[masked]';
 
 const secretHeaders = new Set([
@@ -25,45 +25,51 @@ const secretHeaders = new Set([
 /** Names of members, parameters and attributes whose values are secrets. */
 const secretWord =
   /pass(word|wd|phrase)|secret|token|jwt|signature|private_?key|credential|api_?key|^(pwd|cookie|authorization|set-cookie)$/i;
-/** Names that only sound secret: token metadata, and the signatures of artifacts. */
+/**
+ * Names that match `secretWord` but are not secret: metadata of tokens, and signatures of
+ * artifacts.
+ */
 const harmlessName =
   /^(tokens?_?(id|ids|type|name|count|max|lifetime.*|expir.*)|.*_(expires?_(in|at|ts)|ttl))$/i;
 
 /**
- * Texts come from untrusted clients, so no expression may scan a stretch repeatedly: a part that
- * could only fail after a long stretch is optional instead, and `replace` leaves texts without that
- * ending unchanged.
+ * The expressions below run on text of untrusted clients, so none may scan a stretch of text
+ * repeatedly. A final part that could fail after a long stretch is therefore optional, and
+ * `replace` leaves matches without that part unchanged.
  */
 
 const jsonWebToken = /\beyJ[\w-]{4,}(\.[\w-]+\.[\w-]*)?/g;
 const privateKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g;
 const basicOrBearer = /\b(basic|bearer)( +|%20)[\w.~+/=-]+/gi;
-/** A parameter of a query or a form, anywhere in a text. */
+/** A parameter of a query or form, anywhere in a text. */
 const parameter = /(^|[?&;\s])([^\s?&;=#"'<>\\]{1,200})=([^\s&;#"'<>\\]*)/g;
-/** What base64 ends with: the line before it may happen to contain a word that names a secret. */
+/** A base64 text ends with `=`; the text before it may happen to contain a secret word. */
 const padding = /^=?$/;
-/** A member of JSON, of malformed JSON, or of a fragment of it. */
+/** A member of JSON, also of malformed or incomplete JSON. */
 const member =
   /((["'])[\w. -]{0,60}?\2|[\w.-]+)(?:(\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|[^\s,;{}[\]]+)|(?<=[\w.-]))/g;
-/** The same in JSON that is a string within JSON. */
+/** A member of JSON that is itself encoded in a JSON string. */
 const escapedMember = /\\"([\w. -]{1,60})\\"(\s*:\s*)\\"((?:[^"\\]|\\\\.)*)(?:\\"|\\?$)/g;
-/** An attribute, whose name and value are two members of one object in either order. */
+/** An inventory attribute: name and value are two members of one object, in either order. */
 const attribute =
   /("name"\s{0,20}:\s{0,20}"([^"\\]{1,100})"[^{}]{0,300}?"value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|[^\s",}\]]+)/g;
 const attributeTurned =
   /("value"\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*"|[^\s",}\]]+(?![^\s",}\]]))([^{}]{0,300}?"name"\s{0,20}:\s{0,20}"([^"\\]{1,100})")/g;
-/** A part of a form: its headers, and after a blank line its body. */
+/** A part of a multipart form: its headers, a blank line, and its body. */
 const part = /(name="([^"]{1,200})"[^\r\n]*(?:\r?\n[^\r\n]+)*)(\r?\n\r?\n[\s\S]*?(?=\r?\n--|$))?/g;
 
 const blankLine = /^\r?\n\r?\n/;
 
-/** Returns true when values of this name are secrets. */
+/** Returns true when a value of this name is a secret. */
 export function isSecretName(name: string): boolean {
   return secretWord.test(name) && !harmlessName.test(name);
 }
 
-/** Returns the text without secrets recognized by their form or by the name before them. */
+/**
+ * Returns the text with secrets masked; secrets are recognized by their form or by the name before
+ * them.
+ */
 export function maskText(text: string): string {
   return text
     .replace(privateKey, masked)
@@ -93,12 +99,15 @@ export function maskText(text: string): string {
     );
 }
 
-/** Does the same for binary data: what is recognized by its form is plain ASCII. */
+/** Masks secrets in binary data: the forms that are recognized are plain ASCII. */
 export function maskBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(maskText(Buffer.from(bytes).toString('latin1')), 'latin1');
 }
 
-/** Returns each header with its value, secrets masked; an array has one line per value. */
+/**
+ * Returns each header as a name and a value, with secrets masked; an array yields one entry per
+ * value.
+ */
 export function maskHeaders(
   flat: readonly (string | readonly string[])[],
 ): [name: string, value: string][] {
@@ -115,7 +124,7 @@ function maskHeader(name: string, value: string): string {
   return isSecret ? masked : maskText(value);
 }
 
-/** A request signature is not a secret: with it one can only repeat the request. */
+/** The signature of a request is not a secret: it only allows the same request to be repeated. */
 function isSecretHeader(name: string): boolean {
   return isSecretName(name.replaceAll('-', '_')) && !/signature$/i.test(name);
 }
@@ -125,25 +134,27 @@ export function maskJson(value: unknown, isSecret = false, depth = 0): unknown {
   if (depth > DEPTH_MAX) return '[left out: nested too deep]';
   if (typeof value === 'string') return isSecret ? masked : maskText(value);
   if (typeof value === 'number') return isSecret ? masked : value;
-  // From msgpack, which has more types than JSON.
+  // Values of msgpack, which has more types than JSON.
   if (typeof value === 'bigint') return isSecret ? masked : String(value);
   if (value instanceof Uint8Array) {
     return isSecret ? masked : maskBytes(value).toString('base64');
   }
   if (Array.isArray(value)) return value.map((one) => maskJson(one, isSecret, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
-  // An attribute has its name in one member, its value in another.
+  // An inventory attribute has its name in one member and its value in another.
   const { name } = value as { name?: unknown };
   const isAttribute = typeof name === 'string' && isSecretName(name);
   const members = Object.entries(value).map(([key, member]): [string, unknown] => {
     const isHidden = isSecret || isSecretName(key) || (isAttribute && key === 'value');
     return [key, maskJson(member, isHidden, depth + 1)];
   });
-  // Not by assignment: a member may be named __proto__.
+  // `fromEntries` instead of assignment, because a member may be named __proto__.
   return Object.fromEntries(members);
 }
 
-/** Returns true when a whole body is a secret: tokens are sent as plain text. */
+/**
+ * Returns true when the whole body of this media type is a secret: tokens are sent as plain text.
+ */
 export function isSecretBody(mediaType: string): boolean {
   return mediaType.toLowerCase().startsWith(tokenMediaType);
 }
@@ -152,7 +163,7 @@ function isMaskedAlready(value: string): boolean {
   return value.startsWith('[masked') || value.startsWith(`"${masked}`);
 }
 
-/** A name may contain escapes. */
+/** Decodes percent-escapes in a name; returns a malformed name unchanged. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

@@ -1,17 +1,20 @@
 /**
- * How many files and connections this process may hold open, and how the server divides them: the
- * API gets most; the control listener and the server's own files have reserved shares.
+ * The number of files and connections that this process may open, and its division: the API
+ * receives most; the control listener and the server's own files have reserved shares.
  */
 import { readFileSync } from 'node:fs';
 
-/** POSIX guarantees less, but no current system starts a process with a lower limit. */
+/**
+ * Assumed limit where the process's own is unknown. POSIX guarantees less, but current systems
+ * allow at least this many.
+ */
 const OPEN_FILES_ELSEWHERE = 1024;
 const RESERVE_MIN = 128;
 const RESERVE_MAX = 1024;
-/** Even a process with a very low limit accepts this many. */
+/** Minimum number of connections accepted, even at a very low limit. */
 const CONNECTIONS_MIN = 16;
 
-/** Returns the open file limit of this process; Node has raised it to the hard limit. */
+/** Returns the open file limit of this process; Node raises it to the hard limit at start. */
 export function openFilesLimit(): number {
   const limit = /^Max open files\s+(\S+)/m.exec(limitsOfProcess())?.[1];
   if (limit === 'unlimited') return Number.POSITIVE_INFINITY;
@@ -33,11 +36,14 @@ interface OpenFilesShares {
   readonly api: number;
   /** Connections of the control listener. */
   readonly control: number;
-  /** Connections of either listener that wait for their refusal. */
+  /** Surplus connections of all listeners that are open only until they are refused. */
   readonly refused: number;
 }
 
-/** Divides a limit; half of the reserve is for databases, modules and event loop. */
+/**
+ * Divides the limit of open files. Half of the reserve is left for databases, modules and the event
+ * loop.
+ */
 export function shareOpenFiles(openFiles: number, connectionsMax: number): OpenFilesShares {
   const reserve = Math.min(RESERVE_MAX, Math.max(RESERVE_MIN, Math.floor(openFiles / 4)));
   const most = Math.max(CONNECTIONS_MIN, openFiles - reserve);
@@ -48,7 +54,7 @@ export function shareOpenFiles(openFiles: number, connectionsMax: number): OpenF
   };
 }
 
-/** A shared number of units, such as open files. */
+/** A counting semaphore, for units such as open files. */
 export class Semaphore {
   readonly max: number;
   #held = 0;
@@ -64,7 +70,7 @@ export class Semaphore {
     return true;
   }
 
-  /** Returns acquired units; the caller ensures that this happens once. */
+  /** Returns acquired units; the caller must do so exactly once. */
   release(units = 1): void {
     this.#held -= units;
   }

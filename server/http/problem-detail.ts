@@ -1,6 +1,4 @@
-/**
- * Describes malformed input in an explanation: where it is, what is expected, and what was sent.
- */
+/** Describes malformed input: its location, the expected value, and the value that was sent. */
 
 import * as v from 'valibot';
 import { firstCharacters, shortened } from '../../fixtures/characters.ts';
@@ -21,15 +19,15 @@ const SHOWN_TEXT_CHARACTERS = 100;
 const SHOWN_MEMBERS = 6;
 const SHOWN_LEVELS = 2;
 
-/** What a fault is described with besides the validator's issue. */
+/** Facts that describe a validation error beyond the validator's issue. */
 export interface ShapeFacts {
-  /** The whole shape, which tells what a missing member should be. */
+  /** The whole shape; it describes the expected value of a missing member. */
   readonly schema: v.GenericSchema;
-  /** Names on the wire, where they differ from the shape's. */
+  /** Names on the wire, for members that have a different name in the shape. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** Returns the detail of a shape's first fault. */
+/** Returns the detail of a shape's first validation error. */
 export function shapeDetail(
   place: 'body' | 'query' | 'form',
   issue: v.BaseIssue<unknown>,
@@ -71,13 +69,19 @@ function absentOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string 
   return sent === undefined ? 'nothing' : `nothing of this name, but ${shown(sent)}`;
 }
 
-/** The fault of a missing member by its own shape: the issue knows only its name. */
+/**
+ * Returns the issue of a missing member by its own shape: the object's issue contains only the
+ * name.
+ */
 function missingIssue(schema: v.GenericSchema, keys: readonly Key[]) {
   const shape = shapeAt(schema, keys);
   return shape && v.safeParse(shape, undefined).issues?.[0];
 }
 
-/** Returns a value as JSON on one line; reads only its beginning, however large or deep it is. */
+/**
+ * Returns a value as JSON on one line, secrets masked. Reads only the beginning of a large or deep
+ * value.
+ */
 export function shown(value: unknown): string {
   const text = maskText(JSON.stringify(beginningOf(value, SHOWN_LEVELS)) ?? String(value));
   return shortened(text, SHOWN_MAX_CHARACTERS);
@@ -85,7 +89,7 @@ export function shown(value: unknown): string {
 
 function beginningOf(value: unknown, levels: number): unknown {
   if (typeof value === 'string') return firstCharacters(value, SHOWN_TEXT_CHARACTERS);
-  // Its digits are those of the nearest number that could be read.
+  // The parser rounded the number, so its digits are not those that were sent.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'a number of many digits';
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';

@@ -1,31 +1,36 @@
 /** Refusals as values: one constructor per status. `answer.ts` writes the body. */
 
-/** Further details for an explanation; never on the wire, and without secrets. */
+/** Further details for an explanation. They are never sent on the wire, and contain no secrets. */
 export interface RefusalDetail {
   /**
-   * The location of the fault: `body.status`, `query.page`, `header.Content-Type`, `path`,
-   * `method`; `path.id` for the parameter `id`, `form.name` for a part of a form, and `state` for
-   * what the server knows, so that nothing may be wrong with the request.
+   * The location of the error: `body.status`, `query.page`, `header.Content-Type`, `path`,
+   * `method`; `path.id` for the parameter `id`; `form.name` for a part of a form; `state` when the
+   * server's state decided and the request itself may be correct.
    */
   readonly path?: string;
   readonly expected?: string;
   readonly actual?: string;
-  /** What to do about it, as an instruction, where the sentence does not say it. */
+  /** Instruction how to correct the request, where the error text does not contain it. */
   readonly remedy?: string;
-  /** The broken rule as a whole sentence, where it differs from the status's own. */
+  /**
+   * The violated rule as a whole sentence, where it differs from the default rule of the status.
+   */
   readonly rule?: string;
-  /** Id of the requirement that decided, where status and location do not determine it. */
+  /** Id of the requirement that decided, where status and location do not identify it. */
   readonly requirement?: string;
-  /** Evidence for finding the client's mistake, evaluated by code that knows its type. */
+  /** Evidence for finding the client's mistake; typed code elsewhere evaluates it. */
   readonly evidence?: object;
 }
 
-/** A 4xx answer: the sentence says what is wrong, where, and what would be accepted. */
+/**
+ * A refusal with a status of 4xx or 5xx. `error` says what is wrong, where, and what would be
+ * accepted.
+ */
 export class Refusal {
   readonly status: number;
   readonly error: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Body members besides the Error fields, where known servers send some. */
+  /** Members of the body besides those of Error, where known servers send some. */
   readonly body: object | undefined;
   readonly detail: RefusalDetail | undefined;
 
@@ -45,30 +50,35 @@ export class Refusal {
 type Detail = RefusalDetail | undefined;
 
 /**
- * The detail of a path that names what there is not: its parameter, and what it may name. Where the
- * path has no parameter of this name, `id` or its only one is meant.
+ * Returns the detail of a path parameter that names nothing that exists; `expected` describes a
+ * valid value. Where the path has no parameter of this name, `id` or its only parameter is meant.
  */
 export function inPath(name: string, expected: string): RefusalDetail {
   return { path: `path.${name}`, expected };
 }
 
-/** The detail of a refusal by what the server knows: the request itself is in order. */
+/**
+ * Returns the detail of a refusal that the server's state caused; the request itself is correct.
+ */
 export function inState(expected: string, actual?: string): RefusalDetail {
   return { path: 'state', expected, ...(actual !== undefined && { actual }) };
 }
 
-/** The detail of what the roles of the user leave out; `expected` is what they include. */
+/**
+ * Returns the detail of a refusal that the user's roles caused; `expected` is what the roles
+ * permit.
+ */
 export function ofRoles(expected: string, path = 'state'): RefusalDetail {
   return { path, expected, requirement: 'errors.role-forbidden-is-403' };
 }
 
-/** Time after which a server without capacity may have some again. */
+/** Retry-After of a server without capacity, in seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** A sentence must not grow with what it quotes. */
+/** Limits a quoted header value, so that the error text stays short. */
 const CODING_MAX_CHARACTERS = 40;
 
-/** Makes refusals, one function for each kind of error. Spec: Errors */
+/** Constructors of refusals, one for each kind of error. Spec: Errors */
 export const refuse = {
   malformed: (error: string, detail?: Detail) => new Refusal(400, error, { detail }),
   unauthorized: (error: string, detail?: Detail) =>
@@ -93,7 +103,7 @@ export const refuse = {
         actual: givenBytes === undefined ? `more than ${maxBytes} bytes` : `${givenBytes} bytes`,
       },
     }),
-  /** Refuses a body that was received whole, so that the connection stays open. */
+  /** Used for a body that was received completely, so that the connection can stay open. */
   tooManyValues: (excess: string, valuesMax: number) =>
     new Refusal(413, `body: ${excess}; send fewer in one request`, {
       detail: { path: 'body', expected: `at most ${valuesMax} values`, actual: 'more values' },
@@ -104,7 +114,7 @@ export const refuse = {
       `Content-Type "${given}" is not supported here; send "${expected.join('" or "')}"`,
       { detail: { path: 'header.Content-Type', expected: expected.join(' or '), actual: given } },
     ),
-  /** RFC 9110, section 15.5.16: the answer names the codings that requests may have. */
+  /** The answer lists the accepted codings, as RFC 9110, section 15.5.16 requires. */
   unsupportedCoding: (given: string) =>
     new Refusal(
       415,
@@ -125,7 +135,7 @@ export const refuse = {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       detail: { path: 'state', ...detail },
     }),
-  /** The connection ends, since what was left out of the headers may tell how it goes on. */
+  /** The connection closes, because the omitted headers may define where the body ends. */
   tooManyHeaders: (headersMax: number) =>
     new Refusal(431, `the request has more than ${headersMax} headers; send fewer`, {
       headers: { Connection: 'close' },

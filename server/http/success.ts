@@ -1,16 +1,14 @@
 /**
- * A successful answer as a value; written by the answer writer, or by the code that takes over the
- * connection.
+ * A successful answer as a value. The answer writer writes it, or the code that takes over the
+ * connection does.
  */
 import type { NoUpdate } from '../rules/no-update.ts';
 import type { UpgradeRequest } from './upgrade-request.ts';
 
-/** A file, served with ranges and preconditions. */
+/** A file that is served with ranges and preconditions. */
 export interface FileBody {
   readonly folder: string;
-  /**
-   * Name within the folder; it is the content's digest, so it is also used as a strong validator.
-   */
+  /** Name within the folder: the digest of the content, which also serves as a strong validator. */
   readonly name: string;
   readonly mediaType: string;
   readonly downloadName: string;
@@ -18,7 +16,7 @@ export interface FileBody {
   readonly sizeBytes: number;
 }
 
-/** The further use of the connection once its upgrade is granted. */
+/** The function that takes over the connection after an upgrade. */
 export interface Upgrading {
   readonly upgrade: (request: UpgradeRequest) => void;
 }
@@ -30,6 +28,9 @@ export interface Success {
   readonly body?: unknown;
   readonly fileBody?: FileBody;
   readonly upgrade?: Upgrading['upgrade'];
-  /** Why a device that requested an update gets none; for the journal, not for the wire. */
+  /**
+   * The reason why a device that requested an update receives none; recorded in the journal, not
+   * sent.
+   */
   readonly noUpdate?: NoUpdate | undefined;
 }

@@ -1,4 +1,7 @@
-/** Upgrades to a websocket: checks of the request, and the handover. Spec: Device connect */
+/**
+ * Upgrades to a websocket: checks the request, and hands over the connection.
+ * Spec: Device connect
+ */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { shown } from './problem-detail.ts';
@@ -6,7 +9,9 @@ import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
-/** Returns nothing when the request is a valid websocket handshake. RFC 6455, section 4.2.1 */
+/**
+ * Returns undefined for a valid websocket handshake, otherwise a refusal. RFC 6455, section 4.2.1
+ */
 export function refuseHandshake({ headers }: IncomingMessage): Refusal | undefined {
   const connectionTokens = (headers.connection ?? '')
     .toLowerCase()

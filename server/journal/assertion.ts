@@ -1,23 +1,23 @@
-/** Assertions: whether steps happened in this order, and what was seen when they did not. */
+/** Checks whether events happened in a given order, and reports what was seen if they did not. */
 
 import { maskText } from '../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
 import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
 import { type EntryFilter, type Matches, matcher } from './filter.ts';
 
-/** One expected event: a status that a device reported, or any entry. */
+/** An expected event: a status that a device reported, or any journal entry. */
 interface ExpectedEvent extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
-  /** A status reported by a device; a refused report counts only with `status`. */
+  /** A status that a device reported. A refused report matches only if `status` is given. */
   readonly report?: string | undefined;
 }
 
-/** What is asserted of the entries of a journal. */
+/** An assertion on the entries of a journal. */
 export interface Assertion {
-  /** Every step is this device's. */
+  /** The device that all events must belong to. */
   readonly device?: string | undefined;
-  /** In this order; anything may lie in between. */
+  /** The events in the expected order. Other entries may occur in between. */
   readonly happened: readonly ExpectedEvent[];
-  /** How often the last step is to have happened after the others; at least once when absent. */
+  /** How often the last event must happen after the others; at least once if absent. */
   readonly times?: number | undefined;
 }
 
@@ -25,21 +25,21 @@ export interface Assertion {
 export interface Verdict {
   readonly holds: boolean;
   readonly sentence: string;
-  /** Sequences of the entries that were the steps, the last step as often as it happened. */
+  /** Sequence numbers of the matching entries. The last event may have several. */
   readonly seen: readonly number[];
 }
 
 const INSTEAD_MAX = 12;
 const reports = 'put-deployment-status';
 
-/** Judges an assertion over entries that it is shown, the oldest first. */
+/** Evaluates an assertion over entries that are passed in order, oldest first. */
 export class Judge {
   readonly #assertion: Assertion;
   readonly #tenant: Belongings;
   readonly #tests: readonly Matches[];
   readonly #isSubject: Matches;
   readonly #seen: number[] = [];
-  /** The newest of what the device did. */
+  /** The newest entries of the device. */
   readonly #newest: JournalEntry[] = [];
   #earlier = 0;
   #at = 0;
@@ -76,7 +76,7 @@ export class Judge {
     return { holds, sentence: `${claim}; ${what}. Seen instead: ${this.#instead()}.`, seen };
   }
 
-  /** The newest of what the device did, in words. */
+  /** Returns a sentence about the newest entries of the device. */
   #instead(): string {
     if (this.#newest.length === 0) return 'nothing';
     const words = this.#newest.map((entry) => wordOf(entry, this.#tenant));

@@ -1,27 +1,29 @@
-/** How a kept body is shown: as its JSON value, as text, or in base64; secrets are masked. */
+/**
+ * Decides how a stored body is shown: as a JSON value, as text, or in base64. Secrets are masked.
+ */
 import { parsedJson } from '../../fixtures/json.ts';
 import { BODY_KEPT_BYTES } from '../http/exchange-record.ts';
 import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../http/masking.ts';
 
 /** A body as a view shows it. */
 export interface BodyView {
-  /** A JSON body as the value that it is, a text, or the bytes in base64. */
+  /** A JSON value, a text, or the bytes in base64. */
   readonly value: unknown;
   readonly form: 'json' | 'text' | 'base64' | 'masked';
-  /** How many bytes are shown, when that is not all of them. */
+  /** Number of bytes shown, if the body was longer. */
   readonly cutAt?: number;
 }
 
-/** A kept body, with its size and media type. */
+/** A stored body with its size and media type. */
 interface KeptBody {
   readonly kept: Buffer | string;
-  /** Length of the whole body in bytes, also where only its beginning is kept. */
+  /** Length of the whole body in bytes, even if only its beginning is stored. */
   readonly bytes: number;
-  /** Value of Content-Type; empty without one. */
+  /** Value of Content-Type; empty if absent. */
   readonly mediaType: string;
 }
 
-/** A body by its own headers; nothing where none was kept. */
+/** Returns the view of a body, according to its headers; undefined if none was stored. */
 export function viewOf(
   headers: readonly (string | readonly string[])[],
   kept: Buffer | string | undefined,
@@ -31,7 +33,7 @@ export function viewOf(
   return bodyView({ kept, bytes, mediaType: headerOf(headers, 'content-type') });
 }
 
-/** The first value of a header; empty when it is not there. */
+/** Returns the first value of a header; empty if absent. */
 export function headerOf(flat: readonly (string | readonly string[])[], name: string): string {
   for (let at = 0; at + 1 < flat.length; at += 2) {
     if (String(flat[at]).toLowerCase() === name) return String(flat[at + 1]);
@@ -63,7 +65,7 @@ function shownAs(
 }
 
 function textOf(kept: Buffer, isCut: boolean): string | undefined {
-  // A character may have been cut in half.
+  // The cut may be in the middle of a character.
   const fitting = isCut ? kept.subarray(0, lastWhole(kept)) : kept;
   try {
     return whole.decode(fitting);
@@ -82,7 +84,10 @@ function lastWhole(kept: Buffer): number {
   return kept.length;
 }
 
-/** Most bodies that are not JSON are recognized by their first character, without an exception. */
+/**
+ * Returns the JSON value of a text; undefined if it is not JSON. The first character excludes most
+ * other texts, which is cheaper than an exception.
+ */
 function jsonOf(text: string): unknown {
   return /^\s*[[{"\dtfn-]/.test(text) ? parsedJson(text) : undefined;
 }

@@ -2,14 +2,14 @@
 
 /** Fields that the journal itself needs. */
 export interface EntryFields {
-  /** Place in the order of all entries of a journal, from 1. */
+  /** Number of the entry in the order of its journal, from 1. */
   sequence: number;
-  /** The counted size when it was added; set by the journal. */
+  /** The size that was counted when the entry was added. The journal sets it. */
   countedBytes: number;
-  /** The tenant's time, milliseconds since the Unix epoch. */
+  /** The tenant's time, in milliseconds since the Unix epoch. */
   atMs: number;
   /** Approximate size in memory, in bytes. */
   readonly sizeBytes: number;
-  /** Drops what exceeds the bounds; called once, before it is counted. */
+  /** Drops content that exceeds the limits. Called once, before the size is counted. */
   settle(): void;
 }

@@ -17,14 +17,14 @@ export interface Belongings {
   };
 }
 
-/** The known facts of a device: one that requests admission may have no id yet. */
+/** The known facts of a device. A device that asks to be accepted may have no id yet. */
 export interface EntryDevice {
   readonly id?: string;
-  /** Text of the identity, JSON as a rule. */
+  /** The identity as sent, usually JSON text. */
   readonly identity?: string;
 }
 
-/** The device that sent the request, or that the socket belongs to, if any. */
+/** Returns the device that sent the request or owns the socket, if any. */
 export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
   if (entry.kind === 'unreadable') return undefined;
   const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
@@ -40,20 +40,23 @@ export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevic
   return { ...(known && { id: known.id }), identity };
 }
 
-/** The user that sent the request, or that the socket belongs to. */
+/** Returns the id of the user that sent the request or owns the socket. */
 export function userIdOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
   return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
 }
 
-/** The operation; that of the handshake for a frame. */
+/** Returns the id of the entry's operation. For a frame it is the operation of the handshake. */
 export function operationOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
   if (entry.kind === 'exchange') return entry.operation;
   return entry.origin.socket === 'device' ? 'connect' : 'connect-device';
 }
 
-/** The deployment that an exchange is about: named in its path, handed out, or made by it. */
+/**
+ * Returns the id of the deployment that an exchange concerns: from its path, from the instructions
+ * in the response, or of the new deployment.
+ */
 export function deploymentOf(record: ExchangeRecord): string | undefined {
   const row = operationsById.get(record.operation ?? '');
   if (!row) return undefined;
@@ -70,7 +73,7 @@ export function deploymentOf(record: ExchangeRecord): string | undefined {
   return at < 0 ? undefined : record.url.replace(/\?.*$/s, '').split('/')[at];
 }
 
-/** The id of the new deployment, from Location or from the body. */
+/** Returns the id of the new deployment, from Location or from the body. */
 function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefined {
   const at = answerHeaders.findIndex(
     (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',
@@ -83,7 +86,7 @@ function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefin
   return typeof id === 'string' ? id : undefined;
 }
 
-/** The members of a JSON body; none when it is not an object. */
+/** Returns the members of a JSON body; empty if it is not an object. */
 export function jsonObject(body: Buffer | string | undefined): Readonly<Record<string, unknown>> {
   if (body === undefined || body.length === 0) return {};
   const value = parsedJson(body.toString());

@@ -12,30 +12,30 @@ import {
   userIdOf,
 } from './facts.ts';
 
-/** Criteria of an entry; all given ones must hold. */
+/** Criteria for journal entries. An entry must meet all given criteria. */
 export interface EntryFilter {
   readonly kind?: JournalEntry['kind'] | undefined;
   /** The id of the requested operation. */
   readonly operation?: string | undefined;
   readonly method?: string | undefined;
-  /** A device's id, the text of its identity, or a value of a member of that. */
+  /** A device's id, the text of its identity, or the value of a member of its identity. */
   readonly device?: string | undefined;
   /** A user's id or e-mail. */
   readonly user?: string | undefined;
-  /** A status such as `404`, or a class of them such as `4xx`; 0 where none was answered. */
+  /** A status such as `404`, or a class such as `4xx`; `0` for requests without a response. */
   readonly status?: string | undefined;
   readonly deployment?: string | undefined;
-  /** The tenant's time, milliseconds since the Unix epoch; both included. */
+  /** The tenant's time in milliseconds since the Unix epoch. Both bounds are included. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** A part of the target as views show it; of a frame, a part of its type. */
+  /** A part of the request target as views show it. For a frame, a part of its message type. */
   readonly text?: string | undefined;
 }
 
-/** Decides whether an entry matches a filter. */
+/** A test that returns true for entries that match a filter. */
 export type Matches = (entry: JournalEntry) => boolean;
 
-/** The test of a filter. */
+/** Returns the test for a filter. */
 export function matcher(filter: EntryFilter, tenant: Belongings): Matches {
   const checks = Object.entries(filter)
     .filter(([, wanted]) => wanted !== undefined)
@@ -88,7 +88,10 @@ function isDevice(wanted: string, device: EntryDevice | undefined): boolean {
   return Object.values(jsonObject(identity)).some((value) => valueText(value) === wanted);
 }
 
-/** As views show it, so that a secret cannot be found by filtering for parts of it. */
+/**
+ * Returns the text with secrets masked, so that a secret cannot be found by filtering for parts of
+ * it.
+ */
 function textOf(entry: JournalEntry): string {
   if (entry.kind === 'exchange') return maskText(entry.url);
   if (entry.kind === 'unreadable') return maskText(entry.line ?? '');

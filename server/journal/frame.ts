@@ -1,4 +1,4 @@
-/** One websocket frame as the journal keeps it. */
+/** A websocket frame as the journal stores it. */
 import {
   type ConnectMessage,
   ConnectMessageError,
@@ -12,16 +12,16 @@ const RECORD_BYTES = 384;
 
 export type Opcode = 'message' | 'ping' | 'pong' | 'close';
 
-/** What a frame was; bytes are those of its payload. */
+/** The facts about a frame. */
 export interface FrameFacts {
   readonly from: 'client' | 'server';
   readonly opcode: Opcode;
   readonly payload: Buffer;
-  /** The code of a close frame; 1006 when the connection ended without one. */
+  /** The code of a close frame; 1006 if the connection ended without one. */
   readonly code?: number;
 }
 
-/** A frame of either direction. */
+/** A frame in either direction. */
 export class FrameRecord implements EntryFields {
   readonly kind = 'frame';
   sequence = 0;
@@ -33,9 +33,9 @@ export class FrameRecord implements EntryFields {
   readonly code: number | undefined;
   /** Length of the whole payload. */
   readonly bytes: number;
-  /** At most the first `BODY_KEPT_BYTES`. */
+  /** The payload, at most its first `BODY_KEPT_BYTES` bytes. */
   readonly payload: Buffer;
-  /** The envelope of a cut message, which cannot be read from the kept bytes. */
+  /** The envelope of a truncated message, which cannot be parsed from the stored bytes. */
   readonly #envelope: Omit<ConnectMessage, 'body'> | undefined;
 
   constructor(atMs: number, origin: SocketOrigin, facts: FrameFacts) {
@@ -47,12 +47,16 @@ export class FrameRecord implements EntryFields {
     this.code = code;
     this.bytes = payload.length;
     const isCut = payload.length > BODY_KEPT_BYTES;
-    // A small frame may be a part of a large piece that was read at once: it must not hold that.
+    // A copy, because the payload may be a view into a large buffer, which would otherwise stay in
+    // memory.
     this.payload = isCut ? keptBytes(payload) : Buffer.from(payload);
     this.#envelope = isCut ? envelopeOf(payload) : undefined;
   }
 
-  /** The message in the payload, without a body when it is cut; undefined for any other payload. */
+  /**
+   * The message in the payload, without its body if it was truncated; undefined for any other
+   * payload.
+   */
   get message(): ConnectMessage | undefined {
     if (this.opcode !== 'message') return undefined;
     return this.bytes > this.payload.length ? this.#envelope : messageOf(this.payload);
@@ -63,11 +67,11 @@ export class FrameRecord implements EntryFields {
   }
 
   settle(): void {
-    // Its bounds are kept when it is made.
+    // The constructor has already applied the limits.
   }
 }
 
-/** The message in a payload; undefined for any other payload. */
+/** Returns the message in a payload; undefined for any other payload. */
 function messageOf(payload: Buffer): ConnectMessage | undefined {
   const message = messageIn(payload);
   return message instanceof ConnectMessageError ? undefined : message;

@@ -1,4 +1,7 @@
-/** A journal as an HTTP archive, HAR 1.2, with masked secrets; frames belong to their handshake. */
+/**
+ * Exports a journal as an HTTP archive (HAR 1.2) with masked secrets. Frames belong to the entry of
+ * their handshake.
+ */
 
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskHeaders, maskText } from '../http/masking.ts';
@@ -9,7 +12,7 @@ import type { FrameRecord } from './frame.ts';
 const head =
   '{"log":{"version":"1.2","creator":{"name":"fleetbed","version":"1"},"pages":[],"entries":[';
 
-/** The archive in pieces, an exchange or a frame in each; joined they are one JSON text. */
+/** Yields the archive in pieces, one per exchange or frame. Joined, they are one JSON text. */
 export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
   const frames = new Map<string, FrameRecord[]>();
   for (const entry of entries) {
@@ -32,7 +35,7 @@ export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
   yield ']}}\n';
 }
 
-/** The last member of an entry, and its end. */
+/** Yields the last member of an entry, and the end of the entry. */
 function* messagesOf(frames: readonly FrameRecord[]): Generator<string> {
   yield ',"_webSocketMessages":[';
   let separator = '';
@@ -98,7 +101,10 @@ function harResponse(record: ExchangeRecord) {
   };
 }
 
-/** With the Host of the request; a target that gives no valid URL becomes the fragment. */
+/**
+ * Returns the absolute URL with the Host of the request. A target that is not a valid URL becomes
+ * the fragment.
+ */
 function absolute({ headers, url }: ExchangeRecord): string {
   const target = maskText(url);
   const named = `http://${headerOf(headers, 'host')}${target}`;
@@ -119,7 +125,10 @@ function cutComment({ cutAt }: BodyView) {
   return cutAt === undefined ? {} : { comment: `cut after ${cutAt} bytes` };
 }
 
-/** As browsers write them: from the client's side, binary data in base64. */
+/**
+ * Returns a message in the form that browsers write: from the client's side, with binary data in
+ * base64.
+ */
 function harMessage(frame: FrameRecord) {
   const view = viewOf([['content-type', '']], frame.payload, frame.bytes);
   const data =

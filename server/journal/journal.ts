@@ -1,4 +1,4 @@
-/** The journal of a tenant: the newest exchanges within a limit of count and bytes. */
+/** The journal of a tenant: the newest exchanges, limited by number and by bytes. */
 
 import { type Ended, type Subscriber, Subscribers } from '../../fixtures/subscribers.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
@@ -6,31 +6,31 @@ import type { JournalEntry } from './entry.ts';
 import { PackedExchange } from './packed-exchange.ts';
 import { Slabs } from './slabs.ts';
 
-/** How much a journal keeps; the oldest entry is dropped first. */
+/** The limits of a journal. The oldest entry is dropped first. */
 export interface JournalBounds {
-  /** 0 turns the journal off. */
+  /** Maximum number of entries; 0 turns the journal off. */
   readonly entriesMax: number;
   readonly bytesMax: number;
 }
 
-/** Numbers of entries so far. */
+/** Counts of a journal's entries. */
 export interface JournalSize {
   readonly added: number;
   readonly kept: number;
-  /** Approximate size of the kept ones. */
+  /** Approximate size of the stored entries in bytes. */
   readonly bytes: number;
-  /** Number of entries dropped because of the bounds. */
+  /** Number of entries that were dropped because of the limits. */
   readonly dropped: number;
 }
 
-/** A stored entry; an exchange is nearly always packed, without objects of its own. */
+/** A stored entry. Nearly all exchanges are packed, so that they need no objects of their own. */
 type Kept = JournalEntry | PackedExchange;
 
-/** Keeps entries in order; adding one costs no more than a place in a ring. */
+/** Stores entries in a ring in their order. Adding an entry takes constant time. */
 export class Journal {
   readonly bounds: JournalBounds;
   readonly #ring: (Kept | undefined)[];
-  /** Each is used again for a later exchange of its place in the ring. */
+  /** One object for each place in the ring, reused for later exchanges. */
   readonly #packed: PackedExchange[] = [];
   #slabs = new Slabs();
   readonly #subscribers = new Subscribers<JournalEntry>();
@@ -44,7 +44,7 @@ export class Journal {
     this.#ring = new Array<Kept | undefined>(bounds.entriesMax);
   }
 
-  /** True when it keeps nothing. */
+  /** True if the journal stores nothing. */
   get isOff(): boolean {
     return this.bounds.entriesMax === 0;
   }
@@ -72,7 +72,7 @@ export class Journal {
     this.#subscribers.publish(entry);
   }
 
-  /** The kept entries, oldest first; only those after the sequence number `after`. */
+  /** Yields the stored entries after the sequence number `after`, oldest first. */
   *entries(after = 0): Generator<JournalEntry> {
     const first = Math.max(after, this.#added - this.#kept) + 1;
     for (let sequence = first; sequence <= this.#added; sequence += 1) {
@@ -81,7 +81,7 @@ export class Journal {
     }
   }
 
-  /** The kept entries, newest first. */
+  /** Yields the stored entries, newest first. */
   *newestFirst(): Generator<JournalEntry> {
     const oldest = this.#added - this.#kept + 1;
     for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
@@ -90,14 +90,14 @@ export class Journal {
     }
   }
 
-  /** The entry with a sequence number; undefined when it is not kept. */
+  /** Returns the entry with a sequence number; undefined if it is not stored. */
   at(sequence: number): JournalEntry | undefined {
     const kept = this.#ring[sequence % this.bounds.entriesMax];
     if (kept?.sequence !== sequence) return undefined;
     return kept.kind === 'packed' ? kept.unpacked() : kept;
   }
 
-  /** The newest exchange of this request id. */
+  /** Returns the newest exchange with this request id. */
   find(requestId: string): ExchangeRecord | undefined {
     const oldest = this.#added - this.#kept + 1;
     for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
@@ -108,12 +108,15 @@ export class Journal {
     return undefined;
   }
 
-  /** Calls the subscriber for every later entry. @returns what ends the subscription */
+  /**
+   * Calls the subscriber for every later entry.
+   * @returns a function that ends the subscription
+   */
   subscribe(subscriber: Subscriber<JournalEntry>, ended: Ended): () => void {
     return this.#subscribers.add(subscriber, ended);
   }
 
-  /** Removes all entries; sequence numbers continue. */
+  /** Removes all entries. Sequence numbers continue. */
   clear(): void {
     this.#ring.fill(undefined);
     this.#packed.length = 0;

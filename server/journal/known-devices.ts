@@ -1,10 +1,10 @@
-/** A device by name: its id, the text of its identity, or a value in it. */
+/** Finds a device by its id, the text of its identity, or a value in its identity. */
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { jsonObject } from './facts.ts';
 
-/** Names that a misspelt one is compared with. */
+/** Maximum number of names that a misspelt name is compared with. */
 const COMPARED_MAX = 2000;
-/** Devices with the same identity value, to be distinguished by their ids. */
+/** Maximum number of ids that are listed for devices with the same identity value. */
 const NAMESAKES_MAX = 5;
 
 interface KnownDevice {
@@ -24,18 +24,22 @@ export interface Devices {
   };
 }
 
-/** The devices that a name matches: one, several with the value, or none, with the nearest names. */
+/**
+ * The result of a search by name: one device, the ids of several devices with the value, or similar
+ * names.
+ */
 export type NamedDevice =
   | KnownDevice
   | { readonly several: readonly string[] }
   | { readonly nearest: readonly string[] };
 
-/** The device that is meant. */
+/** Finds the device that a name means. */
 export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
   const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (known) return known;
   const same: KnownDevice[] = [];
-  // As written in a canonical identity, as a string and as any other value.
+  // A value in canonical JSON is either a string or any other value, so both spellings are
+  // searched.
   for (const some of devices.portions({
     identityHas: [`:${JSON.stringify(wanted)}`, `:${wanted}`],
   })) {
@@ -67,7 +71,7 @@ function namesIn(devices: Devices['devices']): string[] {
   return names;
 }
 
-/** The values of an identity's members, as text. */
+/** Returns the values of an identity's members as text. */
 function identityValues(identity: string): string[] {
   return Object.values(jsonObject(identity)).map((value) =>
     typeof value === 'string' ? value : JSON.stringify(value),

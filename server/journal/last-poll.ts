@@ -1,18 +1,18 @@
 /**
- * The last poll of each device: stored apart from the journal, where it is soon dropped for those of
- * others.
+ * Stores the last poll of each device. In the journal it would soon be dropped for the entries of
+ * other devices.
  */
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { LastPoll } from '../store/last-poll.ts';
 
-/** The part of a store that keeps it. */
+/** The part of a store that holds the last polls. */
 interface PollingDevices {
   facts(deviceId: string): { lastPoll: LastPoll | undefined } | undefined;
 }
 
-/** Maximum length of the data that a device sends about itself; far more than a real device sends. */
+/** Maximum length of the stored data of a poll. Real devices send far less. */
 export const POLL_DATA_MAX_CHARACTERS = 4096;
 
 const polls: ReadonlySet<string> = new Set(
@@ -21,10 +21,10 @@ const polls: ReadonlySet<string> = new Set(
     .map(({ id }) => id),
 );
 
-/** The one whose request is all in its target. */
+/** The polling operation whose data is in the URL. */
 const inUrl = operations['get-next-deployment'].id;
 
-/** Keeps a record of a poll; one that says the same as the last one costs a comparison. */
+/** Stores a poll. If it has the same data as the last one, only its time and status are updated. */
 export function keepLastPoll(record: ExchangeRecord, devices: PollingDevices): void {
   const { operation, deviceId, atMs, status } = record;
   if (deviceId === undefined || operation === undefined || !polls.has(operation)) return;
@@ -45,7 +45,10 @@ export function keepLastPoll(record: ExchangeRecord, devices: PollingDevices): v
   }
 }
 
-/** What the device said of itself in a whole record of a poll; undefined when that is long. */
+/**
+ * Returns the data that the device sent in a poll; undefined if it is too long. The record must be
+ * complete.
+ */
 export function pollDataIn({ operation, url, body }: ExchangeRecord): string | undefined {
   const isUrl = operation === inUrl;
   const length = isUrl ? url.length : (body?.length ?? 0);
@@ -57,7 +60,7 @@ function refusedIn({ refusal, requestId }: ExchangeRecord): LastPoll['refused'] 
   return refusal && { error: refusal.error, requestId };
 }
 
-/** Compares the bytes of a body as they are, without a text of their own. */
+/** Compares the bytes of a body directly, without making a string. */
 function saysSame(said: string | undefined, { operation, url, body }: ExchangeRecord): boolean {
   if (operation === inUrl) return said === url;
   if (said?.length !== (body?.length ?? 0)) return false;

@@ -1,4 +1,4 @@
-/** Fills the journals of the tenants with what happens on the protocol listeners. */
+/** Records the activity of the protocol listeners in the journals of the tenants. */
 
 import type { ExchangeObserver } from '../pipeline/plug-ins.ts';
 import { keepLastPoll } from './last-poll.ts';
@@ -8,7 +8,7 @@ import { UnreadableRecord } from './unreadable.ts';
 
 export const journalObserver: ExchangeObserver = {
   onEnd: (record, tenant) => {
-    // First, as the journal keeps only the beginning of a long body.
+    // Must come first, because the journal then truncates long bodies.
     keepLastPoll(record, tenant.store.devices);
     journalOf(tenant).add(record);
   },

@@ -1,16 +1,16 @@
 /**
- * An exchange as a journal keeps it: its texts and bodies are bytes outside of the heap, and its
- * place is used again. As objects, thousands of records a second outlived the young generation;
- * collecting them made the slowest polls wait several times as long.
+ * Stores an exchange of the journal in reusable memory outside the JavaScript heap. As objects,
+ * thousands of records a second survived the young generation, and collecting them made the slowest
+ * polls wait several times as long.
  */
 import { ExchangeRecord, type FlatHeaders } from '../http/exchange-record.ts';
 import type { Slab, Slabs } from './slabs.ts';
 
-/** The most that a UTF-16 unit takes in UTF-8. */
+/** Maximum number of UTF-8 bytes for a UTF-16 unit. */
 const UTF8_BYTES_MAX = 3;
-/** Size of a place besides its bytes. */
+/** Approximate size of the object without its bytes. */
 const PLACE_BYTES = 256;
-/** Occurs in no method, target, request ID or header. */
+/** A character that occurs in no method, target, request id or header. */
 const SEPARATOR = '\n';
 
 /** The fields of a record that are stored unchanged. */
@@ -32,7 +32,7 @@ type Facts = Pick<
   | 'noUpdate'
 >;
 
-/** A place of a journal with one exchange in it. */
+/** A place of the journal's ring, which holds one exchange at a time. */
 export class PackedExchange implements Facts {
   readonly kind = 'packed';
   countedBytes = 0;
@@ -51,7 +51,7 @@ export class PackedExchange implements Facts {
   refusal: ExchangeRecord['refusal'];
   noUpdate: ExchangeRecord['noUpdate'];
   #slab: Slab | undefined;
-  /** Where the text begins, and the two bodies end, in the slab. */
+  /** Offsets in the slab: the start of the text, and the ends of the text and of the two bodies. */
   #start = 0;
   #textEnd = 0;
   #bodyEnd = 0;
@@ -59,10 +59,10 @@ export class PackedExchange implements Facts {
   #hasBody = false;
   #hasAnswer = false;
   #requestIdLength = 0;
-  /** Names and values in the text before those of the answer. */
+  /** Number of header names and values of the request. Those of the response follow in the text. */
   #requestHeaders = 0;
 
-  /** Takes over a settled record whose answer was neither varied nor changed by a fault. */
+  /** Stores a settled record whose response was neither varied nor changed by a fault. */
   pack(record: ExchangeRecord, slabs: Slabs): void {
     copyFacts(record, this);
     const { requestId, headers, body, answerBody } = record;
@@ -80,7 +80,7 @@ export class PackedExchange implements Facts {
     this.countedBytes = PLACE_BYTES + this.#answerEnd - this.#start;
   }
 
-  /** Returns a copy, which later exchanges do not change. */
+  /** Returns a copy of the exchange, which later exchanges do not overwrite. */
   unpacked(): ExchangeRecord {
     const bytes = this.#slab?.bytes ?? Buffer.alloc(0);
     const text = bytes.toString('utf8', this.#start, this.#textEnd);
@@ -96,7 +96,7 @@ export class PackedExchange implements Facts {
     return record;
   }
 
-  /** True for the exchange with this request ID. */
+  /** Returns true if the exchange has this request id. */
   isOf(requestId: string): boolean {
     const end = this.#start + this.#requestIdLength;
     return (
@@ -105,7 +105,7 @@ export class PackedExchange implements Facts {
     );
   }
 
-  /** Gives its bytes back, to be called before its place is used again. */
+  /** Releases the bytes. Must be called before the place is reused. */
   release(slabs: Slabs): void {
     if (this.#slab) slabs.giveBack(this.#slab);
     this.#slab = undefined;
@@ -130,7 +130,7 @@ function copyFacts(from: Facts, to: { -readonly [Name in keyof Facts]: Facts[Nam
   to.noUpdate = from.noUpdate;
 }
 
-/** Concatenation is faster than a join of all. */
+/** Joins the texts by concatenation, which is faster than `join`. */
 function textOf({ requestId, method, url, headers, answerHeaders }: ExchangeRecord): string {
   let text = requestId + SEPARATOR + method + SEPARATOR + url;
   for (const part of headers) text += SEPARATOR + part;
@@ -138,7 +138,7 @@ function textOf({ requestId, method, url, headers, answerHeaders }: ExchangeReco
   return text;
 }
 
-/** Alternating names and values, a name for each value. */
+/** Returns alternating names and values, repeating the name for each of several values. */
 function singleValues(flat: FlatHeaders): readonly string[] {
   if (flat.every((part) => typeof part === 'string')) return flat;
   const names = flat.filter((_, at) => at % 2 === 0).map(String);
@@ -152,7 +152,10 @@ function mostBytesOf(kept: string | Buffer | undefined): number {
   return typeof kept === 'string' ? kept.length * UTF8_BYTES_MAX : kept.length;
 }
 
-/** Appends to the slab. @returns where its used part ends then */
+/**
+ * Appends to the slab.
+ * @returns the end of the slab's used part
+ */
 function written(slab: Slab, kept: string | Buffer | undefined): number {
   if (typeof kept === 'string') slab.used += slab.bytes.write(kept, slab.used);
   else if (kept) slab.used += kept.copy(slab.bytes, slab.used);

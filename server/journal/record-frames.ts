@@ -1,10 +1,10 @@
-/** How the frames of a websocket get into a journal. */
+/** Records the frames of a websocket in a journal. */
 import type { WebSocket } from 'ws';
 import type { SocketOrigin } from '../connect/socket-observer.ts';
 import { type FrameFacts, FrameRecord, type Opcode } from './frame.ts';
 import type { Journal } from './journal.ts';
 
-/** Puts every frame of the socket, of both directions, into the journal from now on. */
+/** Adds every later frame of the socket, in both directions, to the journal. */
 export function recordFrames(
   socket: WebSocket,
   { journal, clock }: { journal: Journal; clock: { now(): number } },
@@ -20,12 +20,15 @@ export function recordFrames(
         ...(code !== undefined && { code }),
       }),
     );
-  /** What the server closed with: the code of the connection is 1006 where the client never answers. */
+  /**
+   * The server's own close code and reason. The connection's code would be 1006 if the client never
+   * answers.
+   */
   let own: { readonly code: number; reason: Buffer } | undefined;
   socket.on('message', (data) => file('client', 'message', bytesOf(data)));
   socket.on('ping', (data) => file('client', 'ping', data));
   socket.on('pong', (data) => file('client', 'pong', data));
-  // The library closes on its own where it cannot read a frame, and says why only here.
+  // If the library closes because it cannot read a frame, only the error event contains the reason.
   socket.on('error', ({ message }) => {
     if (own?.reason.length === 0) own.reason = Buffer.from(message);
   });
@@ -44,7 +47,8 @@ export function recordFrames(
   };
   socket.close = (...how) => {
     const [code, reason = ''] = how;
-    // The library answers a close of the client by this too, with the reason in bytes, or no code.
+    // The library also calls this to answer a close by the client, with the reason as bytes or
+    // without a code.
     if (code !== undefined && typeof reason === 'string' && socket.readyState === socket.OPEN) {
       own = { code, reason: Buffer.from(reason) };
     }

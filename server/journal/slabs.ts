@@ -1,14 +1,17 @@
-/** Memory outside of the heap for bytes that are given back in the order in which they came. */
+/**
+ * Memory outside the JavaScript heap. Its bytes are released in the order in which they were
+ * allocated.
+ */
 
-/** More than nearly all entries need. */
+/** Size of a slab. Nearly all entries need less. */
 const SLAB_BYTES = 65_536;
 
-/** A piece of memory that entries share. */
+/** A block of memory that several entries share. */
 export class Slab {
   readonly bytes: Buffer;
   /** Number of bytes written so far. */
   used = 0;
-  /** Entries in it that are still kept. */
+  /** Number of entries in the slab that are still stored. */
   kept = 0;
 
   constructor(bytes: number) {
@@ -16,12 +19,12 @@ export class Slab {
   }
 }
 
-/** Uses each slab again once none of its entries is kept. */
+/** Allocates slabs, and reuses a slab once none of its entries is stored. */
 export class Slabs {
   readonly #free: Slab[] = [];
   #current = new Slab(0);
 
-  /** Returns one that has room for another entry of so many bytes after those used. */
+  /** Returns a slab that has room for another `bytes` bytes, and counts one more entry in it. */
   slabFor(bytes: number): Slab {
     if (this.#current.used + bytes > this.#current.bytes.length) {
       const isLarge = bytes > SLAB_BYTES;
@@ -33,7 +36,10 @@ export class Slabs {
     return this.#current;
   }
 
-  /** An entry in this slab is kept no longer. */
+  /**
+   * Counts one entry less in the slab. Frees the slab after the last one, unless it is in use for
+   * new entries.
+   */
   giveBack(slab: Slab): void {
     slab.kept -= 1;
     if (slab.kept === 0 && slab !== this.#current) this.#release(slab);

@@ -5,20 +5,22 @@ const RECORD_BYTES = 256;
 const LINE_MAX_CHARACTERS = 512;
 const requestLine = /^[A-Z]{1,20} [^ \r\n]+( HTTP\/\d\.\d)?(?=[\r\n]|$)/;
 
-/** Of the bytes only the request line is kept: a piece of a header may be a piece of a secret. */
+/**
+ * Stores only the request line of the bytes, because a part of a header may be a part of a secret.
+ */
 export class UnreadableRecord implements EntryFields {
   readonly kind = 'unreadable';
   sequence = 0;
   countedBytes = 0;
   readonly atMs: number;
   readonly requestId: string;
-  /** Node's name of the fault, such as HPE_INVALID_METHOD. */
+  /** Node's error code, such as HPE_INVALID_METHOD. */
   readonly code: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
-  /** Absent when the bytes do not begin with one. */
+  /** The request line; absent if the bytes do not start with one. */
   readonly line: string | undefined;
-  /** Length of the last piece that was read, in bytes. */
+  /** Length of the last chunk that was read, in bytes. */
   readonly bytes: number;
 
   constructor(facts: {
@@ -42,6 +44,6 @@ export class UnreadableRecord implements EntryFields {
   }
 
   settle(): void {
-    // Its bounds are kept when it is made.
+    // The constructor has already applied the limits.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Limits on slow clients of a listener: headers, bodies, unread answers, connections. Not for its
- * websockets, which have their own pings.
+ * Limits on slow clients of a listener: headers, bodies, unread answers, connections. Websockets
+ * are exempt, because they have their own pings.
  */
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,10 +8,13 @@ import { systemClock } from '../../fixtures/clock.ts';
 import type { ConnectionLimits } from '../settings.ts';
 import { Transfer } from './transfer.ts';
 
-/** Of one request; as many as widespread servers take. */
+/** Maximum number of headers of one request; widely used servers have the same limit. */
 export const HEADERS_MAX = 100;
 
-/** How long a connection beyond the limit may take to send its request, and a farewell to leave. */
+/**
+ * Maximum time for a surplus connection to send its request, and for websockets to close at
+ * shutdown.
+ */
 export const RESPONSE_READ_MAX_MS = 2000;
 
 /** Returns the options of a node:http server. */
@@ -22,21 +25,21 @@ export function connectionOptions({
 }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMaxMs,
-    // A body may take as long as it goes on.
+    // A body may take any time while it makes progress.
     requestTimeout: 0,
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: headersMaxBytes,
   };
 }
 
-/** Ends the connections of a server whose clients stall in a body, or in reading an answer. */
+/** Closes connections whose clients stall while sending a body or reading an answer. */
 export function enforceConnectionLimits(server: Server, limits: ConnectionLimits): void {
   const { transferIdleMs, checkMs } = limits;
   server.timeout = transferIdleMs;
   server.on('timeout', (socket: Socket) => {
-    // Between two requests Node sets the keep-alive timeout. A request in progress may be silent
-    // for long, for example while a device reads a file; only an unread answer is the client's
-    // fault.
+    // While a connection is idle, Node sets its timeout to the keep-alive timeout. A request in
+    // progress may be silent for long, for example while a device reads a file; only an unread
+    // answer is the client's fault.
     const isIdle = socket.timeout !== server.timeout;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });

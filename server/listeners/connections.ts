@@ -1,6 +1,6 @@
 /**
- * The open connections of listeners in any state: requests, websockets, refused tunnels. Node
- * forgets those taken over by an upgrade, and silently drops those beyond a limit.
+ * All open connections of the listeners: HTTP, websockets, refused tunnels. Node does not track
+ * connections that an upgrade took over, and silently drops connections beyond its own limit.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,19 +10,19 @@ import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import type { StagedClosing } from './staged-closing.ts';
 
 interface ConnectionsOptions {
-  /** Each connection holds one while it is open. */
+  /** Each open connection acquires one unit; a connection that gets none is surplus. */
   readonly openFiles: Semaphore;
   /**
-   * Maximum surplus connections that wait for their refusal, or to be ended after it; a further one
-   * cuts the oldest that was refused, or else refuses the oldest at once.
+   * Maximum number of surplus connections that wait for their refusal, or for the end after it. One
+   * more cuts the oldest refused connection, or refuses the oldest one at once.
    */
   readonly surplusMax: number;
   readonly closing: StagedClosing;
 }
 
-/** Node has it; its types do not. */
+/** Properties of Node's socket handle that its types lack. */
 interface Reading {
-  /** The desired state, while it may be paused. */
+  /** True while Node wants to read from the connection; it may be paused nevertheless. */
   readonly reading: boolean;
   readStart(): void;
   readStop(): void;
@@ -34,20 +34,23 @@ interface Read {
 }
 
 interface Surplus {
-  /** True once it has been refused, which ends it in stages. */
+  /** True once the connection was refused; it is then closed in stages. */
   isRefused: boolean;
-  /** Refuses it without a request, where that is possible; else cuts it. */
+  /** Refuses the connection without a request, where that is possible; otherwise cuts it. */
   readonly turnOut: () => void;
   readonly cut: () => void;
 }
 
-/** The connections of one listener or several. */
+/** The open connections of one or several listeners. */
 export class Connections {
-  /** How those end whose clients may still be sending. */
+  /** Closes connections whose clients may still be sending. */
   readonly closing: StagedClosing;
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();
-  /** By the caller's address, which an encrypted connection shares with its raw socket. */
+  /**
+   * Surplus connections by the client's address and port; an encrypted connection has the same
+   * address as its raw socket.
+   */
   readonly #surplus = new Map<string, Surplus>();
 
   constructor(options: ConnectionsOptions) {
@@ -56,14 +59,15 @@ export class Connections {
   }
 
   /**
-   * Watches a server from now on. A connection beyond the limit is accepted for its refusal, for
-   * which the server checks `isSurplus`; one without a request in time receives `lastWord`.
+   * Tracks the connections of a server from now on. A connection beyond the limit is accepted only
+   * to be refused: the server asks `refuses` for each request. A connection without a timely
+   * request receives the text of `lastWord`.
    */
   watch(server: Server, lastWord: () => string): void {
     const { openFiles } = this.#options;
     this.closing.watch(server);
     server.on('connection', (socket: Socket) => {
-      // One that HTTP has released, and has got back.
+      // An HTTP connection that was taken for an upgrade and returned is emitted a second time.
       if (this.#open.has(socket)) return;
       this.#open.add(socket);
       const isHeld = openFiles.tryAcquire();
@@ -75,7 +79,7 @@ export class Connections {
     });
   }
 
-  /** Returns true when a request on this connection must be refused because there are too many. */
+  /** Returns true when the connection is surplus, and its request must be refused. */
   refuses(socket: Socket): boolean {
     if (this.#surplus.size === 0) return false;
     const surplus = this.#surplus.get(endOf(socket));
@@ -83,12 +87,13 @@ export class Connections {
     return surplus !== undefined;
   }
 
-  /** Stops reading requests from all connections that are not stopped; returns a function that resumes. */
+  /** Stops reading from all connections that HTTP reads; returns a function that resumes them. */
   stopReading(): () => void {
     const stopped: Reading[] = [];
     for (const socket of this.#open) {
       const { _handle: handle, parser } = socket as Socket & Read;
-      // Others than those that HTTP reads have an order of their own between reading and waiting.
+      // Only HTTP connections are stopped: others, such as websockets, pause and resume by
+      // themselves.
       if (!parser || !handle?.reading || socket.isPaused()) continue;
       handle.readStop();
       stopped.push(handle);
@@ -98,7 +103,7 @@ export class Connections {
     };
   }
 
-  /** Ends all connections at once. */
+  /** Closes all connections at once. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy();
   }

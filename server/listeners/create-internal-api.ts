@@ -1,6 +1,6 @@
 /**
- * The API for requests that another listener of this server has received and admitted: no socket of
- * its own, no observers and no planned faults, so that watching does not change what is watched.
+ * Serves the API for requests that another listener of this server received and admitted. It has no
+ * socket, observers or injected faults, so that watching does not change what is watched.
  */
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ interface InternalApiOptions {
   readonly newRequestId: () => string;
 }
 
-/** Opens the routes to messages of another listener. */
+/** Creates an internal API over these routes. */
 export function createInternalApi(options: InternalApiOptions): InternalApi {
   const route = routed(options.routes);
   return {

@@ -1,7 +1,7 @@
 /**
- * The API without sockets: a caller in the same process hands over a whole request and receives the
- * answer piece by piece. Routes, stages and handlers are those of every other listener; only what
- * belongs to a connection (its limits, TLS, websockets, cuts) is absent.
+ * Serves the API without sockets: a caller in the same process passes a whole request and receives
+ * the answer in chunks. Routes, stages and handlers are those of every other listener; features of
+ * a connection (limits, TLS, websockets, cuts) are absent.
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -17,14 +17,14 @@ import type {
 } from './memory-listener.ts';
 import { makeOwn, routed } from './protocol.ts';
 
-/** What a listener in memory needs of a server. */
+/** The parts of a server that an in-memory listener needs. */
 interface MemoryListenerOptions {
   readonly routes: Routes;
   readonly names: VendorNames;
   readonly newRequestId: () => string;
 }
 
-/** Opens the routes to callers in this process. */
+/** Creates an in-memory listener over these routes. */
 export function createMemoryListener(options: MemoryListenerOptions): MemoryListener {
   const { Request, Response } = messagesOf(options.routes.app);
   const route = routed(options.routes);
@@ -34,12 +34,15 @@ export function createMemoryListener(options: MemoryListenerOptions): MemoryList
   };
 }
 
-/** A connection that was never opened, which requests in memory share. */
+/** A socket that was never opened; all in-memory requests share it. */
 const noConnection = new Socket();
 noConnection.setMaxListeners(0);
 const nothing = Buffer.alloc(0);
 
-/** The classes of one app: Express keeps a message whose prototype is the app's own. */
+/**
+ * Returns request and response classes for one app: Express does not convert messages whose
+ * prototype is the app's own.
+ */
 function messagesOf(app: Routes['app']) {
   class Request extends IncomingMessage implements WholeRequest {
     readonly wholeBody: Buffer;
@@ -65,7 +68,7 @@ function messagesOf(app: Routes['app']) {
       this.headers = named;
     }
 
-    /** Only whoever streams a body asks for it this way. */
+    /** Runs only when a handler streams the body; others read `wholeBody`. */
     override _read(): void {
       if (this.wholeBody.length > 0) this.push(this.wholeBody);
       this.push(null);
@@ -85,7 +88,8 @@ function messagesOf(app: Routes['app']) {
       this.statusCode = status;
       this.isHeadSent = true;
       const named: AnswerHeaders = {};
-      // Most answers come with all of their headers at once, and have none of their own.
+      // Headers that were set one by one. Most answers pass all headers to writeHead, and have none
+      // here.
       const own = this.getHeaderNames();
       for (const name of own) addHeader(named, name, this.getHeader(name));
       const given = more.at(-1);
@@ -121,12 +125,13 @@ function messagesOf(app: Routes['app']) {
 
     #data(chunk: unknown): void {
       const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
-      // An answer to HEAD describes a body that is not sent.
+      // The answer to HEAD describes a body, but contains none.
       if (bytes.length > 0 && this.req.method !== 'HEAD') this.#reader.onData(bytes);
     }
   }
 
-  // Declared as a property, which no accessor of a class may override.
+  // TypeScript declares `headersSent` as a property, which a class may not override with an
+  // accessor.
   Object.defineProperty(Response.prototype, 'headersSent', {
     get(this: Response) {
       return this.isHeadSent;
@@ -147,7 +152,7 @@ function addHeader(headers: AnswerHeaders, name: string, value: unknown): void {
   headers[name] = all.length > 1 ? all : first;
 }
 
-/** The few names that there are, each converted once. */
+/** Header names in lower case. Few distinct names occur, so each is converted once. */
 const lowered = new Map<string, string>();
 const NAMES_MAX = 1000;
 

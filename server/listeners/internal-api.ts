@@ -1,12 +1,14 @@
-/** The API as another listener of this server reaches it. */
+/** The API as another listener of this server calls it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Answers as the API does; target and headers are those that the API is to see. */
+/**
+ * Answers requests as the API does; `request` has the target and headers that the API shall see.
+ */
 export interface InternalApi {
   pass(request: IncomingMessage, response: ServerResponse): void;
-  /** Returns true for the handshake of an existing websocket. */
+  /** Returns true for a handshake of a websocket that the API offers. */
   opensSocket(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean;
-  /** Takes a request for a websocket, with what has been read of the connection. */
+  /** Answers a websocket request; `head` is what was already read from the connection. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }

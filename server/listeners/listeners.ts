@@ -1,6 +1,6 @@
 /**
- * The listeners of the protocol: the API, and artifact files on a separate port where a dialect
- * asks for it.
+ * The listeners of the public API, and of artifact files on a separate port under the dialect
+ * `storage-host`.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,48 +29,51 @@ import { createListener } from './protocol.ts';
 import { StagedClosing } from './staged-closing.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
-/** What clients need to know about the encrypted listeners. */
+/** The TLS facts that clients need. */
 export interface RunningTls {
-  /** The test CA's certificate in PEM; absent with a certificate file of the user's. */
+  /** The test CA's certificate in PEM; absent when the user supplied a certificate file. */
   readonly caPem?: string;
-  /** The base URL of each kind of faulty TLS; empty unless the gallery is enabled. */
+  /**
+   * Base URL of each listener with faulty TLS, by its fault; empty unless the gallery is enabled.
+   */
   readonly gallery: Readonly<Record<string, string>>;
 }
 
 /** The open listeners with their URLs. */
 export interface OpenListeners {
   readonly baseUrl: string;
-  /** URL of artifact files, if it differs from `baseUrl`. */
+  /** URL of artifact files, if they have a listener of their own. */
   readonly storageUrl?: string;
-  /** The TLS of the listeners; absent when they are plain. */
+  /** TLS facts of the listeners; absent when they are unencrypted. */
   readonly tls?: RunningTls;
   /**
-   * Opens the API once more, plain and on loopback, for the server's own calls; returns its URL and
-   * how to close it.
+   * Opens the API on one more port, unencrypted and on loopback, for calls of the server itself.
+   * Returns its URL and a function that closes it.
    */
   openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** Opens the API to callers in this process, without connections; it needs no closing. */
+  /** Returns the API for callers in this process. It needs no closing. */
   openInMemory(): MemoryListener;
-  /** Opens the API to what another listener has received; it needs no closing. */
+  /** Returns the API for requests that another listener received. It needs no closing. */
   openInternalApi(): InternalApi;
   /**
-   * Stops accepting and ends open connections; websockets once `farewell` resolves, or shortly
-   * after.
+   * Stops accepting connections and ends open requests. Closes websockets once `farewell` resolves,
+   * or after `RESPONSE_READ_MAX_MS`.
    */
   close(farewell?: Promise<void>): Promise<void>;
 }
 
-/** Observers and transforms of all listeners' exchanges. */
+/** Observers and transforms for the exchanges of all listeners. */
 interface PlugIns {
   readonly observers: readonly ExchangeObserver[];
   readonly transforms: readonly ResponseTransform[];
-  /** Filled in as they are opened. */
+  /** The caller's object, filled in as listeners open. */
   readonly addresses?: Addresses;
   readonly watchdog?: Watchdog;
 }
 
 /**
- * Opens the listeners. Rejects with the system's error (such as EADDRINUSE) when one cannot open.
+ * Opens the listeners. Rejects with the system's error (such as EADDRINUSE) when a port cannot be
+ * opened.
  * @throws SettingError when a TLS file cannot be used
  */
 export async function openListeners(services: Services, plugIns: PlugIns): Promise<OpenListeners> {
@@ -106,7 +109,7 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
   }
 }
 
-/** The API without observers, transforms and rate limit. */
+/** Returns the API without observers, transforms and rate limit. */
 function openInternalApi(services: Services, mounted: readonly Endpoint[], addresses: Addresses) {
   const pipeline = new Pipeline(services, {
     ...{ addresses, observers: [], transforms: [] },
@@ -116,7 +119,10 @@ function openInternalApi(services: Services, mounted: readonly Endpoint[], addre
   return createInternalApi({ routes, names: services.names, newRequestId: pipeline.newRequestId });
 }
 
-/** Keys and certificates; loaded only on request, since a plain server starts faster without. */
+/**
+ * Prepares keys and certificates. The TLS code is loaded on demand, so that an unencrypted server
+ * starts faster.
+ */
 async function preparedTls({ settings, clock, random }: Services) {
   if (!settings.tls) return undefined;
   const { prepareTls } = await import('./tls/tls.ts');
@@ -128,7 +134,7 @@ interface Inner {
   readonly observers: readonly ExchangeObserver[];
 }
 
-/** The open servers, each with its own routes. */
+/** The open servers. Each has its own routes; they share the pipeline and the connections. */
 class OpenServers {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
@@ -185,7 +191,7 @@ class OpenServers {
 
   async close(farewell?: Promise<void>): Promise<void> {
     const closed = this.#servers.map(shut);
-    // Real time: a tenant's clock may be stopped, and the farewell would never end.
+    // System time: a tenant's clock may be stopped, and the wait would then never end.
     const over = new AbortController();
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
     await Promise.race([farewell, longest]);
@@ -196,7 +202,7 @@ class OpenServers {
   }
 }
 
-/** Returns which listener serves which endpoints. */
+/** Returns the endpoints of each listener. */
 function sharedOut(dialects: ReadonlySet<DialectName>): Record<ListenerName, Endpoint[]> {
   const all = [...endpoints, ...managementEndpoints];
   assertComplete(all);
@@ -205,7 +211,7 @@ function sharedOut(dialects: ReadonlySet<DialectName>): Record<ListenerName, End
   return { api: of('api'), storage: of('storage') };
 }
 
-/** Listens and returns host and port. */
+/** Starts to listen; resolves with host and port. */
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -217,7 +223,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-/** Stops accepting, and ends all requests; resolves once every connection has ended. */
+/** Stops accepting connections, and ends all requests; resolves once every connection is closed. */
 function shut(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -1,27 +1,27 @@
-/** Requests and answers that are passed within a process, as the caller sees them. */
+/** Types of requests and answers that are passed within one process. */
 
-/** A request as a whole. */
+/** A complete request. */
 export interface MemoryRequest {
   readonly method: string;
   /** Path and query of the request. */
   readonly target: string;
-  /** As the Host header would have it, such as `127.0.0.1:8080`. */
+  /** Value of the Host header, such as `127.0.0.1:8080`. */
   readonly host: string;
-  /** Headers by name, each with one value. */
+  /** Headers by name; each has one value. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | null | undefined;
 }
 
-/** By name; a list where a header comes more than once. */
+/** Header values by name; a list for a header that occurs more than once. */
 export type AnswerHeaders = Record<string, string | string[]>;
 
-/** Receives the answer: head, data, end, in this order. */
+/** Receives an answer: `onHead`, any number of `onData`, then `onEnd`. */
 export interface MemoryAnswerReader {
-  /** @param headers by name in lower case */
+  /** @param headers values by header name in lower case */
   onHead(status: number, headers: AnswerHeaders): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
 }
 
-/** Answers one request; the answer may begin before it returns. */
+/** Answers one request. The reader may be called before this function returns. */
 export type MemoryListener = (request: MemoryRequest, reader: MemoryAnswerReader) => void;

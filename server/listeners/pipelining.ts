@@ -1,23 +1,31 @@
-/** Requests that a client sends on one connection without waiting for their answers. */
+/**
+ * Orders pipelined requests: those that a client sends on one connection before it has the answers.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { inNextRound } from '../../fixtures/clock.ts';
 
-/** Nothing more is read from a connection on which so many wait, not even that it has closed. */
+/**
+ * Reading from a connection stops while this many of its requests wait, so its closing is not
+ * noticed either.
+ */
 const READ_ON_BELOW = 16;
-/** What has been read in one piece, up to 64 KiB, may hold thousands. */
+/**
+ * A connection with this many waiting requests is closed: a single chunk of 64 KiB may contain
+ * thousands.
+ */
 const WAITING_MAX = 500;
 
-/** How many wait, by connection. */
+/** Number of waiting requests by connection. */
 const waiting = new WeakMap<Socket, number>();
 
 /**
- * Calls `handle` once the requests before it on the connection have their answers, in a round of the
- * event loop of its own; never when the connection closes before. A connection with too many that
- * wait is closed.
+ * Calls `handle` in a separate round of the event loop once all earlier requests of the connection
+ * are answered, or at once if there are none. Never calls it when the connection closes first.
+ * Closes a connection on which too many requests wait.
  */
 export function inOrder(request: IncomingMessage, response: ServerResponse, handle: () => void) {
-  // Node gives the connection to one response at a time.
+  // Node assigns the connection to one response at a time.
   if (response.socket) {
     handle();
     return;
@@ -28,7 +36,7 @@ export function inOrder(request: IncomingMessage, response: ServerResponse, hand
     socket.destroy();
     return;
   }
-  // Node starts to read again with each request that it is done with.
+  // Node resumes reading after each finished request, so a full connection must be paused again.
   if (before === undefined) socket.on('resume', () => isFull(socket) && socket.pause());
   waiting.set(socket, (before ?? 0) + 1);
   if (isFull(socket)) socket.pause();

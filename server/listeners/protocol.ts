@@ -1,6 +1,6 @@
 /**
- * The protocol listener: a node:http or node:https server that creates requests as Express's own,
- * so that Express does not need to convert them.
+ * The listener of the API: a node:http or node:https server. Its messages have Express's own
+ * classes, so that Express does not need to convert them.
  */
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -36,24 +36,24 @@ interface ListenerOptions {
   /** Creates ids for requests without one; UUIDs by default. */
   readonly newRequestId?: () => string;
   readonly log: Pick<Log, 'info'>;
-  /** Taken by each request before it is routed. */
+  /** Every request takes a turn before it is routed. */
   readonly turns: Turns;
-  /** Tracks connections, and decides which are too many. */
+  /** Tracks connections, and decides which exceed the limit. */
   readonly connections: Connections;
   /** Called for requests that cannot be parsed. */
   readonly onUnreadable?: (request: UnreadableRequest) => void;
   /** Key and certificate for TLS; connections are plain when absent. */
   readonly tls?: TlsIdentity | undefined;
-  /** Time after which an unfinished TLS handshake is cut. */
+  /** Time in milliseconds after which an unfinished TLS handshake is cut. */
   readonly handshakeMaxMs?: number;
-  /** Limits for slow clients that differ from the defaults. */
+  /** Limits on slow clients; the defaults apply to those that are absent. */
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined;
 }
 
-/** Node's default is two minutes. */
+/** Shorter than Node's default of two minutes. */
 const HANDSHAKE_MAX_MS = 10_000;
 
-/** Creates the server; it does not listen yet. */
+/** Creates a server that does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
   const { names, random, log, turns, connections, newRequestId = () => random.uuid() } = options;
   const classes = classesOf(options.routes.app);
@@ -61,21 +61,22 @@ export function createListener(options: ListenerOptions): Server {
     openExchange(request, response, { names, newRequestId });
   const route = routed(options.routes);
   const dispatch = (request: IncomingMessage, begin: () => Exchange): void => {
-    // Its place is needed for the next one: it does not wait for a turn.
+    // A surplus connection is refused without waiting for a turn, because the next one needs its
+    // slot.
     if (connections.refuses(request.socket)) options.routes.refuse(begin(), tooManyConnections);
     else turns.start(callerNamedIn(request), () => route(begin()));
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });
   enforceConnectionLimits(server, connectionLimits);
-  // Node leaves out the others; one more tells that there were some.
+  // Node drops headers beyond this count; one more than the limit shows that there were too many.
   server.maxHeadersCount = HEADERS_MAX + 1;
   const refusalWith = (error: string) => {
     const id = random.uuid();
     return { id, body: { error, request_id: id }, headers: { [names.requestId]: id } };
   };
   connections.watch(server, () => {
-    // Encryption has not been negotiated yet.
+    // No plain text can be sent before TLS is negotiated.
     if (options.tls) return '';
     const { status, error, headers } = tooManyConnections;
     const { body, headers: own } = refusalWith(error);
@@ -90,7 +91,8 @@ export function createListener(options: ListenerOptions): Server {
     dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
   server.on('request', take);
-  // Node would answer these two itself: with an empty 417, and not at all.
+  // Without these handlers Node would answer an Expect header with an empty 417, and CONNECT not at
+  // all.
   server.on('checkExpectation', take);
   onUpgrade(server, {
     isTaken: (request) => opensSocket(options.routes, request),
@@ -110,7 +112,10 @@ export function createListener(options: ListenerOptions): Server {
   return server;
 }
 
-/** Passes exchanges to the routes, those in the table directly. */
+/**
+ * Returns a function that routes exchanges: by the tables where possible, otherwise through
+ * Express.
+ */
 export function routed(routes: Routes): (exchange: Exchange) => void {
   const { app, find, unknown } = routes;
   return (exchange) => {
@@ -133,7 +138,7 @@ export function routed(routes: Routes): (exchange: Exchange) => void {
   };
 }
 
-/** Returns true for the handshake of an existing websocket. */
+/** Returns true for a handshake of a websocket that the routes offer. */
 export function opensSocket(
   routes: Routes,
   { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
@@ -143,14 +148,14 @@ export function opensSocket(
   return routes.opensSocket(method ?? '', withPlainLetters(path));
 }
 
-/** Why a request is refused that no route needs to see. */
+/** Returns a refusal for headers that are invalid on every route. */
 function refusalOf({ headers, httpVersion, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (rawHeaders.length > 2 * HEADERS_MAX) return tooManyHeaders;
   if (headers.host === undefined) return httpVersion === '1.0' ? undefined : missingHost;
   return hasSeveralHosts(rawHeaders) ? severalHosts : undefined;
 }
 
-/** Node keeps the first of them, so that a proxy before it may have routed by another. */
+/** Node keeps the first Host header; a proxy in front of it may have routed by another one. */
 function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -162,12 +167,15 @@ function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 
 const tooManyHeaders = refuse.tooManyHeaders(HEADERS_MAX);
 
-/** More than the path of any operation has. */
+/** More segments than the path of any operation has. */
 const SEGMENTS_MAX = 16;
-/** More than the fixed segment of any operation has, all of it escaped. */
+/** Longer than the fixed segment of any operation, even if every character of it is escaped. */
 const ESCAPED_SEGMENT_MAX = 128;
 
-/** Looks no further than it must, as a path may have thousands. */
+/**
+ * Returns true for a path with more than `segmentsMax` slashes; stops at the limit, as a path may
+ * have thousands.
+ */
 function hasMoreSegments(path: string, segmentsMax: number): boolean {
   let at = -1;
   for (let found = 0; found <= segmentsMax; found += 1) {
@@ -178,8 +186,9 @@ function hasMoreSegments(path: string, segmentsMax: number): boolean {
 }
 
 /**
- * The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2).
- * Those of a long segment, which can only be the value of a parameter, are left to who reads it.
+ * Returns the path without escapes of unreserved characters; both forms name the same path (RFC
+ * 3986, 6.2.2). A long segment can only be a parameter's value, and keeps its escapes for the code
+ * that reads it.
  */
 function withPlainLetters(path: string): string {
   const segments = path.split('/', SEGMENTS_MAX + 1);
@@ -218,8 +227,8 @@ function classesOf(app: Routes['app']) {
 }
 
 /**
- * Makes these prototypes of requests and responses the app's own, so that Express changes nothing
- * about a message of their classes.
+ * Makes these prototypes the app's own prototypes of requests and responses, so that Express
+ * changes nothing about messages of these classes.
  */
 export function makeOwn(
   app: Routes['app'],
@@ -236,7 +245,7 @@ export function makeOwn(
   app.response = response as typeof app.response;
 }
 
-/** The response to a request on a connection that HTTP has released. */
+/** Returns a response to a request whose connection HTTP has released. */
 export function responseOn(
   request: IncomingMessage,
   socket: Socket,
@@ -246,11 +255,12 @@ export function responseOn(
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.on('finish', () => socket.destroySoon());
-  // A caller that disconnects during a refused handshake is not a fault of the server.
+  // A client that disconnects during a refused handshake is not an error of the server.
   socket.on('error', () => socket.destroy());
-  // Node no longer tells the response, which may wait for it.
+  // Node no longer forwards this event to the response, which may wait for it.
   socket.on('drain', () => response.emit('drain'));
-  // Node no longer watches it for a client that leaves its answer unread.
+  // Node no longer applies its timeout to this connection; it is for clients that do not read the
+  // answer.
   socket.on('timeout', () => {
     if (socket.writableLength > 0) socket.destroy();
   });

@@ -1,7 +1,7 @@
 /**
- * Closes connections in stages, so that a client that is still sending receives the answer: its end
- * is sent, what arrives is discarded up to two limits, then the connection is cut. RFC 9112,
- * section 9.6
+ * Closes connections in stages, so that a client that is still sending receives the answer: the
+ * server ends its side, discards what arrives up to a time and a byte limit, then cuts the
+ * connection. RFC 9112, section 9.6
  */
 import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
@@ -11,12 +11,12 @@ import type { ConnectionLimits } from '../settings.ts';
 
 type Limits = Pick<ConnectionLimits, 'discardMaxMs' | 'discardMaxBytes'>;
 
-/** Node has it while HTTP reads the connection; its types do not. */
+/** A property that Node sets while HTTP reads the connection, and that its types lack. */
 interface Parsed {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 }
 
-/** Closes the connections of listeners that it watches. */
+/** Closes connections in stages. */
 export class StagedClosing {
   readonly #limits: Limits;
   readonly #underway: ByteBudget;
@@ -27,7 +27,9 @@ export class StagedClosing {
     this.#underway = underway;
   }
 
-  /** From now on `destroySoon`, which HTTP calls after a last answer, closes in stages. */
+  /**
+   * Makes `destroySoon`, which HTTP calls after the last answer of a connection, close in stages.
+   */
   watch(server: Server): void {
     const close = (socket: Socket): void => this.close(socket);
     const { destroySoon } = Socket.prototype;
@@ -42,18 +44,21 @@ export class StagedClosing {
     server.on('secureConnection', prepare);
   }
 
-  /** Returns true once the connection is closed in stages. */
+  /** Returns true once the connection is being closed in stages. */
   isClosing(socket: object): boolean {
     return this.#closing.has(socket);
   }
 
-  /** Ends the connection, and discards what its client sends until it ends it too. */
+  /**
+   * Sends `lastWord`, ends the server's side, and discards what the client sends until it closes
+   * its side.
+   */
   close(socket: Socket, lastWord = ''): void {
     if (this.#closing.has(socket)) return;
     this.#closing.add(socket);
     const request = (socket as Parsed).parser?.incoming;
     socket.end(lastWord);
-    // Nothing of what follows may be taken for a request.
+    // Later bytes must not be parsed as a request.
     socket.removeAllListeners('data');
     const { discardMaxMs, discardMaxBytes } = this.#limits;
     const cut = (): void => {
@@ -65,23 +70,23 @@ export class StagedClosing {
     socket.on('data', (chunk: Buffer) => {
       discardedBytes += chunk.length;
       if (discardedBytes > discardMaxBytes) cut();
-      // A piece stays in memory until the next one at the latest.
+      // A chunk stays in memory until the next one replaces it.
       else held.set(chunk.length);
     });
     socket.on('error', cut);
     socket.once('close', () => {
       timer.cancel();
       held.set(0);
-      // HTTP has forgotten it with its answer.
+      // When the connection closes, Node destroys only unanswered requests; this one was answered.
       request?.destroy();
     });
-    // Where HTTP has stopped reading, it would not start again.
+    // If HTTP stopped reading, `resume` alone would not start it again.
     socket.push('');
     socket.resume();
   }
 }
 
-/** Whether more may come after the request whose answer is the last one. */
+/** Returns true when the client may send more after the request whose answer is the last one. */
 function mayStillSend(socket: Socket): boolean {
   const { parser } = socket as Parsed;
   if (!parser) return true;

@@ -1,18 +1,26 @@
-/** Tells when a connection stalls: in the body of a request, or in an answer that is not read. */
+/**
+ * Detects stalled connections: a request body that does not arrive, or an answer that is not read.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from '../settings.ts';
 
 type Limits = Pick<ConnectionLimits, 'transferIdleMs' | 'transferRateMin'>;
 
-/** The client has stopped sending its body, or sends too slowly; the message is the sentence. */
+/**
+ * The client stopped sending a body, or sends it too slowly; the message is the error text of the
+ * answer.
+ */
 export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
-  /** As Node names the end of a request that takes too long. */
+  /** Node's code for a request that takes too long. */
   readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
 }
 
-/** A connection; Node has the parser while HTTP reads it, which its types do not say. */
+/**
+ * The properties of a socket that are needed here. Node sets `parser` while HTTP reads the
+ * connection; its types lack it.
+ */
 interface Connection extends Pick<Socket, 'bytesRead' | 'bytesWritten' | 'writableLength'> {
   readonly parser?: { readonly incoming: Incoming | null } | null;
 }
@@ -21,12 +29,12 @@ type Incoming = Pick<IncomingMessage, 'complete' | 'readableFlowing' | 'readable
 
 type Direction = 'body' | 'answer';
 
-/** What one connection transfers, while the server waits for its client. */
+/** Measures the transfer rate of one connection while the server waits for its client. */
 export class Transfer {
   readonly #connection: Connection;
   readonly #limits: Limits;
   #direction: Direction | undefined;
-  /** When the rate began to be measured, and the bytes transferred until then. */
+  /** Start of the rate measurement, and the number of bytes transferred before it. */
   #sinceMs = 0;
   #sinceBytes = 0;
   #lastBytes = 0;
@@ -37,7 +45,10 @@ export class Transfer {
     this.#limits = limits;
   }
 
-  /** Returns how the client stalls; undefined where it does not, or has nothing to do. */
+  /**
+   * Returns how the client stalls; undefined when it makes progress, or when the server does not
+   * wait for it.
+   */
   stallAt(momentMs: number): BodyStalled | 'unread' | undefined {
     const nowMs = Math.round(momentMs);
     const direction = this.#waitsFor();
@@ -53,7 +64,7 @@ export class Transfer {
       this.#lastMs = nowMs;
     }
     const { transferIdleMs, transferRateMin } = this.#limits;
-    // Node itself notices an answer of which nothing is read.
+    // Node's own timeout detects an answer that is not read at all.
     if (direction === 'body' && nowMs - this.#lastMs >= transferIdleMs) {
       return new BodyStalled(
         `the body stalled: none of it arrived for ${nowMs - this.#lastMs} ms; send it without such pauses, or start the server with a longer --transfer-idle`,
@@ -71,7 +82,8 @@ export class Transfer {
         `the body stalled: ${bytes - this.#sinceBytes} bytes of it arrived in ${elapsedMs} ms; send at least ${transferRateMin} bytes per second, or start the server with a lower --transfer-rate-min`,
       );
     }
-    // What is being written counts only when all of it has been read.
+    // A write counts as read only when it is complete. The client is too slow only if even all
+    // bytes handed to the connection are too few.
     const underway = this.#connection.bytesWritten - this.#sinceBytes;
     return underway < wanted ? 'unread' : undefined;
   }
@@ -82,7 +94,7 @@ export class Transfer {
     this.#lastBytes = bytes;
   }
 
-  /** What the server waits for; nothing where the client waits for the server. */
+  /** Returns what the server waits for; undefined while the client waits for the server. */
   #waitsFor(): Direction | undefined {
     if (this.#connection.writableLength > 0) return 'answer';
     const request = this.#connection.parser?.incoming;
@@ -91,7 +103,7 @@ export class Transfer {
   }
 }
 
-/** Bytes that the system has accepted for the client. */
+/** Bytes that the operating system has accepted for the client. */
 function readBytes({ bytesWritten, writableLength }: Connection): number {
   return bytesWritten - writableLength;
 }

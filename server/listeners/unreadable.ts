@@ -1,4 +1,4 @@
-/** Answers input that is not valid HTTP, and connections without a request. */
+/** Answers input that is not valid HTTP, and connections that send no request in time. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';
@@ -6,7 +6,7 @@ import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
 import { BodyStalled } from './transfer.ts';
 
-/** What Node says about such input. */
+/** Node's error for unreadable input. */
 export type ReadError = Error & { readonly code?: string };
 
 const statuses: Readonly<Record<string, string>> = {
@@ -16,15 +16,18 @@ const statuses: Readonly<Record<string, string>> = {
 
 const isOfTls = /^ERR_(SSL|TLS)_/;
 
-/** What is answered to it. */
+/** Unreadable input, and how it is answered. */
 export interface Unreadable {
   readonly cause: ReadError;
-  /** With its reason; `0` if no response can be sent. */
+  /** Status code with its reason phrase; `0` if no answer can be sent. */
   readonly status: string;
   readonly error: string;
 }
 
-/** Answers unreadable input, even if it is not HTTP, with the result of `answer`. */
+/**
+ * Answers unreadable input with the text that `answer` returns, even if the client does not speak
+ * HTTP. Only closes the connection where no answer can be sent.
+ */
 export function answerUnreadable(
   server: Server,
   { closing, turns }: { readonly closing: StagedClosing; readonly turns: Turns },
@@ -32,11 +35,11 @@ export function answerUnreadable(
 ): void {
   const waiting = new WeakSet<Socket>();
   server.on('clientError', (cause: ReadError, stream) => {
-    // Every connection of a listener is one.
+    // The types allow any stream, but the connections of these servers are sockets.
     const socket = stream as Socket;
     const { code = '' } = cause;
     if (closing.isClosing(socket)) {
-      // It has its answer, and times of its own.
+      // The connection has its last answer, and the staged closing applies its own time limit.
       if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
       return;
     }
@@ -51,7 +54,7 @@ export function answerUnreadable(
       if (isLost) socket.destroy();
       else closing.close(socket, text);
     };
-    // More of the same may arrive before the answer.
+    // Further errors of the same connection may follow before the answer is sent.
     if (isLost) act();
     else if (!waiting.has(socket)) {
       waiting.add(socket);
@@ -60,7 +63,7 @@ export function answerUnreadable(
   });
 }
 
-/** Returns true for what went wrong in a TLS connection. */
+/** Returns true for an error of TLS. */
 export function isTlsError({ code = '' }: ReadError): boolean {
   return isOfTls.test(code);
 }

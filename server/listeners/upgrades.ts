@@ -1,31 +1,36 @@
 /**
- * Requests for an upgrade to another protocol. Node releases the connection of each; here only
- * those that are upgraded keep it, and the others are answered as requests without an upgrade.
- * RFC 9110, section 7.8
+ * Handles requests for an upgrade to another protocol. Node releases the connection for each of
+ * them; only upgraded ones keep it here, and the others are answered as requests without an
+ * upgrade. RFC 9110, section 7.8
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 
 interface UpgradeOptions {
-  /** Returns true for a request that gets the connection, such as the handshake of a websocket. */
+  /** Returns true for a request that receives the connection, such as a websocket handshake. */
   readonly isTaken: (request: IncomingMessage) => boolean;
-  /** Called without an unfinished answer on the connection; what was read of it is in `head`. */
+  /**
+   * Called once earlier requests of the connection are answered; `head` holds what was read since
+   * the request.
+   */
   readonly take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/** Node has it; its types do not. */
+/** A property that Node sets, and that its types lack. */
 interface Answering {
-  /** The response whose turn it is on the connection. */
+  /** The response that is currently being sent on the connection. */
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** Of what arrives behind a request that waits for the answers before it. */
+/**
+ * Bytes kept of what arrives behind a request that waits for earlier answers; reading pauses above.
+ */
 const KEPT_MAX_BYTES = 65_536;
-/** What the client sent, of connections whose request is read once more. */
+/** Original requests of connections whose request is parsed a second time, without its upgrade. */
 const readAgain = new WeakMap<Duplex, IncomingMessage>();
 
-/** Takes the connections of a server that HTTP releases, or returns them to it. */
+/** Takes over connections that HTTP releases for an upgrade, or returns them to HTTP. */
 export function onUpgrade(server: Server, { isTaken, take }: UpgradeOptions): void {
   const takeInTurn = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
     afterAnswers(socket, [head], (read) => take(request, socket, read));
@@ -44,7 +49,7 @@ export function onUpgrade(server: Server, { isTaken, take }: UpgradeOptions): vo
   });
 }
 
-/** Gives a request that was read for the second time the headers that the client sent. */
+/** Restores the client's headers in a request that was parsed a second time. */
 export function restoreHeaders(request: IncomingMessage): void {
   const sent = readAgain.get(request.socket);
   if (!sent) return;
@@ -63,15 +68,15 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
 }
 
 /**
- * Calls once the requests before it on the connection have their answers, with all that was read
- * since; never if the connection ends before.
+ * Calls `act` once the earlier requests of the connection are answered, with all bytes read since;
+ * never if the connection closes first.
  */
 function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => void): void {
   if (!answeringOn(socket)) {
     act(Buffer.concat(read));
     return;
   }
-  // Node has taken its own listeners away, and an answer underway needs some of them.
+  // Node has removed its own listeners, but an answer in progress needs some of them.
   let keptBytes = 0;
   const listeners = {
     data: (chunk: Buffer): void => {
@@ -85,7 +90,8 @@ function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => voi
     timeout: () => socket.writableLength > 0 && socket.destroy(),
   };
   for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
-  // Where Node has stopped reading, for answers that nobody takes, it would not start again.
+  // Node stops reading while the client does not read its answers, and would not start again by
+  // itself.
   socket.push('');
   const check = (): void => {
     const answering = answeringOn(socket);
@@ -94,7 +100,7 @@ function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => voi
       return;
     }
     for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
-    // What arrives until somebody else listens must not be lost.
+    // Bytes that arrive before the new owner listens must not be lost.
     socket.pause();
     if (socket.writable) act(Buffer.concat(read));
   };

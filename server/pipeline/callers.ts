@@ -1,6 +1,7 @@
 /**
- * Identifies callers: tokens of devices and users, from the header or, except for plain calls of
- * devices, the cookie. Spec: Authentication
+ * Identifies callers by the token of a device or user, from the Authorization header. Users, and
+ * devices at /connect, may send the cookie JWT instead.
+ * Spec: Authentication
  */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -18,7 +19,10 @@ import type { CallingDevice, CallingUser } from './endpoint.ts';
 import { checkLink, hostOf } from './links.ts';
 import type { Services } from './services.ts';
 
-/** The caller, of the kind that the operation requires; a caller with a token has a tenant. */
+/**
+ * The caller of an operation; `device` or `user` is set according to the operation's authorization.
+ * A caller with a token or link has a tenant.
+ */
 export interface Caller {
   readonly tenant?: Tenant;
   readonly device?: CallingDevice;
@@ -32,18 +36,23 @@ const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exist
   expected: 'the tenant_id of the link, unchanged',
 });
 
-/** The request of a caller: for an operation, or for something without an id. */
+/** The requested operation; or a request that needs authorization but has no operation id. */
 type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
-/** A token that was verified, with the header it came in. */
+/** A verified token, with the header that contained it. */
 interface HeldToken {
   readonly header: string;
   readonly claims: ReadClaims;
 }
 
-/** Verified tokens are cached: checking a signature costs a hundred times a look-up. */
+/**
+ * Maximum number of cached tokens: checking a signature costs a hundred times as much as a look-up.
+ */
 const HELD_TOKENS_MAX = 100_000;
-/** Found by the end of its signature: a hash of the whole token would cost as much as the rest. */
+/**
+ * Length of the cache key, the end of the token's signature: hashing the whole token would cost as
+ * much as the rest of the look-up.
+ */
 const HELD_KEY_CHARACTERS = 32;
 
 const bearer = /^bearer +([^\s]+) *$/i;
@@ -64,8 +73,9 @@ export class Callers {
   }
 
   /**
-   * Returns the caller, or the refusal with its reason: 401 for the token, 403 where the user's
-   * roles do not permit the operation, or for a link. Operations without a token have no caller.
+   * Returns the caller, or a refusal: 401 for a missing or invalid token, 403 where the user's
+   * roles do not permit the operation and for an invalid link. Operations without a token have no
+   * caller.
    */
   find(exchange: Exchange, { authorization: kind, id }: AskedFor): Caller | Refusal {
     if (kind === 'link') return this.#holderOfLink(exchange);
@@ -106,27 +116,31 @@ export class Callers {
     return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
   }
 
-  /** Returns a caller of which only the tenant in its token is known. */
+  /** Returns a caller of which only the tenant named in the token is known. */
   unauthenticated({ request }: Exchange): Caller {
     const tenant = this.tenantOf(request);
     return tenant ? { tenant } : anonymous;
   }
 
   /**
-   * Returns the tenant in a request's token, valid or not; nothing without a token of this server.
+   * Returns the tenant named in a token of this server, even if the token is no longer valid;
+   * undefined without such a token.
    */
   tenantOf(request: IncomingMessage): Tenant | undefined {
     const claims = this.#read(request, true);
     return claims instanceof Refusal ? undefined : this.#tenants.find(claims.tenantId ?? '');
   }
 
-  /** Returns the device that a token of this server names, whether it may still call or not. */
+  /**
+   * Returns the id of the device named in a token of this server, even if the token is no longer
+   * valid.
+   */
   deviceIn(request: IncomingMessage): string | undefined {
     const claims = this.#read(request, true);
     return claims instanceof Refusal || claims.kind !== 'device' ? undefined : claims.subject;
   }
 
-  /** Returns the tenant that a caller names in its token or its link, refused or not. */
+  /** Returns the tenant named in the caller's token or link, even if the caller is refused. */
   named({ request, search }: Exchange, { authorization }: AskedFor): Tenant | undefined {
     if (authorization !== 'link') return this.tenantOf(request);
     return this.#tenantOfLink(new URLSearchParams(search));
@@ -172,7 +186,7 @@ function heldKey(header: string): string {
   return header.slice(-HELD_KEY_CHARACTERS);
 }
 
-/** A valid token whose owner is not looked up yet. */
+/** A token with a valid signature whose device or user is not looked up yet. */
 interface Found {
   readonly claims: ReadClaims;
   readonly tenant: Tenant;
@@ -239,7 +253,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   return { tenant, user: { ...caller, ...(access.groups && { groups: access.groups }) } };
 }
 
-/** A failure to record this must not refuse the request. */
+/** Records the use of a token; a failed write must not refuse the request. */
 function recordUse(store: Store, tokenId: string, nowMs: number): void {
   ignoreUnwritable(() => store.userTokens.recordUse(tokenId, nowMs));
 }
@@ -291,7 +305,7 @@ function authorizationsIn({ rawHeaders }: IncomingMessage): number {
   return rawHeaders.filter(isName).length;
 }
 
-/** What a text that is no token looks like, to be put behind a sentence; often nothing. */
+/** Describes a text that is not a token, as a continuation of the error sentence; often empty. */
 function formOfToken(token: string): string {
   const parts = token.split('.').length;
   if (/^(?:undefined|null|none|nil|nan|\$\{?\w+\}?|<\w+>|\[object)$/i.test(token)) {
@@ -301,11 +315,11 @@ function formOfToken(token: string): string {
   return `: it is cut off after ${token.length} characters, with ${parts} of the 3 parts`;
 }
 
-/** The beginning of every JWT: that of a JSON object in base64url. */
+/** The beginning of every JWT: `{"` in base64url. */
 const TOKEN_START = 'eyJ';
 const tokenPattern = /\beyJ[\w-]*\.[\w-]+\.[\w-]+/;
 
-/** Where the request has a token in place of its Authorization header. */
+/** Returns where a request without an Authorization header carries a token instead. */
 function tokenElsewhere({ rawHeaders, url = '' }: IncomingMessage): string | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
@@ -317,7 +331,7 @@ function tokenElsewhere({ rawHeaders, url = '' }: IncomingMessage): string | und
   return parameter && `the query parameter ${parameter}`;
 }
 
-/** What the header has in place of a token in its form, and how to put that right. */
+/** Describes a malformed Authorization header, and how to correct it. */
 function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   for (const [form, actual, remedy] of wrongForms) {
     if (form.test(header.trim())) return { actual, remedy };
@@ -325,7 +339,7 @@ function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   return { actual: 'a header in another form' };
 }
 
-/** The refusal of a token that came in the cookie. */
+/** Returns the refusal of a token that came in the cookie: the location is the Cookie header. */
 function ofCookie({ status, error, headers, detail }: Refusal): Refusal {
   if (detail?.path !== 'header.Authorization')
     return new Refusal(status, error, { headers, detail });
@@ -359,9 +373,9 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
 }
 
 /**
- * Returns 403 for a cookie that a browser may have sent for a page of another origin without the
- * user's intent. A browser sends Origin with every websocket, and with every other request that
- * changes something.
+ * Returns 403 for a cookie that a browser may have sent from a page of another origin without the
+ * user's intent. Browsers send Origin with every websocket handshake, and with every other request
+ * that changes state.
  */
 function refuseForeignPage(
   request: IncomingMessage,
@@ -386,7 +400,7 @@ function refuseForeignPage(
 
 function isOfHost(origin: string, host: string): boolean {
   const [scheme = ''] = origin.split('//', 1);
-  // Either one may include the default port of the scheme or omit it.
+  // Origin and Host may each include or omit the default port of the scheme.
   const [page, own] = [origin, `${scheme}//${host}`].map((url) =>
     URL.canParse(url) ? new URL(url).host : '',
   );

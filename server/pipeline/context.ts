@@ -1,4 +1,7 @@
-/** One request on its way through the stages; its handler sees it as a `HandlerContext`. */
+/**
+ * The state of one request while it passes through the stages. Its handler sees it as a
+ * `HandlerContext`.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Addresses } from '../http/addresses.ts';
 import { RequestCutOff } from '../http/body.ts';
@@ -14,7 +17,7 @@ import { originOf } from './links.ts';
 import type { Services } from './services.ts';
 import { callerNamedIn } from './turns.ts';
 
-/** What a request comes into. */
+/** The services and addresses from which a request context is created. */
 interface RequestEnvironment {
   readonly services: Services;
   readonly addresses: Readonly<Addresses>;
@@ -23,8 +26,8 @@ interface RequestEnvironment {
 const noBytes = Buffer.alloc(0);
 
 /**
- * Filled in by the stages. A class of plain fields: spreading an object for each request cost a
- * third of a poll.
+ * A request in progress; the stages fill it in. It is a class with plain fields, because spreading
+ * an object for each request took a third of the time of a poll.
  */
 export class RequestContext implements HandlerContext {
   readonly endpoint: Endpoint;
@@ -42,17 +45,20 @@ export class RequestContext implements HandlerContext {
   readonly underway: Services['underway'];
   readonly turns: Services['turns'];
   readonly longWork: Services['longWork'];
-  /** The first one until another one is known. */
+  /** The first tenant until the request's own tenant is known. */
   tenant: Tenant;
   store: Store;
   /** The clock of the request's tenant. */
   clock: Tenant['clock'];
   nowMs: number;
-  /** Absent while the tenant is unknown; even an invalid token may name one. */
+  /**
+   * Undefined while the tenant is unknown; set also when an expired or revoked token names a
+   * tenant.
+   */
   knownTenant: Tenant | undefined;
   device: Caller['device'];
   user: Caller['user'];
-  /** The body, or why it is refused; absent while it was not read. */
+  /** The body, or its refusal; undefined until it was read. */
   received: Buffer | Refusal | undefined;
   rawBody: Buffer = noBytes;
   /** Query and body after validation. */
@@ -90,12 +96,12 @@ export class RequestContext implements HandlerContext {
     return this.exchange.request;
   }
 
-  /** In whose turn it is handled: what the request names, whether it is true or not. */
+  /** Identifies the caller for taking turns, by the credentials in the request, verified or not. */
   get caller(): string {
     return callerNamedIn(this.request);
   }
 
-  /** @throws RequestCutOff when the connection, on which the answer is waited for, has closed */
+  /** @throws RequestCutOff when the client's connection has closed */
   stopIfGone(): void {
     if (!this.request.socket.destroyed) return;
     throw new RequestCutOff('the connection closed before the request was handled');
@@ -105,13 +111,13 @@ export class RequestContext implements HandlerContext {
     return this.exchange.requestId;
   }
 
-  /** Computed only when a link is created. */
+  /** Scheme and host that the caller used; computed on access, because only links need it. */
   get origin(): string {
     const { trustProxy } = this.settings;
     return originOf(this.request, { trustProxy, own: this.#addresses.own });
   }
 
-  /** The host as the caller addressed it, with the port of the listener for artifact files. */
+  /** The host that the caller used, with scheme and port of the listener for artifact files. */
   get storageOrigin(): string {
     const { storage } = this.#addresses;
     if (storage === undefined) return this.origin;
@@ -122,7 +128,7 @@ export class RequestContext implements HandlerContext {
     return url.origin;
   }
 
-  /** Switches to this tenant and its clock from here on. */
+  /** Switches the request to this tenant, its store and its clock. */
   moveTo(tenant: Tenant): this {
     this.tenant = tenant;
     this.store = tenant.store;

@@ -1,6 +1,7 @@
 /**
  * Applies the deprecation schedule: deprecated operations announce it in headers from the day of
- * their announcement on, and are removed at their end of life. Spec: Versioning
+ * their announcement, and are removed at their end of life.
+ * Spec: Versioning
  */
 import {
   apiPrefixes,
@@ -12,14 +13,12 @@ import { type Refusal, refuse } from '../http/refusal.ts';
 
 const endOfLifeMs = Date.parse(endOfLife);
 
-/**
- * Returns true from the start of the day, in UTC, on which deprecated operations and fields end.
- */
+/** Returns true from the start of the end-of-life day, in UTC. */
 export function isPastEndOfLife(nowMs: number): boolean {
   return nowMs >= endOfLifeMs;
 }
 
-/** Returns the refusal of a removed operation; nothing while it still answers. */
+/** Returns the refusal of a removed operation; undefined while the operation is still served. */
 export function refusalOfRetired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
   if (!isPastEndOfLife(nowMs)) return undefined;
   const { method, version, path, replacement } = row;
@@ -36,7 +35,7 @@ export function refusalOfRetired(row: DeprecatedApi, nowMs: number): Refusal | u
 
 /**
  * Returns the headers of a deprecated operation: deprecation date (RFC 9745), end of life (RFC
- * 8594), and successor. Nothing before its announcement.
+ * 8594) and successor; none before the announcement.
  */
 export function deprecationNotices(
   row: DeprecatedApi,
@@ -52,7 +51,7 @@ export function deprecationNotices(
   ];
 }
 
-/** Returns the successor's path, with the request's own parameters where it has them. */
+/** Returns the successor's path, filled in with the parameters of the request. */
 function successorPath(
   { successor }: DeprecatedApi,
   parameters: Readonly<Record<string, string>>,

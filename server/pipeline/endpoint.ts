@@ -1,6 +1,6 @@
 /**
- * An endpoint: one operation of the contract together with the function that answers it. Input is
- * already validated; the types of input and answer are inferred from the operation's row.
+ * Defines endpoints: an operation of the contract together with its handler. The input is already
+ * validated; the types of input and answer are inferred from the operation's row.
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';
@@ -21,7 +21,7 @@ import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Services } from './services.ts';
 
-/** Named, or the declarations of the package would spell out every row of the contract. */
+/** A named type: without it, the package's declarations would repeat every row of the contract. */
 type Rows = typeof operations & typeof managementOperations & typeof storageOperations;
 const rows: Rows = { ...operations, ...managementOperations, ...storageOperations };
 export type EndpointId = keyof Rows;
@@ -36,9 +36,12 @@ export interface CallingDevice {
 export interface CallingUser {
   readonly id: string;
   readonly email: string;
-  /** Id of the request's token. */
+  /** Id of the token that the request carries. */
   readonly tokenId: string;
-  /** Inventory groups whose devices this operation may access; absent when all devices. */
+  /**
+   * Inventory groups whose devices this operation may access; absent when it may access all
+   * devices.
+   */
   readonly groups?: readonly string[];
 }
 
@@ -48,19 +51,19 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     ? { readonly user: CallingUser }
     : object;
 
-/** What every handler receives besides its input. */
+/** The context that every handler receives in addition to its input. */
 export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskOf {
-  /** The caller's tenant; the first one where the caller has no token. */
+  /** The caller's tenant; the first tenant where the caller has no token. */
   readonly tenant: Tenant;
   readonly store: Store;
   readonly requestId: string;
-  /** Switches to another tenant than the one in the caller's token; returns the same request. */
+  /** Switches the request to another tenant; returns the same context. */
   moveTo(tenant: Tenant): HandlerContext;
-  /** Time of the request, milliseconds since the Unix epoch. */
+  /** Time of the request in milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** Scheme and authority that the caller used; links are built from it. */
+  /** Scheme and authority that the caller used; links start with it. */
   readonly origin: string;
-  /** The same for links to artifact files, which may be served elsewhere. */
+  /** Scheme and authority for links to artifact files, which may have their own listener. */
   readonly storageOrigin: string;
   readonly request: IncomingMessage;
   /** The body exactly as sent; empty when there was none. */
@@ -108,25 +111,26 @@ type AnswerOf<Row extends Operation> =
   | { status: 200; fileBody: FileBody }
   | Refusal;
 
-/** An operation and its handler, as the pipeline sees them. */
+/** An operation with its handler, as the pipeline calls it. */
 export interface Endpoint {
   readonly operation: Operation;
   readonly handle: (
     input: { parameters: Record<string, string>; query: object; body: unknown },
     context: HandlerContext & { device: CallingDevice; user: CallingUser },
   ) => Success | Refusal | Promise<Success | Refusal>;
-  /** True for a handler that opens its transactions itself. */
+  /** True when the handler opens its transactions itself. */
   readonly ownTransactions?: boolean;
 }
 
-/** A handler that only reads may wait: it needs no transaction. */
+/** A handler of a GET only reads and needs no transaction, so it may return a promise. */
 type MayWait<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEAD'
   ? Answer | Promise<Answer>
   : Answer;
 
 /**
- * Joins an operation's row with its handler, which writes in one transaction of the caller's
- * tenant. A returned refusal keeps what it wrote; an exception rolls it back and becomes a 500.
+ * Combines an operation with its handler. The handler runs in one transaction of the caller's
+ * tenant: a returned refusal keeps what the handler wrote; an exception rolls it back and becomes a
+ * 500.
  */
 export function defineEndpoint<Id extends EndpointId>(
   id: Id,
@@ -139,8 +143,8 @@ export function defineEndpoint<Id extends EndpointId>(
 }
 
 /**
- * Defines an endpoint whose handler waits for something, or determines the tenant itself: it opens
- * its transactions itself, none of them across an `await`.
+ * Defines an endpoint whose handler is asynchronous, or determines the tenant itself. The handler
+ * opens its own transactions, none of which may span an `await`.
  */
 export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
   id: Id,
@@ -153,5 +157,5 @@ export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
   return { ...endpoint, ownTransactions: true };
 }
 
-/** Every operation that must be mounted, by id. */
+/** Every operation that must have an endpoint, by id. */
 export const mountedOperations: Readonly<Record<string, Operation>> = rows;

@@ -1,4 +1,4 @@
-/** Handles exceptions thrown by a stage. */
+/** Turns exceptions of a stage into answers. */
 import { TooManySignIns } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
 import { RequestCutOff } from '../http/body.ts';
@@ -9,12 +9,12 @@ import type { Recorder } from './record.ts';
 import type { Services } from './services.ts';
 import type { StageOutcome } from './stages.ts';
 
-/** A failure that was requested: it is answered like any other, but needs no investigation. */
+/** An injected failure: it is answered as any failure, but needs no investigation. */
 export class DeliberateFailure extends Error {
   override readonly name = 'DeliberateFailure';
 }
 
-/** Answers a failure that was logged where it was recognised. */
+/** The answer to a failure that is logged where it occurs. */
 export const internalError = refuse.internal();
 
 const passwordsBusy = refuse.tooManyRequests(1, undefined, {
@@ -31,7 +31,7 @@ interface Around {
   readonly recorder: Recorder;
 }
 
-/** Returns the refusal of a failed request; `answered` when the caller has disconnected. */
+/** Returns the refusal of a failed request; `answered` when no answer can be sent any more. */
 export function outcomeOfFailure(
   context: RequestContext,
   error: unknown,
@@ -51,7 +51,7 @@ export function outcomeOfFailure(
     return 'answered';
   }
   if (error instanceof TooManySignIns) return passwordsBusy;
-  // The tenant was removed during the request: that is not a fault of the server.
+  // The tenant was removed during the request, which is not an error of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
   const noRoom = services.storageErrors.refusalOf(error);
   if (noRoom) return noRoom;

@@ -1,6 +1,4 @@
-/**
- * Checks parameters, query and body against the operation's shapes; the first fault becomes a 400.
- */
+/** Validates query and body against the operation's shapes; the first error becomes a 400. */
 
 import * as v from 'valibot';
 import { firstCharacters } from '../../fixtures/characters.ts';
@@ -14,18 +12,18 @@ import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { type ShapeFacts, shapeDetail } from '../http/problem-detail.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 
-/** Only one is reported, and a body may have a hundred thousand. */
+/** Only the first error is reported, and a body may contain a hundred thousand. */
 const firstProblem = { abortEarly: true } as const;
 
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
-/** Queries that were right, by operation and text: a device sends the same one with each poll. */
+/** Valid queries by operation and text: a device sends the same query with each poll. */
 const rightQueries = new WeakMap<Operation, Map<string, object>>();
 const RIGHT_QUERIES_MAX = 1000;
 const RIGHT_QUERY_MAX_CHARACTERS = 256;
 const UNKNOWN_NAMES_MAX = 16;
 
-/** Returns the checked query as the handler receives it. */
+/** Returns the validated query in the form that the handler receives. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
   if (!operation.query) return noQuery;
   let known = rightQueries.get(operation);
@@ -50,7 +48,7 @@ function checkedQuery(
 ): object | Refusal {
   const given: Record<string, string | string[]> = Object.create(null);
   const parameters = new URLSearchParams(search);
-  // Unknown ones have no effect, and say what was meant where one is missing.
+  // Unknown parameters have no effect; a misspelt one helps to explain a missing one.
   const unknown = [...parameters.keys()].filter((name) => !Object.hasOwn(entries, name));
   for (const name of [...Object.keys(entries), ...unknown.slice(0, UNKNOWN_NAMES_MAX)]) {
     const values = parameters.getAll(name);
@@ -66,7 +64,7 @@ function checkedQuery(
   );
 }
 
-/** Returns the checked body as the handler receives it. */
+/** Returns the validated body in the form that the handler receives. */
 export function readJson(
   schema: v.GenericSchema,
   raw: Buffer,
@@ -82,7 +80,8 @@ export function readJson(
   } catch {
     return notJson(raw, text);
   }
-  // Unstorable texts can only come from escapes, so few bodies need to be searched.
+  // Half surrogate pairs cannot be stored. They can only come from escapes, so most bodies need no
+  // search.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
   if (Array.isArray(given) && objectTypes.has(schema.type)) return noObject;
   if (typeof given === 'string' && /^\s*[[{]/.test(given) && parsedJson(given)) return encodedTwice;
@@ -95,17 +94,17 @@ export function readJson(
   );
 }
 
-/** Why a body holds too many values to be parsed; nothing where it does not. */
+/** Returns why a body contains too many values to be parsed; undefined when it does not. */
 export function excessOf(
   raw: Buffer,
   valuesMax: number = limits.bodyValuesMax,
 ): string | undefined {
-  // A value takes a byte and a comma; a shorter text cannot hold too many.
+  // Every value takes at least a byte and a comma, so a shorter text cannot contain too many.
   if (raw.length < valuesMax) return undefined;
   return jsonExcess(raw, { depthMax: Number.POSITIVE_INFINITY, valuesMax });
 }
 
-/** Shapes that would accept an array as an object. */
+/** Kinds of shapes that would accept an array as an object. */
 const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
 const encodedTwice = refuse.malformed(
   'body: is a JSON string that holds JSON text; it was encoded twice, so encode it once',
@@ -125,14 +124,17 @@ const noObject = refuse.malformed('body: must be an object, not an array', {
 const uncompressed = 'send the body uncompressed: requests take no Content-Encoding';
 const inUtf8 = 'encode the text as UTF-8';
 
-/** Bodies whose first two bytes match in hexadecimal are no UTF-8, and what to do about them. */
+/**
+ * Encodings other than UTF-8, recognized by the first two bytes of the body in hexadecimal, with
+ * advice.
+ */
 const encodings: readonly (readonly [start: RegExp, actual: string, remedy: string])[] = [
   [/^1f8b/, 'bytes compressed with gzip', uncompressed],
   [/^78(?:01|5e|9c|da)/, 'bytes compressed with zlib (deflate)', uncompressed],
   [/^(?:fffe|feff)|^00(?!00)|^(?!00)..00/, 'text in UTF-16', inUtf8],
 ];
 
-/** The refusal of a body that is not JSON, with the place and the mistake. */
+/** Returns the refusal of a body that is not JSON, with the position and kind of the error. */
 function notJson(raw: Buffer, text: string | undefined): Refusal {
   const expected = 'JSON text in UTF-8';
   const start = raw.toString('hex', 0, 2);
@@ -152,7 +154,7 @@ function notJson(raw: Buffer, text: string | undefined): Refusal {
   });
 }
 
-/** The first bytes that are not UTF-8, as the end of a sentence. */
+/** Describes the first bytes that are not UTF-8, as the end of a sentence. */
 function notUtf8(raw: Buffer): string {
   const replaced = raw.toString('utf8');
   let at = -1;
@@ -160,7 +162,7 @@ function notUtf8(raw: Buffer): string {
   do {
     at = replaced.indexOf('\ufffd', at + 1);
     place = Buffer.byteLength(replaced.slice(0, at));
-    // The character itself may be in the text.
+    // The text may itself contain the replacement character.
   } while (raw.subarray(place, place + 3).equals(replacement));
   const byte = raw[place] ?? 0;
   const isCut = raw.length - place < 4 && byte >= 0xc2 && raw.subarray(place + 1).every(isInner);
@@ -192,10 +194,13 @@ function isWellFormed(json: unknown): boolean {
 }
 
 const halfPair = /\p{Cs}/u;
-/** A byte order mark stays, and is refused: RFC 8259 section 8.1 forbids to send one. */
+/**
+ * `ignoreBOM` keeps a byte order mark in the text, so that it is refused: RFC 8259, section 8.1,
+ * forbids to send one.
+ */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns one sentence that names the field and the fault. */
+/** Returns one sentence that names the field and the error. */
 export function problemOf(
   issue: v.BaseIssue<unknown>,
   { schema, names = {} }: Partial<ShapeFacts> = {},
@@ -209,7 +214,7 @@ export function problemOf(
   return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
 }
 
-/** A fault quotes the input; the quotation must not grow with it. */
+/** The sentence quotes the input; this bounds its length. */
 const PROBLEM_MAX_CHARACTERS = 500;
 
 function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {

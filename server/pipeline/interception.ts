@@ -1,14 +1,19 @@
-/** A response transform applied to one request. */
+/** The effect of a response transform on one request. */
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 
 export interface Interception {
-  /** True while the pipeline's answer is not what the caller sees. */
+  /**
+   * True while the transform holds back the pipeline's answer; the transform then reports the
+   * status that the caller sees.
+   */
   readonly isHolding: boolean;
-  /** Header lines added to the handler's own answer. */
+  /** Headers that are added to the handler's answer. */
   readonly notices: readonly (readonly [string, string])[];
-  /** Runs what comes before the handler; resolves to `answered` if that was the whole answer. */
+  /**
+   * Runs before the handler; resolves to `answered` when the transform has answered the request.
+   */
   begin(): Promise<'answered' | 'go-on'>;
-  /** Called with the status that the pipeline has answered. */
+  /** Called with the status of the pipeline's answer. */
   answered(status: number): void;
   /** Returns additions to an accepted websocket handshake. */
   onUpgrade(): Pick<UpgradeRequest, 'headers' | 'opened'>;

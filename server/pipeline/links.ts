@@ -1,6 +1,6 @@
 /**
- * Signed links: creating them from the address the caller used, and checking them. Spec:
- * Authentication, rule 8
+ * Creates signed links from the address that the caller used, and checks them.
+ * Spec: Authentication, rule 8
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -19,18 +19,19 @@ const linkRule = 'A link is opaque: use it unchanged, and before it expires.';
 const linkQuery = v.object(signedLinkShape);
 const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
-/** A link and its expiry, ISO 8601. */
+/** A link with its expiry time in ISO 8601. */
 export type Link = {
   readonly uri: string;
   readonly expire: string;
 };
 
-/** Segments of plain characters, none of them dots alone. */
+/** Path segments of unreserved characters, excluding `.` and `..`. */
 const pathPrefix = /^((?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+)\/?$/;
 
 /**
- * Returns the scheme and authority that the caller used, behind a trusted proxy with the path that
- * it has for this server; the server's own when there is none.
+ * Returns the scheme and authority that the caller used; behind a trusted proxy also the path
+ * prefix under which the proxy serves this server. Returns `own` when the request has no usable
+ * host.
  */
 export function originOf(
   request: IncomingMessage,
@@ -62,12 +63,12 @@ export function makeLink(
   path: string,
 ): Link {
   const { links, names, settings, nowMs, origin, tenant } = context;
-  // Whole seconds, as the reference implementation writes them into the query.
+  // Rounded up to whole seconds, as the reference implementation writes them.
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
   const signature = links.sign({ path, expire, tenantId });
-  // Written out, as URLSearchParams costs more than all the rest of a link.
+  // Concatenated by hand: URLSearchParams would cost more than all the rest of the link.
   const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}&tenant_id=${tenantId}`;
   return { uri: `${origin}${path}?${query}`, expire };
 }
@@ -82,7 +83,7 @@ export function artifactLink(
   return makeLink({ links, names, settings, nowMs, origin, ...(tenant && { tenant }) }, path);
 }
 
-/** Checks the signed query of a request; returns nothing when it is valid. */
+/** Checks the signed query of a request; returns undefined when it is valid. */
 export function checkLink(
   services: Pick<Services, 'links' | 'names'>,
   { path, search, nowMs }: { path: string; search: URLSearchParams; nowMs: number },

@@ -1,5 +1,5 @@
 /**
- * The server's log: one line per event on standard error; control characters in external text are
+ * The server's log: one line per event on standard error. Control characters in external text are
  * escaped.
  */
 import { type ConsolaInstance, createConsola } from 'consola/basic';
@@ -20,7 +20,10 @@ const consolaLevels: Record<LogLevel, number> = {
 
 const LINE_MAX_CHARACTERS = 4096;
 
-/** Writes lines at a level; `debugOn` saves the hot path from building an unread line. */
+/**
+ * Writes lines at a level. `debugOn` is true when debug lines are shown; frequent code checks it
+ * before it builds one.
+ */
 export interface Log {
   readonly debugOn: boolean;
   debug(line: string): void;
@@ -45,12 +48,17 @@ export function openLog(level: LogLevel): Log {
   };
 }
 
-/** Keeps it on one line, so that no device can move the reader's cursor or forge a line. */
+/**
+ * Escapes line breaks and control characters, so that no device can move the reader's cursor or
+ * forge a line.
+ */
 function shown(line: string): string {
   return printable(line, LINE_MAX_CHARACTERS);
 }
 
-/** Returns the line of a refusal: the reason, the location, and the command that explains it. */
+/**
+ * Returns the log line of a refusal: the reason, the location, and the command that explains it.
+ */
 export function refusalLine(exchange: Exchange, { status, error, detail }: Refusal): string {
   const { request, path, requestId } = exchange;
   const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
@@ -58,7 +66,7 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${quoted(requestId)}`;
 }
 
-/** Returns the line of an answer, with the reason why a device got no update. */
+/** Returns the log line of an answer, with the reason why a device received no update. */
 export function answerLine(exchange: Exchange, { status, noUpdate }: Success): string {
   const { request, path, requestId } = exchange;
   const why = noUpdate ? `: no update: ${noUpdate.because}` : '';

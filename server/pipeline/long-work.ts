@@ -1,6 +1,6 @@
 /**
- * Work that takes many rounds of the event loop and occupies memory: a few tasks at a time,
- * one per caller; the others wait, and callers take turns.
+ * Runs work that takes many rounds of the event loop and occupies memory. At most `PLACES` tasks
+ * run at a time, one per caller; the others wait, and callers take turns.
  */
 import { CallerQueue } from '../../fixtures/caller-queue.ts';
 import { type LongTaskOf, resultInTurns } from '../../fixtures/clock.ts';
@@ -9,28 +9,35 @@ import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Refusal } from '../http/refusal.ts';
 
 const PLACES = 2;
-/** What a request that waits takes besides its body. */
+/** Estimated memory of a waiting request besides its body, in bytes. */
 const WAITING_BYTES = 16_384;
 
 interface Asked extends LongTaskOf {
   readonly rawBody: Buffer;
 }
 
-/** The places of one server. */
+/** Runs and queues the long work of one server. */
 export class LongWork {
   readonly #underway: ByteBudget;
   readonly #working = new Set<string>();
-  /** What takes the place of its caller; false when it is not wanted any more. */
+  /**
+   * Callbacks that start a caller's waiting work; they return false when the request no longer
+   * waits.
+   */
   readonly #waiting = new CallerQueue<() => boolean>();
 
-  /** @param underway counts the waiting work, and refuses the oldest when the limit is reached */
+  /**
+   * @param underway counts the memory of waiting work, and drops the oldest when its limit is
+   * reached
+   */
   constructor(underway: ByteBudget) {
     this.#underway = underway;
   }
 
   /**
-   * Runs a generator to its result, pausing at each yield for other work; returns 503 where it had to
-   * make room while it waited. Rejects with what the work, or `stopIfGone`, throws.
+   * Runs a generator to its result, and yields to other requests at each `yield`. Returns 503 when
+   * the byte budget was exhausted while this work waited and it was the oldest. Rejects with what
+   * the work or `stopIfGone` throws.
    */
   async run<Result>(asked: Asked, work: Generator<void, Result>): Promise<Result | Refusal> {
     const { caller } = asked;
@@ -49,7 +56,7 @@ export class LongWork {
     return this.#working.size < PLACES && !this.#working.has(caller);
   }
 
-  /** Resolves once the caller has a place; false when it will not get any. */
+  /** Resolves to true once the caller may start; false when the byte budget dropped its request. */
   #place({ caller, rawBody }: Asked): Promise<boolean> {
     return new Promise((resolve) => {
       let isWaiting = true;

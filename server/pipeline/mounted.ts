@@ -1,19 +1,22 @@
-/** Which listener has an operation under the dialects of the server, and which have none. */
+/**
+ * Determines which listener serves an operation under the server's dialects, and which operations
+ * none serves.
+ */
 
 import { type Absence, absences, type DialectName } from '../../fixtures/contract/dialects.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Addresses } from '../http/addresses.ts';
 
-/** The listener that an operation is mounted on; `storage` serves artifact files. */
+/** The listener that serves an operation; `storage` serves artifact files. */
 export type ListenerName = 'api' | 'storage';
 
-/** The dialect that lacks an operation. */
+/** An operation that a dialect omits, with the name of that dialect. */
 export interface AbsentOperation extends Absence {
   readonly dialect: DialectName;
 }
 
-/** The first of these dialects that lacks the operation; undefined where it is mounted. */
+/** Returns the first of these dialects that omits the operation; undefined when none does. */
 export function absenceOf(
   { path }: Pick<Operation, 'path'>,
   dialects: ReadonlySet<DialectName>,
@@ -25,7 +28,7 @@ export function absenceOf(
   return undefined;
 }
 
-/** The listener that serves the operation; undefined where a dialect lacks it. */
+/** Returns the listener that serves the operation; undefined when a dialect omits it. */
 export function listenerOf(
   operation: Pick<Operation, 'id' | 'path'>,
   dialects: ReadonlySet<DialectName>,
@@ -34,18 +37,18 @@ export function listenerOf(
   return dialects.has('storage-host') && operation.id in storageOperations ? 'storage' : 'api';
 }
 
-/** What the server has, and where. */
+/** The server's dialects and the addresses of its listeners. */
 export interface Mounts {
   readonly dialects: ReadonlySet<DialectName>;
-  /** Filled in as listeners open. */
+  /** The addresses; filled in as listeners open. */
   readonly addresses: Readonly<Addresses>;
 }
 
-/** Kept with the refusal of a path that a listener does not have: which listener it was. */
+/** Evidence in the refusal of an unknown path: what the listener and the server do serve. */
 export class UnknownPath {
   /** The operations that this listener serves. */
   readonly operations: readonly Operation[];
-  /** What the whole server has. */
+  /** Dialects and addresses of the whole server. */
   readonly mounts: Mounts;
 
   constructor(operations: readonly Operation[], mounts: Mounts) {

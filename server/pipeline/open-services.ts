@@ -1,4 +1,4 @@
-/** Opens the tenants, and assembles the services that every handler receives. */
+/** Opens the tenants, and creates the services that every handler receives. */
 import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -30,22 +30,22 @@ interface Inputs {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Where state and secrets are persisted; nowhere when absent. */
+  /** The folder for state and secrets; nothing is persisted when it is absent. */
   readonly data?: DataFolder | undefined;
   /** Called with each tenant when it is created. */
   readonly onTenantCreated?: (tenant: Tenant) => void;
   /** Called with each opened websocket. */
   readonly observers?: readonly SocketObserver[];
-  /** Shared by everything that opens files or connections; unlimited when absent. */
+  /** Limit shared by everything that opens files or connections; unlimited when absent. */
   readonly openFiles?: Semaphore;
-  /** Shared by all incomplete transfers; unlimited when absent. */
+  /** Limit shared by all incomplete transfers; unlimited when absent. */
   readonly underway?: ByteBudget;
-  /** Shared by all answers that are not read; unlimited when absent. */
+  /** Limit shared by all unread answers; unlimited when absent. */
   readonly unread?: ByteBudget;
 }
 
 /**
- * Opens services over the data folder, or over an empty store; `tenants.close()` releases their
+ * Opens the services with a data folder, or with an empty store; `tenants.close()` releases their
  * resources.
  */
 export async function openServices({
@@ -95,13 +95,13 @@ export async function openServices({
   };
 }
 
-/** Returns the stored secret of this name, or else stores the one created now. */
+/** Returns the stored secret of this name; creates and stores one when it is missing. */
 type SecretKeeper = (
   name: string,
   make: () => Buffer | Promise<Buffer>,
 ) => Buffer | Promise<Buffer>;
 
-/** Each algorithm has its own key, so that a server may change between them. */
+/** Each algorithm has its own stored key, so that a server can change the algorithm. */
 async function tokenKey(
   algorithm: TokenAlgorithm,
   random: Random,

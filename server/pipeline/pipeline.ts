@@ -1,4 +1,4 @@
-/** Passes a request with a known operation through its stages, and writes the result. */
+/** Passes a request of a known operation through its stages, and writes the result. */
 import type { Socket } from 'node:net';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Addresses } from '../http/addresses.ts';
@@ -23,11 +23,11 @@ interface PipelineOptions {
   readonly observers: readonly ExchangeObserver[];
   readonly transforms: readonly ResponseTransform[];
   readonly watchdog?: Watchdog | undefined;
-  /** For callers that are no part of what is tested. */
+  /** True to apply no rate limit: for callers that are not part of the system under test. */
   readonly isUnlimited?: boolean;
 }
 
-/** The stages of a request whose client has disconnected. */
+/** Stages for a request whose client has disconnected. */
 const gone: readonly Stage[] = [
   (context) => {
     context.stopIfGone();
@@ -62,7 +62,10 @@ export class Pipeline {
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
   }
 
-  /** Answers the exchange. Never throws: an unknown fault is a 500 with its detail in the log. */
+  /**
+   * Answers the exchange. Never throws: an unexpected exception becomes a 500, with details in the
+   * log.
+   */
   run(endpoint: Endpoint, exchange: Exchange): void {
     const { transforms } = this.#options;
     for (const transform of transforms) {
@@ -79,12 +82,12 @@ export class Pipeline {
     );
     const lists = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
-    // Its turn may come after the caller has disconnected.
+    // The client may have disconnected while the request waited for its turn.
     if (exchange.request.socket.destroyed) this.#advance(context, gone, 0);
     else this.#advance(context, isArmed ? lists.transformed : lists.default, 0);
   }
 
-  /** Runs the stages from this one on, until one ends the request or has to wait. */
+  /** Runs the stages from index `from`, until one ends the request or returns a promise. */
   #advance(
     context: RequestContext,
     stages: readonly Stage[],
@@ -137,7 +140,7 @@ export class Pipeline {
     }
     const { mediaType } = endpoint.operation.success[answer.status] ?? {};
     const written = this.#writer.succeed(exchange, answer, mediaType);
-    // A part of a body that is made in parts may fail.
+    // A body that is generated in parts may fail after its beginning was sent.
     written?.catch((error: unknown) => this.#fail(context, error));
   }
 
@@ -161,8 +164,8 @@ export class Pipeline {
   }
 
   /**
-   * Rejects a request without an operation; under the dialect token-before-routing the token is
-   * checked first.
+   * Refuses a request that matches no operation. Under the dialect token-before-routing, an invalid
+   * token is refused first.
    */
   reject(exchange: Exchange, refusal: Refusal): void {
     const { settings } = this.#services;
@@ -173,7 +176,7 @@ export class Pipeline {
     this.refuseUnmatched(exchange, caller instanceof Refusal ? caller : refusal);
   }
 
-  /** Refuses a request without an operation, for any caller. */
+  /** Refuses a request that matches no operation, without a check of its token. */
   refuseUnmatched(exchange: Exchange, refusal: Refusal): void {
     this.#recorder.begin(exchange);
     this.#writer.refuse(exchange, refusal);
@@ -181,19 +184,19 @@ export class Pipeline {
     this.#recorder.end(exchange, refusal.status);
   }
 
-  /** Answers a preflight of a path with these methods. */
+  /** Answers a CORS preflight for a path with these methods. */
   preflight(exchange: Exchange, methods: readonly string[]): void {
     this.#recorder.begin(exchange);
     this.#writer.preflight(exchange, methods);
     this.#recorder.end(exchange, exchange.record.status);
   }
 
-  /** What the server has under its dialects, and where. */
+  /** The dialects and listener addresses of the server. */
   get mounts(): Mounts {
     return { dialects: this.#services.settings.dialects, addresses: this.#options.addresses };
   }
 
-  /** The message for a user who opens the root of this listener. */
+  /** The error text for a user who opens the root of this listener in a browser. */
   get whatLivesWhere(): string {
     const { device, management } = apiPrefixes;
     const { console } = this.#options.addresses;
@@ -201,7 +204,7 @@ export class Pipeline {
     return `there is no page at /: devices call ${device}..., users ${management}...${there}`;
   }
 
-  /** Answers with an HTML page, which is not an operation. */
+  /** Answers with an HTML page; the exchange belongs to no operation. */
   show(exchange: Exchange, page: string): void {
     this.#recorder.begin(exchange);
     void this.#writer.succeed(exchange, { status: 200, body: page }, 'text/html; charset=utf-8');
@@ -209,18 +212,18 @@ export class Pipeline {
   }
 }
 
-/** Passes the connection to the handler in the endpoint's 101 answer. */
+/** Passes the connection to the upgrade function of the endpoint's 101 answer. */
 function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
   const { request, response, requestId, upgrade: bare } = exchange;
   if (!bare || !answer.upgrade) throw new Error('101 for a request without an upgrade');
-  // An upgrade uses TCP; node types it as any stream, since its own users may emit others.
+  // Node types the connection as any Duplex; an upgrade of this server always has a TCP socket.
   const socket = bare.socket as Socket;
   response.detachSocket(socket);
   const { head } = bare;
   answer.upgrade({ request, socket, head, requestId, ...interception?.onUpgrade() });
 }
 
-/** Returns the kind of token that a gateway would require below a prefix of the API. */
+/** Returns the kind of token that a gateway would require for this path. */
 function callerKindOf(path: string): 'device' | 'user' | undefined {
   if (path.startsWith(apiPrefixes.device)) return 'device';
   return path.startsWith(apiPrefixes.management) ? 'user' : undefined;

@@ -18,40 +18,40 @@ export interface UnreadableRequest {
   readonly code: string;
   /** Status of the answer; 0 without an answer. */
   readonly status: number;
-  /** The last piece that was read. */
+  /** The last chunk that was read. */
   readonly piece: Buffer | undefined;
 }
 
-/** Observes exchanges and changes nothing; must not throw. */
+/** Observes exchanges without changing them. Its methods must not throw. */
 export interface ExchangeObserver extends SocketObserver {
-  /** Called when an operation was answered or refused; the answer may still be in transit. */
+  /** Called when an operation was answered or refused; the answer may not be fully sent. */
   onAnswer?(context: RequestContext, status: number): void;
   /**
-   * Called when an exchange is over and its record is complete except for its place in a journal.
+   * Called when an exchange is over; its record is complete except for its position in a journal.
    */
   onEnd?(record: ExchangeRecord, tenant: Tenant): void;
   onUnreadable?(request: UnreadableRequest, tenant: Tenant): void;
 }
 
-/** May change, delay or cut answers. */
+/** Changes, delays or cuts answers. */
 export interface ResponseTransform {
-  /** False while it changes no request; read for each one. */
+  /** False while the transform affects no request; read for each request. */
   readonly isArmed?: boolean;
   /**
-   * Returns what it does to this request, or nothing. The caller has no device or user when its
-   * token is invalid. `settled` must be called once, with the status that the caller finally saw; 0
-   * when it saw none.
+   * Returns the transform's effect on this request, or undefined for none. The caller has no device
+   * or user when its token is invalid. The transform must call `settled` once, with the status that
+   * the caller finally saw, or 0 when the caller saw none.
    */
   intercept?(
     context: RequestContext,
     caller: Caller,
     settled: (status: number) => void,
   ): Interception | undefined;
-  /** Writes an answer in another form. */
+  /** Writes answers in another form that the contract allows. */
   readonly rewrite?: AnswerRewriter;
-  /** Returns an id for a request without one, derived from a new UUID. */
+  /** Returns the id of a request that brings none, derived from a new UUID. */
   newRequestId?(uuid: string): string;
-  /** Returns path parameters with ids in the form that the store uses. */
+  /** Returns the path parameters with ids in the form that the store uses. */
   readParameters?(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,

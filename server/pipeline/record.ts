@@ -1,4 +1,4 @@
-/** Notifies observers of an exchange once it was answered, and once it is over. */
+/** Notifies observers of each exchange: when it was answered, and when it is over. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Tenant, Tenants } from '../tenants/tenants.ts';
@@ -24,16 +24,16 @@ export class Recorder {
     exchange.record.startedMs = this.#options.clock.monotonicMs();
   }
 
-  /** Called after an operation was answered with this status. */
+  /** Called when an operation was answered with this status. */
   answered(context: RequestContext, status: number): void {
     const { interception, exchange } = context;
     interception?.answered(status);
-    // A transform that holds the answer reports the status that the caller sees.
+    // A transform that holds back the answer reports later which status the caller saw.
     if (!interception?.isHolding) this.end(exchange, status, context.knownTenant);
     for (const observer of this.#options.observers) observer.onAnswer?.(context, status);
   }
 
-  /** Completes the record: for a file or a stream once its last byte was sent. */
+  /** Completes the record; for a file or stream after its last byte was sent. */
   end(exchange: Exchange, status: number, tenant?: Tenant): void {
     const { record, response } = exchange;
     record.tookMs = this.#options.clock.monotonicMs() - record.startedMs;
@@ -44,7 +44,7 @@ export class Recorder {
 
   #complete(exchange: Exchange, status: number, known: Tenant | undefined): void {
     const { record, request, response } = exchange;
-    // An exchange that fails while it is answered arrives here twice.
+    // An exchange that fails while it is answered is completed twice.
     if (record.isComplete) return;
     record.isComplete = true;
     const { clock, tenants, callers, observers } = this.#options;

@@ -1,7 +1,7 @@
 /**
- * Routes path and method to an operation. What devices call all the time, which are the paths without
- * parameters and their own ones with a single one, uses tables, at the speed of node:http; the others
- * use Express.
+ * Routes path and method to an operation. Paths without parameters, and device paths with one
+ * parameter, are looked up in tables at the speed of node:http, because devices call them most; all
+ * other paths go through Express.
  */
 import express, { type Express } from 'express';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
@@ -16,24 +16,28 @@ type Answerer = (exchange: Exchange) => void;
 
 /** The routes of a listener. */
 export interface Routes {
-  /** The handler of a path that is in the tables. */
+  /** Returns the handler of a path in the tables. */
   readonly find: (path: string) => Answerer | undefined;
-  /** Every other path, once `find` has not found it; expects `exchange` on the request. */
+  /**
+   * Handles every path that `find` did not return; expects `exchange` as a property of the request.
+   */
   readonly app: Express;
-  /** Answers a path that no route has. */
+  /** Answers a path that no operation has. */
   readonly unknown: Answerer;
-  /** Refuses a request with any path. */
+  /** Refuses a request, whatever its path. */
   readonly refuse: (exchange: Exchange, refusal: Refusal) => void;
-  /** Returns true for an operation that takes over the connection, as a websocket's handshake. */
+  /**
+   * Returns true for an operation that takes over the connection, such as a websocket handshake.
+   */
   readonly opensSocket: (method: string, path: string) => boolean;
 }
 
-/** Property set by the listener on a request, for Express. */
+/** The property that the listener sets on a request for Express. */
 export interface CarriesExchange {
   exchange: Exchange;
 }
 
-/** Mounts the operations. `pages` are shown to a browser that opens a path with GET. */
+/** Mounts the operations. `pages` maps paths to HTML that a browser receives for GET. */
 export function mountRoutes(
   endpoints: readonly Endpoint[],
   pipeline: Pipeline,
@@ -67,7 +71,8 @@ export function mountRoutes(
   let isComplete = false;
   const find = (path: string): Answerer | undefined => {
     const answer = exact.get(path) ?? among(frequent, path);
-    // Most servers of tests, and of devices that only poll, never need the others.
+    // Express is set up on the first miss: most test servers, and devices that only poll, never
+    // need it.
     if (!answer && !isComplete) {
       isComplete = true;
       for (const other of others) addRoute(app, other);
@@ -99,7 +104,10 @@ interface Frequent {
   readonly answer: Answerer;
 }
 
-/** The handler of a path whose parameter is one plain segment; Express reads the odd ones. */
+/**
+ * Returns the handler of a path whose parameter is one segment without escapes; Express handles
+ * others.
+ */
 function among(frequent: readonly Frequent[], path: string): Answerer | undefined {
   for (const { prefix, name, suffix, answer } of frequent) {
     if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
@@ -115,7 +123,7 @@ function among(frequent: readonly Frequent[], path: string): Answerer | undefine
 
 const plainSegment = /^[\w.~-]+$/;
 
-/** States the reason and when to retry. */
+/** The refusal of a request on a surplus connection, with Retry-After. */
 export const tooManyConnections = refuse.unavailable(
   'the server has reached its limit of open connections; try again later',
 );
@@ -125,13 +133,13 @@ const oneHost = {
   expected: 'exactly one Host header (RFC 9112, section 3.2)',
 } as const;
 
-/** Refuses a request without a Host. */
+/** The refusal of a request without a Host header. */
 export const missingHost = refuse.malformed('the Host header is missing; HTTP/1.1 requires it', {
   ...oneHost,
   actual: 'none',
 });
 
-/** Refuses a request with more than one Host, whatever its version. */
+/** The refusal of a request with several Host headers, in any version of HTTP. */
 export const severalHosts = refuse.malformed('the Host header was sent more than once; send one', {
   ...oneHost,
   actual: 'several',
@@ -169,7 +177,7 @@ function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Answerer {
 }
 
 function addRoute(app: Express, { path, answer }: Route): void {
-  // `app.all` would keep a matcher for every method there is, which takes ten times as long.
+  // `app.all` would create a matcher for every HTTP method, which takes ten times as long.
   app.route(path.replace(/\{(\w+)\}/g, ':$1')).all((request: unknown) => {
     const { exchange, params } = request as CarriesExchange & { params: Record<string, string> };
     exchange.parameters = params;
@@ -193,8 +201,8 @@ function addFallbacks(app: Express, pipeline: Pipeline, unknown: Answerer): void
 }
 
 /**
- * Checks that every operation has one handler.
- * @throws Error when one is missing, duplicate, or shares its path with another under other names
+ * Checks that every operation has exactly one endpoint.
+ * @throws Error when one is missing or duplicate, or two paths differ only in their parameter names
  */
 export function assertComplete(endpoints: readonly Endpoint[]): void {
   const ids = endpoints.map(({ operation }) => operation.id);
@@ -205,7 +213,7 @@ export function assertComplete(endpoints: readonly Endpoint[]): void {
   if (missing.length > 0) throw new Error(`operations not mounted: ${missing.join(', ')}`);
   const paths = new Map<string, string>();
   for (const { operation } of endpoints) {
-    // The first of two such paths would receive the requests of the other.
+    // The first of two such paths would receive the requests of both.
     const form = operation.path.replace(/\{\w+\}/g, '{}');
     const known = paths.get(form) ?? operation.path;
     if (known !== operation.path) throw new Error(`${operation.path} is also written ${known}`);

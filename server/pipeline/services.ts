@@ -1,4 +1,4 @@
-/** Parts of the running server; created once by `server.ts` and passed to every handler. */
+/** Parts of the running server. `openServices` creates them once; every handler receives them. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -26,15 +26,15 @@ export interface Services {
   readonly sockets: DeviceSockets;
   readonly outbox: Outbox;
   readonly log: Log;
-  /** Acquired by connections, and by files sent or received over them. */
+  /** Limits open connections, and files sent or received over them. */
   readonly openFiles: Semaphore;
-  /** Used by incomplete bodies and messages. */
+  /** Limits the bytes of incomplete bodies and messages. */
   readonly underway: ByteBudget;
   readonly storageErrors: StorageErrors;
-  /** Answers that their clients have not read. */
+  /** Limits the bytes of answers that clients have not read. */
   readonly unread: ByteBudget;
-  /** Taken by requests that arrive at once. */
+  /** Orders requests that arrive at the same time. */
   readonly turns: Turns;
-  /** Where searches have their places. */
+  /** Limits searches that run at the same time. */
   readonly longWork: LongWork;
 }

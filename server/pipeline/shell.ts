@@ -1,12 +1,12 @@
-/** Quotes texts as words of a shell command, safe for any content. */
+/** Quotes texts as words of a shell command; safe for any content. */
 import { printableText } from '../../fixtures/printable.ts';
 
 const plain = /^[A-Za-z0-9_./:=@%+,-]+$/;
 const unsafe = /[\\'\p{C}\u2028\u2029]/gu;
 
 /**
- * Returns one bash word for exactly this text. Characters that a terminal would not show as
- * themselves are written as bytes; a NUL, which no argument can contain, is omitted.
+ * Returns one bash word for exactly this text. Characters that a terminal does not show as
+ * themselves are written as escaped bytes. A NUL is omitted, because no argument can contain it.
  */
 export function quoted(text: string): string {
   const whole = text.replaceAll('\0', '');

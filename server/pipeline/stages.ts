@@ -1,7 +1,8 @@
 /**
- * The stages of a request, in the order of the contract's checks: who calls, how often, with input
- * of which form; the handler then decides about ids and states. What comes before (unknown path,
- * wrong method) is in `routes.ts`. Spec: Errors
+ * The stages of a request, in the order in which the contract checks: caller, rate, form of the
+ * input; the handler then decides about ids and states. Unknown paths and methods are refused
+ * earlier, in `routes.ts`.
+ * Spec: Errors
  */
 import type { DeprecatedApi } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -17,33 +18,34 @@ import { readJson, readQuery } from './input.ts';
 import type { ResponseTransform } from './plug-ins.ts';
 import type { Recorder } from './record.ts';
 
-/** Undefined to continue; a refusal; or `answered` when the answer was already written. */
+/**
+ * The result of a stage: undefined to continue, a refusal, or `answered` when the answer is already
+ * written.
+ */
 export type StageOutcome = Refusal | 'answered' | undefined;
 
-/**
- * Processes the request, or returns why it ends here; returns a promise only where it has to wait.
- */
+/** One step in processing a request. Returns a promise only when it has to wait. */
 export type Stage = (context: RequestContext) => StageOutcome | Promise<StageOutcome>;
 
-/** The stages of one operation: by default, and while a transform is armed. */
+/** The stages of one operation: `transformed` applies while a response transform is armed. */
 export interface StageLists {
   readonly default: readonly Stage[];
   readonly transformed: readonly Stage[];
 }
 
-/** What stages work with besides the request. */
+/** The dependencies of the stages. */
 export interface StageOptions {
   readonly callers: Callers;
   readonly recorder: Recorder;
   readonly transforms: readonly ResponseTransform[];
-  /** True for callers that are no part of what is tested. */
+  /** True to apply no rate limit: for callers that are not part of the system under test. */
   readonly isUnlimited: boolean;
 }
 
-/** Lists the stages of an operation in their order; omits those that have nothing to do for it. */
+/** Returns the stages of an operation in order, without those that do nothing for it. */
 export function stagesOf(operation: Operation, options: StageOptions): StageLists {
   const { deprecated, body, authorization } = operation;
-  // A link may be used by anyone, and is not counted for a caller.
+  // Anyone may use a link, so its requests are not counted for a caller.
   const isLimited = !options.isUnlimited && authorization !== 'link';
 
   const announce = deprecated && announceDeprecation(deprecated, options.callers);
@@ -57,10 +59,11 @@ export function stagesOf(operation: Operation, options: StageOptions): StageList
   return {
     default:
       authorization === 'signature'
-        ? // There is no caller whom to look up before the body is read.
+        ? // An auth request has no token, so its caller is unknown before the body is read.
           listOf(announce, receive, turn, retire, admit, limit, validate, handle)
         : listOf(announce, retire, admit, limit, receive, turn, validate, handle),
-    // A planned change may depend on the body, and may end the token.
+    // A transform may depend on the body, and may invalidate the token, so it runs before
+    // authentication.
     transformed: listOf(
       ...[announce, receive, turn, transform, retire, admit, limit, validate, handle],
     ),
@@ -71,7 +74,7 @@ function listOf(...stages: readonly (Stage | undefined)[]): readonly Stage[] {
   return stages.filter((stage) => stage !== undefined);
 }
 
-/** Announces a deprecation by the clock of the tenant in the token, valid or not. */
+/** Announces a deprecation by the clock of the tenant named in the token, valid or not. */
 function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
   return (context) => {
     const { exchange, tenants } = context;
@@ -81,25 +84,28 @@ function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
   };
 }
 
-/** Refuses an operation from its end of life on. */
+/** Refuses an operation after its end of life. */
 function refuseRetired(row: DeprecatedApi): Stage {
   return ({ nowMs }) => refusalOfRetired(row, nowMs);
 }
 
-/** Whether a token or a link names the caller; an auth request and a login prove themselves. */
+/**
+ * Returns true when a token or link identifies the caller. Auth requests and logins authenticate by
+ * their content.
+ */
 function hasCaller({ authorization }: Operation): boolean {
   return ['device', 'user', 'socket', 'link'].includes(authorization);
 }
 
-/** Begins in the first tenant; the handler moves on to another where the input names one. */
+/** Starts in the first tenant; the handler switches to another one that the input names. */
 const admitAnyone: Stage = (context) => {
   context.moveTo(context.tenants.first);
   return undefined;
 };
 
 /**
- * Identifies the caller, and moves the request to its tenant; the first one where no token names
- * another. Spec: Authentication
+ * Identifies the caller, and switches the request to the caller's tenant, or to the first one.
+ * Spec: Authentication
  */
 function authenticate(callers: Callers): Stage {
   return (context) => {
@@ -107,7 +113,7 @@ function authenticate(callers: Callers): Stage {
     const { record } = exchange;
     const caller = callers.find(exchange, endpoint.operation);
     if (caller instanceof Refusal) {
-      // Also a refusal tells the time of the tenant, by whose clock a token or a link has expired.
+      // The refusal shows the time of the tenant by whose clock the token or link was judged.
       const tenant = callers.named(exchange, endpoint.operation);
       if (tenant) context.moveTo(tenant);
       record.deviceId = callers.deviceIn(exchange.request);
@@ -124,8 +130,9 @@ function authenticate(callers: Callers): Stage {
 }
 
 /**
- * Refuses with 429 above the tenant's rate limit; counts by device or user, and by address where
- * the request has neither. Spec: Limits
+ * Refuses with 429 above the tenant's rate limit. Counts by device or user; by address for requests
+ * without either.
+ * Spec: Limits
  */
 const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   const { rates } = tenant;
@@ -142,8 +149,8 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
 };
 
 /**
- * Waits for the whole body; a refusal of it is returned when it is validated.
- * @throws RequestCutOff
+ * Reads the whole body. A refusal of the body is kept until validation.
+ * @throws RequestCutOff when the connection closes before the end of the body
  */
 const receiveBody: Stage = (context) => {
   const read = readBody(context.request, limits.bodyMaxBytes, context.underway);
@@ -156,16 +163,20 @@ function keepBody(context: RequestContext, received: Buffer | Refusal): undefine
   if (Buffer.isBuffer(received)) context.exchange.record.body = received;
 }
 
-/** Bytes of JSON that may be read in one round; at their worst, of a member in each ten bytes. */
+/**
+ * JSON bytes that fill one round of the event loop. Measured with slow input: one member in every
+ * ten bytes.
+ */
 const ROUND_BYTES = 131_072;
 
 /**
- * Waits while this round of the event loop has no time left: all that arrived with the body would
- * wait for it. The request had a turn of its own before it was routed. @throws RequestCutOff
+ * Waits until a round of the event loop has time to parse the body: otherwise all bodies that
+ * arrived together would be parsed in one round.
+ * @throws RequestCutOff when the connection closes while waiting
  */
 const takeTurn: Stage = (context) => {
   const { received, exchange, turns } = context;
-  // Whoever calls in this process has made its own turns.
+  // A caller in this process takes its turns itself.
   if (exchange.response.socket === null) return undefined;
   const bytes = Buffer.isBuffer(received) ? received.length : 0;
   const start = turns.next(context.caller, bytes / ROUND_BYTES);
@@ -173,13 +184,17 @@ const takeTurn: Stage = (context) => {
   const release = holdBody(context);
   return start.then(() => {
     release();
-    // A stopping server closes its stores before it aborts the requests on its connections.
+    // A stopping server closes its stores before it aborts requests, so a closed connection must
+    // end here.
     context.stopIfGone();
     return undefined;
   });
 };
 
-/** Counts the body until it is released; it may be dropped when others need the memory. */
+/**
+ * Counts the body in the byte budget until it is released; the budget may drop it. Returns the
+ * release.
+ */
 function holdBody(context: RequestContext): () => void {
   const { received, underway, exchange } = context;
   if (!Buffer.isBuffer(received)) return () => undefined;
@@ -192,9 +207,9 @@ function holdBody(context: RequestContext): () => void {
 }
 
 /**
- * Lets a response transform handle the request: the first one that accepts it. It runs before
- * authentication, since it may end the caller's token; so it receives the caller as the token is at
- * that time.
+ * Passes the request to the first response transform that accepts it. Runs before authentication,
+ * because a transform may invalidate the caller's token; the transform receives the caller as
+ * identified before that.
  */
 function transformResponse({ transforms, callers, recorder }: StageOptions): Stage {
   return async (context) => {
@@ -222,7 +237,7 @@ const bodyRequired = refuse.malformed('body: is required', {
   actual: 'nothing',
 });
 
-/** Refuses input that is too large, of the wrong media type, or of the wrong shape. */
+/** Refuses input that is too large, has the wrong media type, or the wrong shape. */
 const validate: Stage = (context) => {
   const { operation } = context.endpoint;
   const { request, search } = context.exchange;
@@ -250,10 +265,10 @@ function checkBody(context: RequestContext, operation: Operation): Refusal | und
   return undefined;
 }
 
-/** Calls the handler; in a transaction of the caller's tenant unless the handler opens its own. */
+/** Calls the handler, in a transaction of the caller's tenant unless the handler opens its own. */
 const handle: Stage = (context) => {
   const { operation, ownTransactions } = context.endpoint;
-  // A GET that writes does so in one statement, so only the others need a transaction.
+  // A GET writes in one statement at most, so only other methods need a transaction.
   const needsNone = operation.method === 'GET' || operation.method === 'HEAD';
   const answer =
     ownTransactions || needsNone
@@ -267,7 +282,8 @@ const handle: Stage = (context) => {
 function answerOf(context: RequestContext): ReturnType<Endpoint['handle']> {
   const { endpoint, exchange, query, body } = context;
   const input = { parameters: exchange.parameters, query, body };
-  // The row's authorization decides which caller a handler's type may require.
+  // The authorization in the operation's row guarantees the caller that the handler's type
+  // requires.
   return endpoint.handle(input, context as Parameters<Endpoint['handle']>[1]);
 }
 

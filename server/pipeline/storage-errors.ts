@@ -1,6 +1,6 @@
 /**
- * Failed writes to the disk: the caller gets 507, and the log one line a minute. They are not a
- * fault of the request, and reads continue to work.
+ * Handles failed disk writes: the caller receives 507, and the log at most one line a minute. Such
+ * an error is not caused by the request, and reads continue to work.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
@@ -9,21 +9,21 @@ import type { Log } from './log.ts';
 
 const QUIET_MS = 60_000;
 
-/** Turns errors of the disk into refusals. */
+/** Converts disk errors into refusals. */
 export class StorageErrors {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #folder: string;
   #loggedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param folder where everything is written */
+  /** @param folder the data folder, for the log line */
   constructor({ log, clock, folder }: { log: Log; clock: Clock; folder: string }) {
     this.#log = log;
     this.#clock = clock;
     this.#folder = folder;
   }
 
-  /** Returns the answer to a write that the disk refused; nothing for every other error. */
+  /** Returns the refusal of a write that the disk refused; undefined for every other error. */
   refusalOf(error: unknown): Refusal | undefined {
     const problem = storageProblem(error);
     if (problem === undefined) return undefined;

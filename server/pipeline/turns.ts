@@ -1,16 +1,19 @@
-/** Spreads the requests that have arrived over rounds of the event loop, in turns of their callers. */
+/** Spreads requests that arrive together over rounds of the event loop; callers take turns. */
 import type { IncomingMessage } from 'node:http';
 import { CallerQueue } from '../../fixtures/caller-queue.ts';
 import { type Clock, inNextRound } from '../../fixtures/clock.ts';
 
-/** Time in one round after which no further request starts. */
+/** Time in milliseconds after which a round starts no further request. */
 const ROUND_MS = 10;
-/** Time in one round after which no further request is read: each takes its time before it waits. */
+/**
+ * Time in milliseconds after which a round reads no further request: parsing one takes time even if
+ * it then waits.
+ */
 const READ_MS = 20;
-/** Maximum number of waiting requests that start in one round, each in its own callback. */
+/** Maximum number of waiting requests that start in one round; each starts in its own callback. */
 const STARTS_MAX = 16;
 
-/** Stops reading from connections; returns a function that resumes. */
+/** Stops reading from connections; returns a function that resumes reading. */
 export type StopReading = () => () => void;
 
 interface Waiting {
@@ -19,20 +22,22 @@ interface Waiting {
 }
 
 /**
- * Returns who calls, as the request names it: whether that is true is known later. All who name
- * nobody are one caller.
+ * Returns the caller's identity by its credentials, which are not verified here. Requests without
+ * credentials count as one caller.
  */
 export function callerNamedIn({ headers }: Pick<IncomingMessage, 'headers'>): string {
   return headers.authorization ?? headers.cookie ?? '';
 }
 
-/** The turns of one server. */
+/** Orders the requests of one server. */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #waiting = new CallerQueue<Waiting>();
-  /** When the first request of this round started. */
+  /** Monotonic time at which the first request of this round started; undefined before it. */
   #beganMs: number | undefined;
-  /** When the first request that has to wait was read in this round. */
+  /**
+   * Monotonic time at which the first waiting request of this round was read; undefined before it.
+   */
   #readMs: number | undefined;
   readonly #readers = new Set<StopReading>();
 
@@ -41,9 +46,10 @@ export class Turns {
   }
 
   /**
-   * Returns when a request may start: immediately (undefined) while there is time in this round, or
-   * once those before it have; a caller with many requests has one turn while others have one each.
-   * @param share of a round that it is likely to take; from 1 on it is the first one of a round
+   * Returns undefined when a request may start at once, otherwise a promise that resolves when it
+   * may. Waiting callers take turns, so one with many requests does not delay the others.
+   * @param share the estimated part of a round that the request takes; from 1 on it must be the
+   * first of its round
    */
   next(caller: string, share: number): Promise<void> | undefined {
     if (this.#waiting.isEmpty && this.#fits(share)) return undefined;
@@ -55,8 +61,8 @@ export class Turns {
   }
 
   /**
-   * Calls `stop` where so much was read in this round that the rest has to wait for the next one,
-   * until the returned function is called.
+   * Registers `stop`, which is called when a round has read so much that the rest must wait;
+   * reading resumes in the next round. Returns a function that unregisters it.
    */
   onCrowd(stop: StopReading): () => void {
     this.#readers.add(stop);
@@ -76,7 +82,7 @@ export class Turns {
     for (const stop of this.#readers) inNextRound(stop());
   }
 
-  /** Calls `act` when the caller's request may start: at once, or in the caller's turn. */
+  /** Calls `act` when the caller's request may start: at once, or in its turn. */
   start(caller: string, act: () => void, share = 0): void {
     const due = this.next(caller, share);
     if (due) void due.then(act);

@@ -1,14 +1,17 @@
-/** What a user's roles permit: roles and operation in, decision out. Spec: Authentication, rule 5 */
+/**
+ * Decides what a user's roles permit. Pure: roles and operation in, decision out.
+ * Spec: Authentication, rule 5
+ */
 import type { PermissionSetName } from '../../fixtures/contract/management/access.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 
-/** A permission set, for all devices or for those of some groups. */
+/** A permission set, for all devices or for the devices of some groups. */
 export interface SetGrant {
   readonly set: PermissionSetName;
   readonly groups?: readonly string[];
 }
 
-/** What version 1 of roles permits by method and path, with the resulting operations. */
+/** A permission of version 1 of roles, by method and path, with the operations that match it. */
 export interface PathGrant {
   readonly method: string;
   readonly pattern: string;
@@ -24,14 +27,17 @@ export interface Role {
   readonly grants: readonly Grant[];
 }
 
-/** `groups` limits the devices that the operation may touch; absent when it may touch all. */
+/**
+ * The decision. `groups` lists the groups whose devices the operation may access; absent when it
+ * may access all.
+ */
 export type AccessDecision =
   | { readonly decision: 'allow'; readonly groups?: readonly string[] }
   | { readonly decision: 'refuse'; readonly because: string };
 
 const allowed: AccessDecision = { decision: 'allow' };
 
-/** Whether the roles open the operation; a user without roles may do everything. */
+/** Decides whether the roles permit the operation. A user without roles may do everything. */
 export function decideAccess(operationId: string, roles: readonly Role[]): AccessDecision {
   const { permissions: takes = [], isUnscoped: isForAll = false } =
     operationsById.get(operationId) ?? {};
@@ -47,7 +53,10 @@ export function decideAccess(operationId: string, roles: readonly Role[]): Acces
   return { decision: 'allow', groups: [...new Set(scopes.flatMap((groups) => groups ?? []))] };
 }
 
-/** True for full access: at least one such user must remain, to repair what others broke. */
+/**
+ * Returns true for full access. At least one such user must remain, to be able to correct other
+ * roles.
+ */
 export function isAdmin(roles: readonly Role[]): boolean {
   const grants = roles.flatMap((role) => role.grants);
   return roles.length === 0 || grants.some((grant) => 'set' in grant && grant.set === 'SuperUser');

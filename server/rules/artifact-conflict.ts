@@ -1,14 +1,16 @@
-/** Whether two artifacts of one name may coexist, such as a delta and the whole artifact. */
+/**
+ * Decides whether two artifacts of one name may coexist, such as a delta and the whole artifact.
+ */
 
 type Depends = Readonly<Record<string, readonly string[]>>;
 
 /**
- * True when both depend on the same names and share a value of each. Where only one
- * depends on a name, it is the better match for devices that have it, and both may coexist.
+ * Returns true when both artifacts depend on the same names and share a value of each. If only one
+ * depends on a name, it is the better match for devices that have it, so both may coexist.
  */
 export function conflictsWith(known: Depends, added: Depends): boolean {
   const names = Object.keys(known);
-  // A dependency may bear the name of a member that every object has, such as `constructor`.
+  // A dependency may have the name of an inherited property, such as `constructor`.
   const isAdded = (name: string): boolean => Object.hasOwn(added, name);
   if (names.length !== Object.keys(added).length || !names.every(isAdded)) return false;
   return names.every((name) => known[name]?.some((value) => added[name]?.includes(value)));

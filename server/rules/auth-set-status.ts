@@ -1,6 +1,6 @@
 /**
- * Statuses of a device's authentication sets: the changes that a user may make, and their effects on the
- * other sets, the tokens, and the device.
+ * Statuses of a device's authentication sets: which changes a user may make, and how they affect
+ * the other sets, the tokens, and the device.
  */
 import type {
   AuthSetStatus,
@@ -10,7 +10,10 @@ import type {
 
 export type AuthSetChange = 'apply' | 'nothing' | 'refuse';
 
-/** Current status x wanted status. A preauthorized set becomes accepted by the device's own request only. */
+/**
+ * Effect of a change, by current status and then by wanted status. A preauthorized set is accepted
+ * only by the device's own request.
+ */
 export const authSetChanges: Record<AuthSetStatus, Record<SettableAuthSetStatus, AuthSetChange>> = {
   pending: { accepted: 'apply', rejected: 'apply', pending: 'nothing' },
   accepted: { accepted: 'nothing', rejected: 'apply', pending: 'apply' },
@@ -18,24 +21,32 @@ export const authSetChanges: Record<AuthSetStatus, Record<SettableAuthSetStatus,
   preauthorized: { accepted: 'refuse', rejected: 'refuse', pending: 'refuse' },
 };
 
-/** The status of another set of the device: it has at most one that is accepted. */
+/**
+ * Returns the next status of another set of the same device, of which at most one can be accepted.
+ */
 export function statusOfOtherSet(current: AuthSetStatus, changed: AuthSetStatus): AuthSetStatus {
   return changed === 'accepted' && current === 'accepted' ? 'rejected' : current;
 }
 
-/** The tokens of a set, by the second since the Unix epoch from which they are valid. */
+/** A set's status, and the second since the Unix epoch from which its tokens are valid. */
 interface TokensOfSet {
   readonly status: AuthSetStatus;
   readonly tokensFromSeconds: number;
 }
 
-/** Tokens of a set that is accepted no more stay revoked when it is accepted again. */
+/**
+ * Revokes the tokens of a set that loses its acceptance; they stay revoked when it is accepted
+ * again.
+ */
 export function tokensFromAfter(set: TokensOfSet, next: AuthSetStatus, nowSeconds: number): number {
   const isLost = set.status === 'accepted' && next !== 'accepted';
   return isLost ? tokensFromRevocation(set, nowSeconds) : set.tokensFromSeconds;
 }
 
-/** A second later each time, because a token has only the second of its issue. */
+/**
+ * Returns the second after now, or after the previous revocation: a token's time of issue has whole
+ * seconds, so a token of the same second would otherwise stay valid.
+ */
 export function tokensFromRevocation(
   { tokensFromSeconds }: Pick<TokensOfSet, 'tokensFromSeconds'>,
   nowSeconds: number,
@@ -43,7 +54,7 @@ export function tokensFromRevocation(
   return Math.max(tokensFromSeconds, nowSeconds) + 1;
 }
 
-/** The status of a device is the best one of its sets. */
+/** Returns the status of a device: the best status of its sets, `noauth` without sets. */
 export function deviceStatusOf(statuses: readonly AuthSetStatus[]): DeviceStatus {
   return bestFirst.find((status) => statuses.includes(status)) ?? 'noauth';
 }

@@ -1,39 +1,44 @@
 /**
- * The decision on a well-formed auth request: facts in, decision out.
+ * Decides on a well-formed auth request. Pure: facts in, decision out.
  * Spec: Device identity (authentication) flow
  */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 
-/** The facts of an auth request; those of identity and key only if the tenant may be searched. */
+/**
+ * Facts about an auth request. Identity and key are known only for a valid signature and an active
+ * tenant.
+ */
 export type AuthFacts =
   | { readonly hasValidSignature: false }
   | { readonly hasValidSignature: true; readonly tenant: 'unknown' | 'suspended' }
   | ({ readonly hasValidSignature: true; readonly tenant: 'active' } & KnownFacts);
 
-/** What the tenant knows of the identity and the key. */
+/** The tenant's stored facts about the identity and the key. */
 interface KnownFacts {
-  /** Status of the device with this identity; undefined for a new one. */
+  /** Status of the device with this identity; undefined for a new device. */
   readonly device: DeviceStatus | undefined;
-  /** Status of the device's auth set with this key; undefined for a new one. */
+  /** Status of the device's auth set with this key; undefined for a new key. */
   readonly authSet: AuthSetStatus | undefined;
-  /** How many keys the device has used. */
+  /** Number of keys that the device has used. */
   readonly keyCount: number;
-  /** Whether the limit of accepted devices has room for this one. */
+  /** True while the number of accepted devices is below its limit. */
   readonly mayBeAccepted: boolean;
-  /** Whether one more key may wait to be accepted. */
+  /** True while the number of pending keys is below its limit. */
   readonly mayBePending: boolean;
-  /** Whether the server accepts new keys itself. */
+  /** True when the server accepts new keys by itself. */
   readonly autoAccept: boolean;
 }
 
 interface AuthOutcome {
   readonly status: 200 | 401 | 403 | 429;
-  /** What is written before the answer, if anything: a new auth set, an acceptance, or both. */
+  /**
+   * The writes that precede the answer: a new auth set, an acceptance, or both. Absent for none.
+   */
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
-  /** The sentence of a refusal, for the device. */
+  /** The reason; in a refusal it is the error text for the device. */
   readonly because: string;
-  /** Details of a refusal, as `RefusalDetail` has them. */
+  /** Detail of a refusal; see `RefusalDetail`. */
   readonly detail?: {
     readonly path: string;
     readonly expected: string;
@@ -44,11 +49,11 @@ interface AuthOutcome {
 }
 
 export interface AuthDecision extends AuthOutcome {
-  /** Whether the device takes the external id of the request. */
+  /** True when the request's external id is stored with the device. */
   readonly takesExternalId: boolean;
 }
 
-/** What ends the suspension of a tenant. */
+/** The remedy for a suspended tenant. */
 export const activateTenant =
   'set the tenant to active: PUT /tenants/{id}/status with {"status": "active"} on the control listener';
 
@@ -68,7 +73,7 @@ const newKey = {
   requirement: 'auth.new-key-waits',
 };
 
-/** Every outcome, in the order in which they are decided. First contact is always refused. */
+/** Every outcome, in the order of the decision. The first contact of a device is always refused. */
 export const authOutcomes = {
   'wrong-signature': { status: 401, because: 'signature verification failed' },
   'unknown-tenant': {
@@ -174,7 +179,10 @@ export const authOutcomes = {
 
 export type AuthOutcomeName = keyof typeof authOutcomes;
 
-/** Decides a request; reads those facts only that its decision needs. */
+/**
+ * Decides on an auth request. Reads only the facts that the decision needs, since they may be
+ * getters.
+ */
 export function decideAuthRequest(facts: AuthFacts): AuthDecision {
   const outcome: AuthOutcome = authOutcomes[outcomeOf(facts)];
   return { ...outcome, takesExternalId: takesExternalId(facts, outcome) };
@@ -195,7 +203,7 @@ function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
   return facts.mayBePending ? news : 'too-many-pending';
 }
 
-/** A key that was never accepted must not rename a working device. */
+/** A key that was never accepted must not change the external id of a working device. */
 function takesExternalId(facts: AuthFacts, { status, effect }: AuthOutcome): boolean {
   if (!facts.hasValidSignature || facts.tenant !== 'active') return false;
   const isRecorded = facts.authSet !== undefined || effect !== undefined;

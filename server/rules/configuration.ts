@@ -1,13 +1,13 @@
-/** How settings are merged and bounded. Spec: Device configuration */
+/** Merges and bounds a device's settings. Spec: Device configuration */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
 export type DeviceSettings = Readonly<Record<string, string>>;
 
-/** The settings after a change, or why the change is refused. */
+/** The settings after a change, or the reason why the change is refused. */
 export type MergeDecision = { readonly settings: DeviceSettings } | { readonly because: string };
 
-/** Updates the named settings and removes those whose new value is empty. */
+/** Updates the named settings, and removes those whose new value is empty. */
 export function mergeSettings(current: DeviceSettings, change: DeviceSettings): MergeDecision {
   const merged = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(change)) {
@@ -17,12 +17,12 @@ export function mergeSettings(current: DeviceSettings, change: DeviceSettings): 
   return bounded(merged);
 }
 
-/** Replaces all settings; one with an empty value is left out. */
+/** Replaces all settings; settings with an empty value are omitted. */
 export function replaceSettings(change: DeviceSettings): MergeDecision {
   return mergeSettings({}, change);
 }
 
-/** Replaces all settings, including those with an empty value. */
+/** Replaces all settings; settings with an empty value are kept. */
 export function keepSettings(change: DeviceSettings): MergeDecision {
   return bounded(new Map(Object.entries(change)));
 }

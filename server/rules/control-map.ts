@@ -1,7 +1,10 @@
-/** The update control map as a device gets it: the deployment's id is the map's. Spec: UpdateControlMap */
+/**
+ * The update control map that a device receives; its id is the deployment's id.
+ * Spec: UpdateControlMap
+ */
 import type { GivenControlMap, UpdateControlMap } from '../../fixtures/contract/resources.ts';
 
-/** The map of a deployment, if it has one. */
+/** Returns the map of a deployment; undefined if it has none. */
 export function controlMapOf(deployment: {
   readonly id: string;
   readonly controlMap?: GivenControlMap;

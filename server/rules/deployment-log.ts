@@ -1,8 +1,11 @@
-/** The log of a deployment as users read it: one line per message. Spec: PUT /device/deployments/{id}/log */
+/**
+ * Formats a deployment log for users: one line per message.
+ * Spec: PUT /device/deployments/{id}/log
+ */
 import type { DeploymentLog } from '../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 
-/** Time in UTC, level and message of every entry. */
+/** Returns a line with UTC time, level and message for every entry. */
 export function logText({ messages }: DeploymentLog): string {
   return messages
     .map(({ timestamp, level, message }) => {

@@ -1,4 +1,7 @@
-/** The state of a whole deployment, derived from its device deployments: its name, when it ends, what it permits. */
+/**
+ * The state of a whole deployment, derived from its device deployments: its status, its end, and
+ * the changes it permits.
+ */
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,
@@ -7,7 +10,10 @@ import type {
 /** The status of a device deployment before its first offer. */
 export const initialStatus = 'pending' satisfies DeviceDeploymentStatus;
 
-/** Finished once every device deployment is over; in progress as soon as one has left pending. */
+/**
+ * Returns `finished` after the end, `inprogress` once a device deployment has left `pending`, and
+ * else `pending`.
+ */
 export function statusOf(
   deployment: { readonly finishedMs?: number },
   statistics: ReadonlyMap<string, number>,
@@ -17,20 +23,23 @@ export function statusOf(
   return begun ? 'inprogress' : 'pending';
 }
 
-/** What the end of a deployment depends on. */
+/** Facts that decide whether a deployment ends. */
 export interface CompletionFacts {
   readonly finishedMs?: number | undefined;
-  /** Number of devices after which it ends, even if others are not finished. */
+  /** Number of devices after which the deployment ends, even if others are not finished. */
   readonly maxDevices?: number | undefined;
-  /** True when it is not over for a device. */
+  /** True when a device deployment is unfinished. */
   readonly hasUnfinished: boolean;
-  /** True when a device that failed may try again. */
+  /** True when a failed device may try again. */
   readonly hasRetries: boolean;
-  /** Devices that cannot go on; counted only where `maxDevices` is given. */
+  /** Number of devices that are done with the deployment; counted only if `maxDevices` is set. */
   readonly devicesThrough: number;
 }
 
-/** The time at which it ended, the former one if it had ended before; nothing while devices may go on. */
+/**
+ * Returns when the deployment ended: the recorded time, or now if it ends now; undefined while
+ * devices may continue.
+ */
 export function completedMs(facts: CompletionFacts, nowMs: number): number | undefined {
   const { hasUnfinished, hasRetries, devicesThrough, maxDevices = Infinity } = facts;
   const mayGoOn = hasUnfinished || hasRetries;
@@ -38,18 +47,21 @@ export function completedMs(facts: CompletionFacts, nowMs: number): number | und
   return facts.finishedMs ?? nowMs;
 }
 
-/** What decides whether users may change a deployment. */
+/** Facts that decide whether users may change a deployment. */
 interface Changeable {
   readonly finishedMs?: number | undefined;
   readonly controlMap?: object;
 }
 
-/** Why it cannot be aborted: nothing is left to abort once it is finished. */
+/** Returns why a deployment cannot be aborted: only an unfinished one can. */
 export function abortRefused({ finishedMs }: Changeable): string | undefined {
   return finishedMs === undefined ? undefined : 'the deployment is already finished';
 }
 
-/** Why its map cannot be replaced: a map can be replaced, not added, and only while devices may still ask for it. */
+/**
+ * Returns why a control map cannot be replaced. A map can be replaced but not added, and only while
+ * devices may request it.
+ */
 export function controlMapRefused({ finishedMs, controlMap }: Changeable): string | undefined {
   if (!controlMap) return 'the deployment was created without an update_control_map';
   return finishedMs === undefined

@@ -1,14 +1,17 @@
 /**
- * Which deployment a device is served now, or why each is withheld.
+ * Decides which deployment a device is served now, and why others are withheld.
  * Spec: Device deployments, GET and POST next
  */
 import { type DeviceDeployment, isOver, mayTryAgain } from './device-deployment.ts';
 import type { Phase } from './phases.ts';
 
-/** One device deployment, with the facts that decide whether it is served. */
+/** A device deployment, with the facts that decide whether it is served. */
 export interface DeviceDeploymentFacts
   extends Pick<DeviceDeployment, 'status' | 'offeredMs' | 'retriesLeft'> {
-  /** Devices of the deployment that were offered it; counted only where something limits them. */
+  /**
+   * Number of devices that were offered the deployment; counted only if phases or `maxDevices`
+   * limit it.
+   */
   readonly offeredDevices: number;
   readonly deployment: {
     /** The deployment's position in the order of creation. */
@@ -20,10 +23,10 @@ export interface DeviceDeploymentFacts
   };
 }
 
-/** The time, and the device's last finished deployment. */
+/** The current time, and the device's last finished deployment. */
 interface ChoiceContext {
   readonly nowMs: number;
-  /** The newest deployment that the device was offered and finished; 0 for none. */
+  /** `seq` of the newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
 }
 
@@ -38,9 +41,9 @@ export type DeviceDeploymentChoice<Of> =
   | { readonly decision: 'nothing' };
 
 /**
- * The active device deployment, else one in which the device failed and may try again, else the oldest one that
- * may begin; one that has to wait only when there is no other. `deviceDeployments` come in order of creation;
- * those that are over change nothing.
+ * Chooses in this order: the active device deployment, a failed one with retries left, the oldest
+ * one that may begin, the oldest one that has to wait. `deviceDeployments` are in order of
+ * creation; those that are over have no effect.
  */
 export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   deviceDeployments: readonly Of[],
@@ -62,7 +65,9 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   return waiting;
 }
 
-/** The first rule that withholds a device deployment now; undefined when the device may have it. */
+/**
+ * Returns the first rule that withholds a device deployment now; undefined when it may be served.
+ */
 export function heldBackBy(
   deviceDeployment: DeviceDeploymentFacts,
   { nowMs, lastFinishedSeq }: ChoiceContext,
@@ -79,7 +84,7 @@ export function heldBackBy(
   return offeredDevices >= (deployment.maxDevices ?? Infinity) ? 'max-devices' : undefined;
 }
 
-/** How many devices the phases that have begun let begin. */
+/** Returns the number of devices that the started phases allow; Infinity without phases. */
 export function devicesByNow(
   { phases }: DeviceDeploymentFacts['deployment'],
   nowMs: number,

@@ -1,4 +1,7 @@
-/** The life of a deployment on one device: the state that each event results in. Spec: States and transitions */
+/**
+ * The states of a deployment on one device, and the state that results from each event.
+ * Spec: States and transitions
+ */
 import {
   type DeviceDeploymentStatus,
   deviceDeploymentStatuses,
@@ -7,49 +10,51 @@ import {
 } from '../../fixtures/contract/vocabulary.ts';
 import { initialStatus } from './deployment-status.ts';
 
-/** Where one device is in a deployment. */
+/** The state of a deployment on one device. */
 export interface DeviceDeployment {
   readonly status: DeviceDeploymentStatus;
   readonly substate?: string | undefined;
-  /** What the device said of itself when it was offered the deployment, as canonical text. */
+  /**
+   * The data with which the device polled when it was offered the deployment, as canonical text.
+   */
   readonly request?: string | undefined;
   readonly artifactId?: string | undefined;
-  /** How often the device was offered the deployment: once, and once for each retry. */
+  /** Number of offers to the device: the first one, and one for each retry. */
   readonly attempts: number;
   readonly retriesLeft: number;
   /** Time of the first offer, in milliseconds since the Unix epoch. */
   readonly offeredMs?: number | undefined;
-  /** Time of the attempt's first report, in milliseconds since the Unix epoch. */
+  /** Time of the current attempt's first report, in milliseconds since the Unix epoch. */
   readonly startedMs?: number | undefined;
   readonly finishedMs?: number | undefined;
 }
 
-/** What is settled when an attempt begins. */
+/** The facts that are fixed when an attempt begins. */
 export interface Offer {
   readonly request: string;
   readonly artifactId?: string | undefined;
   readonly nowMs: number;
 }
 
-/** What a device reports of its update. */
+/** A device's report on its update. */
 export interface StatusReport {
   readonly status: ReportableStatus;
   readonly substate?: string | undefined;
 }
 
-/** Decides whether a deployment is over for a device. */
+/** The fields that decide whether a deployment is over for a device. */
 type Standing = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
 
-/** The only status in which a device may try again. */
+/** The only status from which a device may retry. */
 export const retriedStatus = 'failure' satisfies DeviceDeploymentStatus;
 
-/** The statuses that refuse every report with 409, each with the reason. */
+/** Statuses in which every report is refused with 409, with the reason. */
 const refusedReports: Partial<Record<DeviceDeploymentStatus, string>> = {
   aborted: 'the deployment was aborted; stop the update',
   decommissioned: 'the device was decommissioned',
 };
 
-/** The words by which users filter device deployments, each with its statuses. */
+/** Names for groups of statuses, by which users filter device deployments. */
 export const statusGroups = {
   active: deviceDeploymentStatuses.filter((status) => !isOver({ status })),
   finished: finalStatuses,
@@ -60,7 +65,7 @@ export function isStatusGroup(word: string): word is keyof typeof statusGroups {
   return Object.hasOwn(statusGroups, word);
 }
 
-/** True once the deployment has ended for the device, retries aside. */
+/** Returns true for a final status; the device may still have retries left. */
 export function isOver({ status }: Pick<DeviceDeployment, 'status'>): boolean {
   return finalStatuses.includes(status);
 }
@@ -70,12 +75,14 @@ export function mayTryAgain({ status, retriesLeft }: Standing): boolean {
   return status === retriedStatus && retriesLeft > 0;
 }
 
-/** The state of a device deployment before its first offer. */
+/** Returns the state of a device deployment before its first offer. */
 export function notBegun(retries: number): DeviceDeployment {
   return { status: initialStatus, attempts: 0, retriesLeft: retries };
 }
 
-/** The device is served: the first time is an attempt, and its time stays. */
+/**
+ * Returns the state after an offer. Only the first offer counts as an attempt and sets `offeredMs`.
+ */
 export function offered<Of extends DeviceDeployment>(of: Of, offer: Offer): Of {
   return {
     ...of,
@@ -86,7 +93,7 @@ export function offered<Of extends DeviceDeployment>(of: Of, offer: Offer): Of {
   };
 }
 
-/** A retry begins, as if the device had never been served. */
+/** Returns the state at the start of a retry: pending, without request and artifact. */
 export function retried<Of extends DeviceDeployment>(of: Of): Of {
   return {
     ...of,
@@ -101,7 +108,7 @@ export function retried<Of extends DeviceDeployment>(of: Of): Of {
   };
 }
 
-/** Sets a status; one that is not final opens the deployment again. */
+/** Returns the state with another status. A status that is not final clears `finishedMs`. */
 export function withStatus<Of extends DeviceDeployment>(
   of: Of,
   status: DeviceDeploymentStatus,
@@ -115,7 +122,10 @@ export function withStatus<Of extends DeviceDeployment>(
   };
 }
 
-/** A report becomes the status, from whichever status; an absent or empty substate leaves the former one. */
+/**
+ * Returns the state after a report: every status may follow every other. An absent or empty
+ * substate keeps the previous one. Returns the reason when the current status refuses reports.
+ */
 export function reported<Of extends DeviceDeployment>(
   of: Of,
   report: StatusReport,
@@ -126,7 +136,10 @@ export function reported<Of extends DeviceDeployment>(
   return { ...withStatus(of, report.status, nowMs), substate: report.substate || of.substate };
 }
 
-/** Others end it: what is not over ends now, and nothing is tried again. */
+/**
+ * Returns the state after the server ended the deployment for the device: it ends now unless it is
+ * over, and has no retries left.
+ */
 export function ended<Of extends Standing & Pick<DeviceDeployment, 'finishedMs'>>(
   of: Of,
   status: 'aborted' | 'decommissioned',
@@ -136,7 +149,10 @@ export function ended<Of extends Standing & Pick<DeviceDeployment, 'finishedMs'>
   return { ...of, status, finishedMs: nowMs, retriesLeft: 0 };
 }
 
-/** Whether a device deployment is kept, restarted or removed when the history of the device is deleted. */
+/**
+ * Decides whether a device deployment is kept, restarted or removed when the device's history is
+ * deleted.
+ */
 export function whenForgotten(
   of: Standing,
   deployment: { readonly finishedMs?: number | undefined },

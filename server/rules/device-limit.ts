@@ -1,28 +1,31 @@
-/** How many devices a tenant may accept, and how many keys may wait to be accepted. */
+/** Limits on a tenant's accepted devices, and on its pending keys. */
 import { limits } from '../../fixtures/contract/limits.ts';
 
 interface Acceptance {
   /** Maximum number of accepted devices; `limits.deviceLimitNone` for no limit. */
   readonly limit: number;
   readonly acceptedCount: number;
-  /** True when the device has an accepted key already: another one does not count again. */
+  /** True when the device already has an accepted key; another key does not count again. */
   readonly isAccepted: boolean;
 }
 
-/** Whether a key of the device may be accepted. */
+/** Returns true when a key of the device may be accepted. */
 export function mayAccept({ limit, acceptedCount, isAccepted }: Acceptance): boolean {
   return isAccepted || limit === limits.deviceLimitNone || acceptedCount < limit;
 }
 
 interface Pending {
-  /** Maximum number of keys that wait. */
+  /** Maximum number of pending keys. */
   readonly keysMax: number;
-  /** Keys that wait already, and the bytes of these and of their identities. */
+  /** Number of pending keys, and the bytes of these keys and their identities. */
   readonly count: number;
   readonly bytes: number;
 }
 
-/** Whether one more key may wait: each takes a place, and one of many bytes takes several. */
+/**
+ * Returns true when one more key may be pending. Each key counts as one, and a large key by its
+ * bytes.
+ */
 export function mayWait({ keysMax, count, bytes }: Pending, newBytes: number): boolean {
   return count < keysMax && bytes + newBytes <= keysMax * limits.bytesPerPendingDevice;
 }

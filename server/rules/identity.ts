@@ -1,18 +1,18 @@
-/** What makes two texts of id_data the same identity. Spec: AuthRequest (id_data) */
+/** Decides which texts of id_data are the same identity. Spec: AuthRequest (id_data) */
 
 import { limits } from '../../fixtures/contract/limits.ts';
 import { isObject, parsedJson } from '../../fixtures/json.ts';
 import { jsonBreak } from '../../fixtures/json-break.ts';
 
-/** An identity in its one canonical text: members sorted at every level, no white space. */
+/** An identity as canonical JSON text: members sorted at every level, without white space. */
 export interface Identity {
   readonly canonical: string;
 }
 
-/** Why a text is no identity. */
+/** The reason why a text is not an identity. */
 export interface NoIdentity {
   readonly because: string;
-  /** Set where the size is what is wrong. */
+  /** Set when the text is too long. */
   readonly expected?: string;
 }
 
@@ -22,7 +22,7 @@ const tooLong = {
   expected: `at most ${limits.identityMaxBytes} bytes`,
 };
 
-/** Reads the text of id_data. */
+/** Reads an identity from the text of id_data. */
 export function readIdentity(idData: string): Identity | NoIdentity {
   if (Buffer.byteLength(idData) > limits.identityMaxBytes) return tooLong;
   let data: unknown;
@@ -34,7 +34,7 @@ export function readIdentity(idData: string): Identity | NoIdentity {
   return identityOf(data);
 }
 
-/** The identity of already decoded data. */
+/** Returns the identity of decoded data. */
 export function identityOf(data: unknown): Identity | NoIdentity {
   if (!isObject(data)) {
     const isTwice = typeof data === 'string' && isObject(parsedJson(data));
@@ -43,13 +43,13 @@ export function identityOf(data: unknown): Identity | NoIdentity {
   }
   const canonical = canonicalText(data, DEPTH_MAX);
   if (typeof canonical !== 'string') return canonical;
-  // Numbers can become longer than they were written: 1e20.
+  // Canonical numbers can be longer than those that were sent, such as 1e20.
   return Buffer.byteLength(canonical) > limits.identityMaxBytes ? tooLong : { canonical };
 }
 
 function canonicalText(value: unknown, depthLeft: number): string | NoIdentity {
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    // Beyond the range of a double all numbers would be the same one.
+    // Beyond the range of a double, different numbers would become equal.
     return { because: 'has a number that is too large' };
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

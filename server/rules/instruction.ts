@@ -1,4 +1,7 @@
-/** Which instruction a poll gets, or why none. Spec: Device deployments, GET and POST next */
+/**
+ * Decides which instruction a poll receives, or why it receives none.
+ * Spec: Device deployments, GET and POST next
+ */
 import { offered, retried, withStatus } from './device-deployment.ts';
 import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';
 import {
@@ -17,52 +20,60 @@ import {
   Waiting,
 } from './no-update-sentences.ts';
 
-/** A device deployment, with all that an instruction depends on. */
+/** A device deployment, with all facts that an instruction depends on. */
 export type InstructedDeviceDeployment = DescribedDeviceDeployment & ServableDeviceDeployment;
 
-/** A device, and the deployments that may be its turn. */
+/** The device deployments of one device, and the facts that decide which of them is served. */
 export interface Turn<Of> {
-  /** Those that may still be open, in order of creation. */
+  /** Device deployments that may be open, in order of creation. */
   readonly deviceDeployments: readonly Of[];
-  /** The newest deployment that the device was offered and finished; 0 for none. */
+  /** `seq` of the newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
   readonly nowMs: number;
-  /** The newest of all its device deployments, open or not; asked only when none is open. */
+  /**
+   * Returns the newest device deployment of the device, open or not; called only when none is open.
+   */
   readonly newest: () => Of | undefined;
 }
 
 /** A device that polls for its next deployment. */
 export interface PollingDevice<Of> extends Turn<Of> {
   readonly request: NextRequest;
-  /** The artifacts that exist now under the name of its release; asked of one at most. */
+  /**
+   * Returns the artifacts that now exist in the release of a device deployment; called for at most
+   * one.
+   */
   readonly candidatesOf: (deviceDeployment: Of) => readonly Candidate[];
 }
 
-/** What the device is answered; `changed` is the device deployment as it is to be recorded, absent when it stays. */
+/**
+ * The answer to the device. `changed` is the new state of the device deployment; absent when it is
+ * unchanged.
+ */
 export type Instruction<Of> =
   | {
       readonly decision: 'serve';
       readonly deviceDeployment: Of;
       readonly changed: Of | undefined;
-      /** Absent for configurations, which bring their own. */
+      /** Absent for a configuration, which needs no artifact. */
       readonly artifactId: string | undefined;
       readonly beginsAttempt: boolean;
     }
-  /** The update is over for the device before it begins. */
+  /** The deployment ends for the device without an update. */
   | {
       readonly decision: 'end';
       readonly deviceDeployment: Of;
       readonly changed: Of;
       readonly noUpdate: NoUpdate;
     }
-  /** The device says other things of itself than when it was offered the update, which fails. */
+  /** The device polled with other data than when it was offered the update; the update fails. */
   | { readonly decision: 'conflict'; readonly deviceDeployment: Of; readonly changed: Of }
-  /** There is an update, not yet for this device. */
+  /** An update exists, but the device has to wait for it. */
   | { readonly decision: 'wait'; readonly deviceDeployment: Of; readonly noUpdate: NoUpdate }
-  /** Nothing to come until the device is given a new deployment, or a new chance. */
+  /** No update until the device gets a new deployment or a retry. */
   | { readonly decision: 'nothing'; readonly noUpdate: NoUpdate };
 
-/** Decides on the one device deployment that is the device's turn. */
+/** Decides on the one device deployment whose turn it is. */
 export function decideInstruction<Of extends InstructedDeviceDeployment>(
   asking: PollingDevice<Of>,
 ): Instruction<Of> {
@@ -95,7 +106,10 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   };
 }
 
-/** The device deployment whose turn it is, independent of the data of the poll, or why there is none. */
+/**
+ * Returns the device deployment whose turn it is, independent of the data of the poll; or why there
+ * is none.
+ */
 export function decideTurn<Of extends DescribedDeviceDeployment>(turn: Turn<Of>) {
   const { nowMs } = turn;
   const choice = chooseDeviceDeployment(turn.deviceDeployments, turn);

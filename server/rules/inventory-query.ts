@@ -1,6 +1,6 @@
 /**
- * The conditions in the query of the inventory list: any parameter other than those of the page is an
- * attribute with its required value.
+ * Reads the conditions in the query of the inventory list: every parameter except those of paging
+ * is an attribute with its required value.
  */
 import { firstCharacters } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -18,7 +18,7 @@ export interface ListTerms {
 
 const ownParameters = ['page', 'per_page', 'group', 'has_group', 'sort'];
 
-/** Reads `name=value` and `sort=name:asc,other:desc`, names with their scope in front or without. */
+/** Reads `name=value` and `sort=name:asc,other:desc`; a name may have its scope in front. */
 export function readListTerms(query: URLSearchParams): ListTerms | { readonly because: string } {
   const names = [...new Set(query.keys())].filter((name) => !ownParameters.includes(name));
   const keys = (query.get('sort') ?? '').split(',').filter((key) => key !== '');
@@ -46,14 +46,17 @@ function placeOf(name: string): AttributePlace {
   return { scope, attribute: name.slice(scope.length + 1) };
 }
 
-/** Everything in a query is text; an attribute may be the number or the truth that it spells. */
+/**
+ * Returns the values that a text in the query may stand for: the text, and the number or boolean it
+ * spells.
+ */
 function valuesOf(given: string): (string | number | boolean)[] {
   const text = given.startsWith('eq:') ? given.slice('eq:'.length) : given;
   if (text === 'true' || text === 'false') return [text, text === 'true'];
   return text.trim() === '' || Number.isNaN(Number(text)) ? [text] : [text, Number(text)];
 }
 
-/** Descending when no order is given. */
+/** The default order is descending. */
 function sortKey(key: string): InventorySort | undefined {
   const mark = key.lastIndexOf(':');
   if (mark < 0) return { ...placeOf(key), order: 'desc' };

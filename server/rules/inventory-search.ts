@@ -1,4 +1,4 @@
-/** Which devices an inventory search finds, and in which order. */
+/** Decides which devices an inventory search finds, and sorts them. */
 import type {
   AttributePlace,
   InventoryFilter,
@@ -7,17 +7,17 @@ import type {
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { compilePattern, StepBudget } from './pattern.ts';
 
-/** One condition on a value, which is undefined for a device without the attribute. */
+/** A condition on an attribute; the value is undefined for a device without the attribute. */
 export interface Condition {
   readonly place: AttributePlace;
   holds(held: unknown): boolean;
 }
 
 /**
- * Makes the conditions of one search of its filters. What they are asked throws PatternError
- * where the patterns together take too long. Yields wherever the work may pause, as a pattern takes
- * milliseconds to be made.
- * @throws PatternError when one is no pattern
+ * Creates the conditions of one search; yields wherever the work may pause, because compiling a
+ * pattern takes milliseconds. `holds` throws PatternError when the patterns exceed their common
+ * budget.
+ * @throws PatternError when a pattern is invalid
  */
 export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<void, Condition[]> {
   const budget = new StepBudget();
@@ -30,10 +30,10 @@ export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<vo
   return conditions;
 }
 
-/** The values of one device, by the place of their attribute; undefined where it has none. */
+/** Returns a device's value of an attribute; undefined when it has none. */
 export type ReadValue = (place: AttributePlace) => unknown;
 
-/** Whether a device fulfils all conditions. Yields wherever the work may pause. */
+/** Returns true when a device meets all conditions. Yields wherever the work may pause. */
 export function* fulfils(
   conditions: readonly Condition[],
   read: ReadValue,
@@ -45,10 +45,13 @@ export function* fulfils(
   return true;
 }
 
-/** Maximum length of all values that one search sorts by; in memory a character takes two bytes at most. */
+/**
+ * Maximum length of all values that one search sorts by; a character takes at most two bytes of
+ * memory.
+ */
 const SORTED_CHARACTERS_MAX = 67_108_864;
 
-/** Why a search is refused whose devices cannot be sorted; the message is a whole sentence. */
+/** The devices of a search cannot be sorted; the message is a whole sentence. */
 export class SortError extends Error {
   override readonly name = 'SortError';
 }
@@ -68,7 +71,10 @@ export class SortedIds {
     return this.#found.length;
   }
 
-  /** Adds a device. @throws SortError where the values of all devices together are too long */
+  /**
+   * Adds a device.
+   * @throws SortError when the sort values of all devices together are too long
+   */
   add(id: string, read: ReadValue): void {
     const keys = this.#sort.map((place) => keyOf(read(place)));
     for (const { value } of keys)
@@ -82,8 +88,8 @@ export class SortedIds {
   }
 
   /**
-   * Returns the ids; those that the order leaves open stay as they were added. Yields wherever the
-   * work may pause: to compare two long values takes its time.
+   * Returns the sorted ids; equal devices keep the order in which they were added. Yields wherever
+   * the work may pause, because comparing long values takes time.
    */
   *inOrder(): Generator<void, readonly string[]> {
     const compare = (one: Sorted, other: Sorted): number => this.#compare(one, other);
@@ -101,13 +107,13 @@ export class SortedIds {
   }
 }
 
-/** A device with its values in the order of the attributes to sort by. */
+/** A device with its sort values, in the order of the sort attributes. */
 interface Sorted {
   readonly id: string;
   readonly keys: readonly SortKey[];
 }
 
-/** Sorts as the language does, equals in their order, but may pause at each comparison. */
+/** A stable merge sort that may pause at each comparison. */
 function* mergeSorted<Item>(
   items: readonly Item[],
   compare: (one: Item, other: Item) => number,
@@ -163,13 +169,13 @@ function testOf(filter: InventoryFilter, budget: StepBudget): Test {
   }
 }
 
-/** Times are stored in one form; a filter may write them in another. */
+/** The system's times are stored in one format; a filter may use another one. */
 function asStored(filter: InventoryFilter, value: unknown): unknown {
   const isTime = filter.scope === 'system' && typeof value === 'string' && isTimestamp(value);
   return isTime ? new Date(timestampMs(value)).toISOString() : value;
 }
 
-/** Whether it is equal to one of them; a list is equal to an equal list, and to each element. */
+/** Tests whether a value equals a wanted one; a list also matches if one of its elements does. */
 function equals(wanted: readonly unknown[]): Test {
   const texts = new Set(wanted.map((value) => JSON.stringify(value)));
   const isSame: Test = (held) => held !== undefined && texts.has(JSON.stringify(held));
@@ -177,7 +183,7 @@ function equals(wanted: readonly unknown[]): Test {
   return (held) => isSame(held) || isElement(held);
 }
 
-/** Only values of one kind can be put in an order. */
+/** Compares values of the same kind only; others do not match. */
 function compares(wanted: unknown, isWanted: (order: number) => boolean): Test {
   return anyElement((held) => {
     const order = kindOf(held) === kindOf(wanted) ? orderOf(held, wanted) : Number.NaN;
@@ -185,7 +191,7 @@ function compares(wanted: unknown, isWanted: (order: number) => boolean): Test {
   });
 }
 
-/** A test of the elements where the value is a list, else of the value. */
+/** Applies the test to a value, or to each element of a list. */
 function anyElement(test: Test): Test {
   return (held) => (Array.isArray(held) ? held.some(test) : test(held));
 }
@@ -194,7 +200,7 @@ function not(test: Test): Test {
   return (held) => !test(held);
 }
 
-/** What kind the value of a device is of, and the value in the form in which it is compared. */
+/** A sort value: the rank of its kind, and the value as it is compared. */
 interface SortKey {
   readonly kind: number;
   readonly value: string | number;
@@ -208,7 +214,7 @@ function compareKeys(one: SortKey, other: SortKey): number {
   return one.kind - other.kind || orderOf(one.value, other.value);
 }
 
-/** Devices without the attribute come first, then numbers, texts, and all else. */
+/** Returns the rank of a value's kind: no value, then numbers, texts, and others. */
 function kindOf(value: unknown): number {
   if (value === undefined) return 0;
   if (typeof value === 'number') return 1;

@@ -1,4 +1,7 @@
-/** The attributes that a device or a user sets, and their limits. Spec: Device inventory */
+/**
+ * Merges the attributes that a device or a user sets, and checks their limits.
+ * Spec: Device inventory
+ */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
@@ -11,7 +14,10 @@ export interface KeptAttribute {
   readonly updatedMs: number;
 }
 
-/** All attributes, by name, after a change; an absent description keeps the previous one. */
+/**
+ * Returns all attributes after a change, sorted by name; an absent description keeps the previous
+ * one.
+ */
 export function attributesAfter(
   kept: readonly KeptAttribute[],
   reported: readonly Attribute[],
@@ -25,7 +31,7 @@ export function attributesAfter(
   return [...all.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Why the attributes of a device are too many, or too large; nothing when they are not. */
+/** Returns why a device's attributes are too many or too large; undefined when they are not. */
 export function tooManyAttributes(all: readonly KeptAttribute[]): string | undefined {
   if (all.length > limits.attributesMax) {
     return `a device can have at most ${limits.attributesMax} attributes, not ${all.length}`;
@@ -36,7 +42,7 @@ export function tooManyAttributes(all: readonly KeptAttribute[]): string | undef
     : `the attributes of a device can have at most ${limits.attributesMaxBytes} bytes in total`;
 }
 
-/** Why the tags of a device are too many; nothing when they are not. */
+/** Returns why a device's tags are too many; undefined when they are not. */
 export function tooManyTags(all: readonly KeptAttribute[]): string | undefined {
   return all.length > limits.tagsMax
     ? `a device can have at most ${limits.tagsMax} tags, not ${all.length}`

@@ -1,4 +1,7 @@
-/** Which deployment a device is served next. Spec: Device deployments, GET and POST next */
+/**
+ * Decides what a device deployment serves for a poll.
+ * Spec: Device deployments, GET and POST next
+ */
 import { initialStatus } from './deployment-status.ts';
 import type { DeviceDeployment } from './device-deployment.ts';
 
@@ -6,7 +9,7 @@ import type { DeviceDeployment } from './device-deployment.ts';
 export interface NextRequest {
   readonly deviceType: string;
   readonly artifactName: string;
-  /** All pairs, device_type and artifact_name among them. */
+  /** All pairs that the device sent, including device_type and artifact_name. */
   readonly provides: Readonly<Record<string, string>>;
   readonly takesControlMap: boolean;
 }
@@ -16,7 +19,7 @@ export interface ServableDeviceDeployment
   extends Pick<DeviceDeployment, 'status' | 'request' | 'artifactId'> {
   readonly deployment: {
     readonly forceInstallation: boolean;
-    /** Present where the deployment brings its own artifact. */
+    /** `configuration` for a deployment that delivers settings and has no artifact of a release. */
     readonly type: 'software' | 'configuration';
   };
 }
@@ -29,14 +32,14 @@ export interface Candidate {
   readonly sizeBytes: number;
 }
 
-/** Why no artifact of a release is for a device, with the values on both sides. */
+/** The reason why no artifact of a release is suitable for a device, with the values of both. */
 export type Misfit =
   | { readonly rule: 'artifact' }
   | {
       readonly rule: 'device-type' | 'depends';
-      /** What the artifact depends on: `device_type`, or another of the device's pairs. */
+      /** Name of the unmet dependency: `device_type`, or another key of the device's pairs. */
       readonly name: string;
-      /** The device's own; absent when it did not say. */
+      /** The device's value; undefined when it sent none. */
       readonly given: string | undefined;
       readonly accepted: readonly string[];
     };
@@ -47,7 +50,9 @@ export type NextDecision =
   | { readonly decision: 'already-installed'; readonly artifactId: string }
   | { readonly decision: 'conflict' };
 
-/** Decides on one device deployment; `candidates` are the artifacts that exist now under the release's name. */
+/**
+ * Decides on one device deployment; `candidates` are the artifacts that now exist in its release.
+ */
 export function decideNext(
   deviceDeployment: ServableDeviceDeployment,
   request: NextRequest,
@@ -61,7 +66,8 @@ export function decideNext(
     candidates.find(({ id }) => id === deviceDeployment.artifactId) ?? choose(candidates, request);
   if (!chosen) return { decision: 'no-artifact', misfit: misfit(candidates, request) };
   const isInstalled = chosen.name === request.artifactName;
-  // Once the device has reported anything, asking again must be safe in the middle of an update.
+  // Only in the initial status: once the device has reported, polling again must not end its
+  // update.
   if (
     isInstalled &&
     !deviceDeployment.deployment.forceInstallation &&
@@ -72,7 +78,7 @@ export function decideNext(
   return { decision: 'serve', artifactId: chosen.id };
 }
 
-/** A canonical text: equal requests give the same one, in any order of the pairs. */
+/** Returns a canonical text of a request; it does not depend on the order of the pairs. */
 export function requestText({
   provides,
   takesControlMap,
@@ -81,7 +87,7 @@ export function requestText({
   return JSON.stringify([pairs, takesControlMap]);
 }
 
-/** The request of a canonical text. */
+/** Returns the request of a canonical text. */
 export function requestIn(text: string): NextRequest {
   const [pairs, takesControlMap] = JSON.parse(text) as [[string, string][], boolean];
   const provides = Object.fromEntries(pairs);
@@ -89,7 +95,9 @@ export function requestIn(text: string): NextRequest {
   return { deviceType, artifactName, provides, takesControlMap };
 }
 
-/** Why no artifact of a release fits a device; the device type is checked first. */
+/**
+ * Returns why no artifact of a release is suitable for a device; the device type is checked first.
+ */
 function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
   if (candidates.length === 0) return { rule: 'artifact' };
   const name = 'device_type';
@@ -105,7 +113,7 @@ function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Mi
   return { rule: 'depends', name: unmet, given: own(provides, unmet), accepted };
 }
 
-/** The smallest artifact with all dependencies met by the device. */
+/** Returns the smallest artifact whose dependencies the device meets. */
 function choose(candidates: readonly Candidate[], request: NextRequest): Candidate | undefined {
   return bySize(candidates.filter(({ depends }) => !unmetIn(depends, request.provides)))[0];
 }
@@ -114,7 +122,7 @@ function bySize(candidates: readonly Candidate[]): Candidate[] {
   return candidates.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
 }
 
-/** The first dependency that the device does not meet. */
+/** Returns the name of the first dependency that the device does not meet. */
 function unmetIn(depends: Candidate['depends'], provides: NextRequest['provides']) {
   return Object.keys(depends).find((name) => !fits(depends, name, own(provides, name)));
 }

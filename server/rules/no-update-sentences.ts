@@ -1,4 +1,4 @@
-/** The reasons of missing updates in words, with the values on both sides. */
+/** Explains in sentences why a device received no update, with the values of both sides. */
 import type { DeviceDeployment } from './device-deployment.ts';
 import {
   type DeviceDeploymentFacts,
@@ -9,14 +9,14 @@ import {
 import { type Misfit, requestIn } from './next-deployment.ts';
 import type { NoUpdate } from './no-update.ts';
 
-/** A deployment, as sentences name it. */
+/** The fields by which sentences name a deployment. */
 export interface NamedDeployment {
   readonly id: string;
   readonly name: string;
   readonly artifactName: string;
 }
 
-/** A device deployment, with all facts that sentences name. */
+/** A device deployment with all facts that the sentences contain. */
 export interface DescribedDeviceDeployment extends DeviceDeployment, DeviceDeploymentFacts {
   readonly deployment: DeviceDeploymentFacts['deployment'] &
     NamedDeployment & {
@@ -25,19 +25,19 @@ export interface DescribedDeviceDeployment extends DeviceDeployment, DeviceDeplo
     };
 }
 
-/** The name of a deployment in sentences. */
+/** Returns the name of a deployment for sentences. */
 export function labelOf({ name, id, artifactName }: NamedDeployment): string {
   return `deployment ${name} (${id}) of ${artifactName}`;
 }
 
-/** The time in ISO 8601, for sentences. */
+/** Returns the time in ISO 8601. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
 /**
- * A device deployment that has to wait. The sentence is made when it is read: a device may poll
- * thousands of times until it is its turn.
+ * The reason for a device deployment that has to wait. The sentence is built on access, because a
+ * device may poll thousands of times before its turn.
  */
 export class Waiting implements NoUpdate {
   readonly isUpToDate = false;
@@ -60,7 +60,7 @@ export class Waiting implements NoUpdate {
   }
 }
 
-/** Why a device deployment is kept back at this time. */
+/** Returns the sentence why a rule withholds a device deployment at this time. */
 export function heldBackText(
   rule: HoldBackRule,
   deviceDeployment: DescribedDeviceDeployment,
@@ -69,7 +69,10 @@ export function heldBackText(
   return sentences[rule](deviceDeployment, nowMs);
 }
 
-/** Nothing is open for the device, whose newest deployment this is. */
+/**
+ * Returns the reason when no device deployment is open; `deviceDeployment` is the device's newest
+ * one.
+ */
 export function overFor(
   deviceDeployment: DescribedDeviceDeployment,
   rule: HoldBackRule,
@@ -86,13 +89,13 @@ export function overFor(
   };
 }
 
-/** No artifact of the deployment is for the device. */
+/** Returns the reason when no artifact of the deployment is suitable for the device. */
 export function misfitFor(deployment: NamedDeployment, found: Misfit): NoUpdate {
   const because = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
   return { rule: found.rule, deploymentId: deployment.id, isUpToDate: false, because };
 }
 
-/** The device has already what the deployment is to install. */
+/** Returns the reason when the device already has the deployment's artifact installed. */
 export function installedFor(deployment: NamedDeployment): NoUpdate {
   const because = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
   const rule = 'already-installed';
@@ -143,7 +146,7 @@ function finishedText({
   if (status !== 'noartifact') {
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
   }
-  // Which dependency was not met is not known any more: the artifacts may be others by now.
+  // The unmet dependency is no longer known, because the artifacts may have changed since.
   const given = request === undefined ? '' : `; it reported ${pairsText(requestIn(request))}`;
   return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
 }
@@ -158,7 +161,7 @@ function misfitText(found: Misfit): string {
   return `it requires ${found.name} to be one of: ${accepted}; the device ${given}`;
 }
 
-/** The data that a device reported, for sentences. */
+/** Returns the data that a device sent, as text for sentences. */
 export function pairsText({ provides }: { readonly provides: Readonly<Record<string, string>> }) {
   return Object.entries(provides)
     .map(([name, value]) => `${name}=${value}`)
@@ -173,7 +176,10 @@ function at(ms: number | undefined): string {
   return ms === undefined ? '' : ` at ${timeText(ms)}`;
 }
 
-/** In one piece: V8 would keep the pieces of a template, and this one is kept for each device. */
+/**
+ * Returns a flat copy: V8 would keep a template's text as linked pieces, and this text is stored
+ * for each device.
+ */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -1,8 +1,11 @@
-/** Which passwords are good enough for whom. */
+/** Rules for passwords of users. */
 import { charactersIn } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
-/** Why the password cannot be the one of the user with this e-mail; nothing when it can. */
+/**
+ * Returns why a password is unacceptable for the user with this e-mail address; undefined when it
+ * is acceptable.
+ */
 export function passwordProblem(password: string, email: string): string | undefined {
   if (charactersIn(password) < limits.passwordMinCharacters) {
     return `password: must have at least ${limits.passwordMinCharacters} characters`;

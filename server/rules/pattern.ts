@@ -1,34 +1,37 @@
 /**
- * Regular expressions of users, in RE2 syntax. JavaScript's engine backtracks,
- * so a short pattern can take years; RE2 runs in linear time.
+ * Matches users' regular expressions in RE2 syntax. JavaScript's engine backtracks, so a short
+ * pattern could run for years; RE2 runs in linear time.
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 
 const require = createRequire(import.meta.url);
 
-/** A pattern that can be looked for in texts. */
+/** A compiled regular expression. */
 export interface Pattern {
-  /** True when the text holds the pattern anywhere. @throws PatternError when the budget is used up */
+  /**
+   * Returns true when a part of the text matches.
+   * @throws PatternError when the budget is used up
+   */
   isIn(text: string): boolean;
 }
 
-/** Why a pattern is refused; the message is the end of a sentence that begins with the pattern. */
+/** A refused pattern; the message continues a sentence that begins with the pattern. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
 const PROGRAM_STEPS_MAX = 2000;
-/** For one text, in which nothing else can have its turn: at worst, of 50 ns each. */
+/** Maximum steps for one text, which cannot be interrupted; a step takes at most 50 ns. */
 const STEPS_IN_TEXT_MAX = 2_500_000;
-/** What each step of a program takes to be made. */
+/** Cost of compiling one step of a program, in steps. */
 const MAKING_STEPS = 250;
-/** For all patterns and texts of one search. */
+/** Maximum steps for all patterns and texts of one search. */
 const STEPS_MAX = 25_000_000;
 
 /**
- * The steps that all patterns of one search share. A text is charged what it takes at worst, every
- * step of the program at every character, so that the speed of the machine decides nothing.
+ * The steps that all patterns of one search share. A text is charged its worst case, every step of
+ * the program at every character, so that the result does not depend on the speed of the machine.
  */
 export class StepBudget {
   #left: number;
@@ -37,7 +40,7 @@ export class StepBudget {
     this.#left = stepsMax;
   }
 
-  /** @throws PatternError when fewer steps are left */
+  /** @throws PatternError when fewer steps are left, or `steps` exceeds the limit of one text */
   spend(steps: number): void {
     this.#left -= steps;
     if (steps <= STEPS_IN_TEXT_MAX && this.#left >= 0) return;
@@ -47,7 +50,10 @@ export class StepBudget {
   }
 }
 
-/** Makes a pattern of its text. @throws PatternError */
+/**
+ * Compiles a pattern.
+ * @throws PatternError when it is invalid, too large, or exceeds the budget
+ */
 export function compilePattern(source: string, budget = new StepBudget()): Pattern {
   const program = compiled(source);
   const size = program.programSize();
@@ -65,7 +71,7 @@ export function compilePattern(source: string, budget = new StepBudget()): Patte
   };
 }
 
-/** Loaded at the first pattern, as most servers never see one; it takes long to be read. */
+/** Loaded on first use: the module is slow to load, and most servers never need it. */
 function engine(): typeof import('re2js') {
   return require('re2js');
 }

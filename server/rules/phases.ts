@@ -1,20 +1,23 @@
-/** Phased deployments: which share of the devices may begin from which time. */
+/** Phased deployments: which share of the devices may start at which time. */
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 
-/** A phase of a deployment with computed start and device count. */
+/** A phase of a deployment, with its computed start and device count. */
 export interface Phase {
-  /** Percent of the devices. */
+  /** Percentage of the devices. */
   readonly batchSize: number;
   readonly startMs: number;
-  /** Devices that may have been offered the deployment once this phase has begun, all earlier ones included. */
+  /**
+   * Number of devices that may be offered the deployment from this phase on, including earlier
+   * phases.
+   */
   readonly devicesUntil: number;
 }
 
 /**
- * Works out the phases of a deployment to so many devices. Only the last phase may leave its share
- * out, and gets what is left; only the first may leave its start out, and begins at once. A share
- * is rounded down to whole devices; one of no device is refused, as practice does.
+ * Computes the phases of a deployment. Only the last phase may omit its share, and receives the
+ * rest; only the first may omit its start, and starts at once. A share is rounded down to whole
+ * devices; a phase without devices is refused, as known servers do.
  */
 export function planPhases(
   given: readonly GivenPhase[],
@@ -50,7 +53,7 @@ export function planPhases(
   return phases;
 }
 
-/** How many of the devices that were offered the deployment count for each phase. */
+/** Distributes the devices that were offered the deployment over its phases, in order. */
 export function devicesOfPhases(phases: readonly Phase[], offered: number): number[] {
   return phases.map(({ devicesUntil }, at) => {
     const before = phases[at - 1]?.devicesUntil ?? 0;

@@ -1,8 +1,8 @@
-/** Whether a change may be made to what the caller has seen (RFC 9110, section 13.1.1). */
+/** Evaluates preconditions of a change (RFC 9110, section 13.1.1). */
 
 /**
- * Whether an If-Match header lets a change through. `version` is that of what is there now, if it
- * ever had one. Clients in the field send the version without the quotes, too.
+ * Returns true when an If-Match header permits a change. `version` is the current version,
+ * undefined if there is none. Clients in the field also send the version without quotes.
  */
 export function ifMatchHolds(header: string | undefined, version: string | undefined): boolean {
   if (header === undefined || header.trim() === '*') return true;

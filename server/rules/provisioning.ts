@@ -1,6 +1,6 @@
 /**
- * When a device's records of inventory, configuration and connection exist: always, or with
- * the dialect asynchronous-provisioning some time after the device was first accepted.
+ * Decides when a device's records of inventory, configuration and connection exist: always, or
+ * under the dialect asynchronous-provisioning some time after the device was first accepted.
  */
 import type { DialectName } from '../../fixtures/contract/dialects.ts';
 
@@ -9,7 +9,7 @@ interface ProvisioningSettings {
   readonly provisioningDelayMs: number;
 }
 
-/** What is missing of a device whose records are not there yet. */
+/** Detail of a refusal for a device whose records do not exist yet. */
 export const notProvisioned = {
   path: 'state',
   expected: 'a provisioned device',
@@ -17,13 +17,13 @@ export const notProvisioned = {
   remedy: 'wait until the device is provisioned, and send the request again',
 };
 
-/** The delay, in milliseconds, until the result of a request appears. */
+/** Returns the delay in milliseconds before the effect of a request becomes visible. */
 export function provisioningDelayMs(settings: ProvisioningSettings): number {
   const isDelayed = settings.dialects.has('asynchronous-provisioning');
   return isDelayed ? settings.provisioningDelayMs : 0;
 }
 
-/** Whether a deployment that was created at that time has begun, and is visible. */
+/** Returns true when a deployment has reached its creation time, and is visible. */
 export function hasBegun(
   { createdMs }: { readonly createdMs: number },
   settings: ProvisioningSettings,
@@ -32,7 +32,10 @@ export function hasBegun(
   return createdMs <= nowMs || provisioningDelayMs(settings) === 0;
 }
 
-/** By when a device must have been accepted to have its records; nothing when all have them. */
+/**
+ * Returns the latest time of acceptance of devices that have their records; undefined when all have
+ * them.
+ */
 export function provisionedSinceMs(
   settings: ProvisioningSettings,
   nowMs: number,
@@ -41,7 +44,7 @@ export function provisionedSinceMs(
   return isDelayed ? nowMs - settings.provisioningDelayMs : undefined;
 }
 
-/** Whether the device has its records. */
+/** Returns true when the device has its records. */
 export function isProvisioned(
   { acceptedMs }: { readonly acceptedMs?: number | undefined },
   settings: ProvisioningSettings,

@@ -1,7 +1,7 @@
 /**
- * The two wire formats of a role, and the grants that both result in. The second form names
- * permission sets; the first one lists permissions: everything, operations by method and path, or
- * something with the devices of a group.
+ * Converts the two wire formats of a role from and to grants. The second form names permission
+ * sets; the first one lists permissions: everything, operations by method and path, or an action on
+ * the devices of a group.
  */
 import {
   type PermissionSetName,
@@ -23,7 +23,10 @@ const anything: Permission = { action: 'any', object: { type: 'any', value: 'any
 const groupType = 'DEVICE_GROUP';
 const methods = ['any', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The first form's own words for something with the devices of a group. */
+/**
+ * Actions of the first form on the devices of a group, with the permission set each is equivalent
+ * to.
+ */
 const groupActions: Readonly<Record<string, PermissionSetName>> = {
   CREATE_DEPLOYMENT: 'DeployToDevices',
   VIEW_DEVICE: 'ReadDevices',
@@ -33,7 +36,7 @@ export function grantsOfSets(sets: readonly ScopedSet[]): SetGrant[] {
   return sets.map(({ name, scope }) => ({ set: name, ...(scope && { groups: scope.value }) }));
 }
 
-/** The permission sets among the grants, in the second form. */
+/** Returns the permission sets among the grants, in the second form. */
 export function setsOf(grants: readonly Grant[]): ScopedSet[] {
   return grants.flatMap((grant) => {
     if (!('set' in grant)) return [];
@@ -44,12 +47,12 @@ export function setsOf(grants: readonly Grant[]): ScopedSet[] {
   });
 }
 
-/** What the second form cannot say, in the first one. */
+/** Returns the grants that the second form cannot express, in the first form. */
 export function permissionsBesideSets(grants: readonly Grant[]): Permission[] {
   return grants.flatMap((grant) => ('set' in grant ? [] : [permissionOfPath(grant)]));
 }
 
-/** All grants in the first form. */
+/** Returns all grants in the first form. */
 export function permissionsOf(grants: readonly Grant[]): Permission[] {
   return grants.flatMap((grant) => {
     if (!('set' in grant)) return [permissionOfPath(grant)];
@@ -60,7 +63,7 @@ export function permissionsOf(grants: readonly Grant[]): Permission[] {
   });
 }
 
-/** What a permission set opens, operation by operation. */
+/** Returns the operations that a permission set permits, in the first form. */
 export function permissionsOfSet(name: PermissionSetName): Permission[] {
   if (name === 'SuperUser') return [anything];
   return userOperations
@@ -71,7 +74,7 @@ export function permissionsOfSet(name: PermissionSetName): Permission[] {
     });
 }
 
-/** The grants of the first form, or what is wrong with it. */
+/** Returns the grants of a role in the first form, or why it is invalid. */
 export function grantsOfPermissions(
   permissions: readonly Permission[],
 ): readonly Grant[] | { readonly because: string } {
@@ -114,8 +117,8 @@ function scopedSetNamed(action: string): PermissionSetName | undefined {
 }
 
 /**
- * The patterns that are accepted are a part of what regular expressions can say: no group or class
- * may repeat but a whole segment, so that none of them can take long.
+ * Accepts a subset of regular expressions: apart from whole segments nothing may repeat, so that
+ * matching is fast.
  */
 const pattern = /^\^?(?:[\w/-]|\.[*+]?|\[\^\/\][*+]?|\[\d-\d\]|\((?:[\w.-]|\||\[\d-\d\])+\))+\$?$/;
 const WILDCARDS_MAX = 3;
@@ -135,7 +138,10 @@ function pathGrantOf({ type, value }: Permission['object']): PathGrant | { becau
   return { method: type, pattern: value, operations: operationsAt(type, new RegExp(value)) };
 }
 
-/** The token that lets devices in is for those who hold a permission set, never for a path. */
+/**
+ * A path never permits get-tenant-token, which returns the token that admits devices; it requires a
+ * permission set.
+ */
 function operationsAt(method: string, path: RegExp): string[] {
   return userOperations
     .filter((row) => method === 'any' || row.method === method)

@@ -1,14 +1,14 @@
-/** How a user's search term is compared with a text: the whole, its beginning, or any part of it. */
+/** Interprets a user's search term: it matches a whole text, its beginning, or any part of it. */
 
-/** What to compare with, and how. */
+/** The text to search for, and how it must match. */
 export interface TextSearch {
   readonly how: 'exact' | 'prefix' | 'part';
   readonly text: string;
 }
 
 /**
- * The whole text, or its beginning when the term ends in `*`; a star at the end of a text itself is
- * written as a backslash and a star. Capitals count.
+ * Matches the whole text, or its beginning when the term ends in `*`; a literal `*` at the end is
+ * written `\*`. Case-sensitive.
  */
 export function exactOrPrefix(term: string): TextSearch {
   if (term.endsWith('\\*')) return { how: 'exact', text: `${term.slice(0, -2)}*` };
@@ -17,8 +17,8 @@ export function exactOrPrefix(term: string): TextSearch {
 }
 
 /**
- * Any part of the text, or its beginning when the term ends in `*`. Capitals (of ASCII) do not
- * count: this is what people type into a search field.
+ * Matches any part of the text, ignoring the case of ASCII letters; or its beginning,
+ * case-sensitive, when the term ends in `*`. For terms that people type into a search field.
  */
 export function partOrPrefix(term: string): TextSearch {
   const search = exactOrPrefix(term);

@@ -1,4 +1,7 @@
-/** Uploaded artifacts. Their bytes are in `files.ts`, what a release has beside them in `releases.ts`. Spec: Artifact */
+/**
+ * Stores artifacts. Their bytes are in `files.ts`; further data of a release are in `releases.ts`.
+ * Spec: Artifact
+ */
 import type { ArtifactOrder } from '../../fixtures/contract/management/artifacts.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import type { Candidate } from '../rules/next-deployment.ts';
@@ -9,7 +12,7 @@ import { document, number, numberIn, text, textOrNothing } from './engine/row.ts
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
 import { KeptReads } from './engine/table-changes.ts';
 
-/** The resource together with the name of its content. */
+/** An artifact, with the digest of its content. */
 export interface StoredArtifact {
   readonly artifact: Artifact & {
     readonly artifact_provides: Record<string, string>;
@@ -27,7 +30,7 @@ export interface ArtifactContent {
   readonly sizeBytes: number;
 }
 
-/** An artifact as the rule of the next deployment sees it. */
+/** Returns an artifact in the form that the rule `decideNext` needs. */
 export function candidate({ artifact }: StoredArtifact): Candidate {
   return {
     id: artifact.id,
@@ -40,11 +43,11 @@ export function candidate({ artifact }: StoredArtifact): Candidate {
 export interface ArtifactFilter {
   /** The exact name of the release. */
   readonly release?: string | undefined;
-  /** Matches artifacts whose name fits at least one of these. */
+  /** Matches artifacts whose name matches at least one of these searches. */
   readonly name?: readonly TextSearch[] | undefined;
   readonly description?: TextSearch | undefined;
   readonly deviceType?: TextSearch | undefined;
-  /** The exact type of one of the updates. */
+  /** The exact type of one of the artifact's updates. */
   readonly updateType?: string | undefined;
 }
 
@@ -55,7 +58,9 @@ const orders: Record<ArtifactOrder, string> = {
   'modified:desc': 'modified_ms DESC, id',
 };
 
-/** Number of releases whose artifacts stay in memory: every device that gets a deployment reads one. */
+/**
+ * Number of releases whose artifacts are cached: every device that receives a deployment reads one.
+ */
 const RELEASES_KEPT = 100;
 
 /** Reads and writes the artifacts of a tenant. */
@@ -85,19 +90,19 @@ export class ArtifactStore {
     return row && stored(row);
   }
 
-  /** All artifacts of one name; a release. */
+  /** Returns the artifacts of one name, which form a release; at most 1000. */
   findByName(name: string): readonly StoredArtifact[] {
     const query = 'SELECT * FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT 1000';
     return this.#releases.get(name, () => this.#sql.all(query, [name]).map(stored));
   }
 
-  /** Ids of the artifacts of one name. */
+  /** Returns the ids of the artifacts of one name; at most 1000. */
   idsOf(name: string): string[] {
     const query = 'SELECT id FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT 1000';
     return this.#sql.all(query, [name]).map((row) => text(row, 'id'));
   }
 
-  /** Ids of artifacts, newest first by default. */
+  /** Returns ids of artifacts; newest first by default. */
   ids(filter: ArtifactFilter, page: Page, order: ArtifactOrder = 'modified:desc'): string[] {
     const { where, values } = filterBy(...artifactConditions(filter));
     const query = `SELECT id FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
@@ -109,7 +114,7 @@ export class ArtifactStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM artifacts ${where}`, values);
   }
 
-  /** Bytes of all files together; a file that two artifacts share counts once. */
+  /** Returns the total bytes of all files; a file that several artifacts share counts once. */
   usedBytes(): number {
     return numberIn(
       this.#sql,
@@ -117,7 +122,7 @@ export class ArtifactStore {
     );
   }
 
-  /** Types of all updates that there are, at most `most`, in order. */
+  /** Returns the distinct types of all updates, sorted; at most `most`. */
   updateTypes(most: number): string[] {
     const rows = this.#sql.all(
       `SELECT DISTINCT ${updateType} AS type FROM artifacts, json_each(document, '$.updates') u
@@ -137,8 +142,8 @@ export class ArtifactStore {
   }
 
   /**
-   * Removes the artifact, and the release with its last artifact.
-   * @returns whether another artifact has the same content
+   * Removes the artifact, and its release if it was the last artifact of it.
+   * @returns `contentInUse`, true when another artifact has the same content
    */
   remove(id: string, sha256: string): { contentInUse: boolean } {
     this.#sql.run('DELETE FROM artifacts WHERE id = ?', [id]);
@@ -148,7 +153,7 @@ export class ArtifactStore {
   }
 }
 
-/** Every content that an artifact has, with the name of one that has it. */
+/** Returns every content with the name of one artifact that has it. */
 export function contentsIn(sql: Pick<Sql, 'all'>): ArtifactContent[] {
   const query = 'SELECT min(name) AS name, sha256, size_bytes FROM artifacts GROUP BY sha256';
   return sql.all(query).map((row) => ({
@@ -160,7 +165,7 @@ export function contentsIn(sql: Pick<Sql, 'all'>): ArtifactContent[] {
 
 const updateType = "json_extract(u.value, '$.type_info.type')";
 
-/** What a filter asks of a row of the table `artifacts`. */
+/** Returns the SQL conditions of a filter on the table `artifacts`. */
 export function artifactConditions(filter: ArtifactFilter): readonly (Condition | undefined)[] {
   const { release, name = [], description, deviceType, updateType: type } = filter;
   return [
@@ -172,14 +177,17 @@ export function artifactConditions(filter: ArtifactFilter): readonly (Condition 
   ];
 }
 
-/** True for an artifact that has an entry `u`, in a list of its document, for which it is true. */
+/**
+ * Returns a condition that holds for an artifact with an entry `u`, in this list of its document,
+ * that meets `condition`.
+ */
 function within(list: string, condition: Condition | undefined): Condition | undefined {
   if (!condition) return undefined;
   const [sql, ...values] = condition;
   return [`EXISTS (SELECT 1 FROM json_each(document, '${list}') u WHERE ${sql})`, ...values];
 }
 
-/** Reads an artifact out of a row of its table. */
+/** Reads an artifact from a row of its table. */
 function stored(row: SqlRow): StoredArtifact {
   const description = textOrNothing(row, 'description');
   return {
@@ -192,7 +200,7 @@ function stored(row: SqlRow): StoredArtifact {
   };
 }
 
-/** A condition that the column fits one of the searches, present when there is any. */
+/** Returns a condition that the column matches one of the searches; undefined without searches. */
 function fitsAny(column: string, searches: readonly TextSearch[]): Condition | undefined {
   if (searches.length === 0) return undefined;
   const conditions = searches.map((search) => fits(column, search));
@@ -203,6 +211,7 @@ function fitsAny(column: string, searches: readonly TextSearch[]): Condition | u
 function fits(column: string, { how, text }: TextSearch): Condition {
   if (how === 'exact') return [`${column} = ?`, text];
   if (how === 'part') return [`instr(lower(${column}), lower(?)) > 0`, text];
-  // The engine counts characters otherwise than JavaScript does, so it counts both.
+  // SQLite counts characters differently from JavaScript, so it computes both the length and the
+  // substring.
   return [`substr(${column}, 1, length(?)) = ?`, text, text];
 }

@@ -1,15 +1,18 @@
-/** Identities of devices in the audit log: stored once, in the row of the device, not in each entry. */
+/**
+ * Stores identities of devices for the audit log once, in the device's row, instead of in each
+ * entry.
+ */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import { text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** What of an entry names devices. */
+/** The parts of an entry that name devices. */
 type Identified = Pick<AuditLog, 'actor' | 'object'>;
 
-/** Identities by the ids of devices; undefined for an id that no device has. */
+/** Identities by device id; undefined for an id that no device has. */
 export type KnownIdentities = Map<string, string | undefined>;
 
-/** Takes identities out of entries, and puts them back. */
+/** Removes identities from entries that are stored, and restores them in entries that are read. */
 export class AuditIdentities {
   readonly #sql: Sql;
 
@@ -17,7 +20,7 @@ export class AuditIdentities {
     this.#sql = sql;
   }
 
-  /** The entry without those that can be put back. */
+  /** Returns the entry without the identities that `putBack` can restore. */
   without<Entry extends Identified>(entry: Entry): Entry {
     const { actor, object } = entry;
     const known: KnownIdentities = new Map();
@@ -36,7 +39,10 @@ export class AuditIdentities {
     };
   }
 
-  /** Completes entries that have just been read. @param known what was found for others before */
+  /**
+   * Restores the identities of entries that were just read.
+   * @param known identities that earlier calls found; extended by this call
+   */
   putBack(entries: readonly AuditLog[], known: KnownIdentities = new Map()): void {
     const gaps = entries.flatMap(gapsOf);
     const ids = new Set(gaps.map(({ id }) => id).filter((id) => !known.has(id)));
@@ -47,7 +53,7 @@ export class AuditIdentities {
     }
   }
 
-  /** Includes removed devices. */
+  /** Finds identities by device id, including those of removed devices. */
   #find(ids: readonly string[], known: KnownIdentities): void {
     const wanted = '(SELECT value FROM json_each(?))';
     const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}
@@ -58,7 +64,7 @@ export class AuditIdentities {
   }
 }
 
-/** Where the identity of a device is missing. */
+/** A place in an entry where a device's identity is missing. */
 interface Gap {
   readonly id: string;
   readonly holder: { identity_data?: string | undefined };

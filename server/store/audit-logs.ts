@@ -1,4 +1,4 @@
-/** The audit log: appended to, filtered and paged, never changed. Spec: Audit logs */
+/** The audit log: entries are appended, filtered and paged, and never changed. Spec: Audit logs */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { AuditIdentities, type KnownIdentities } from './audit-identities.ts';
@@ -8,14 +8,17 @@ import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** An entry before it has a time in text form. */
+/** An entry to append, with its time in milliseconds. */
 export type NewAuditEntry = Pick<AuditLog, 'actor' | 'object' | 'change'> & {
-  /** A word of the contract, or of the field's wider vocabulary where that was chosen. */
+  /**
+   * An action of the contract; or, under the dialect wide-audit-actions, of the wider vocabulary of
+   * servers in the field.
+   */
   readonly action: AuditLog['action'] | WideAuditAction;
   readonly timeMs: number;
 };
 
-/** What a list or an export can be narrowed to. Bounds are Unix seconds, both inclusive. */
+/** Filter of a list or an export. The time bounds are Unix seconds, both inclusive. */
 export interface AuditFilter {
   readonly created_before?: number | undefined;
   readonly created_after?: number | undefined;
@@ -27,31 +30,33 @@ export interface AuditFilter {
   readonly object_deployment_name?: string | undefined;
 }
 
-/** From this number of entries before a page, it is faster to begin at a place nearby. */
+/**
+ * With at least this many entries before a page, starting from a nearby known position is faster.
+ */
 const FAR_ENTRIES = 1000;
 
-/** Few enough that reading them does not block noticeably. */
+/** Entries that `walk` reads at a time; reading them does not noticeably block other requests. */
 const ENTRIES_A_PART = 250;
-/** The same where they are only compared with a filter. */
+/** Entries that a search compares with its filter at a time. */
 const ENTRIES_A_STRETCH = 5000;
 
 type Order = 'asc' | 'desc';
 
-/** What is looked for, and in which order. */
+/** A filter and an order. */
 interface Search {
   readonly filter: AuditFilter;
   readonly order: Order;
 }
 
-/** Entries that follow each other in the order of a search. */
+/** A range of consecutive entries in the order of a search. */
 interface Stretch {
-  /** The place behind which they begin. */
+  /** The position before the first entry, exclusive. */
   readonly after: EntryPosition;
-  /** The place of the last one, or one behind it. */
+  /** The position of the last entry, or a later one; inclusive. */
   readonly upTo: EntryPosition;
 }
 
-/** A page, and how many entries there are in all. */
+/** A page of entries, and the total number of matching entries. */
 interface FoundEntries {
   readonly total: number;
   readonly entries: AuditLog[];
@@ -69,7 +74,7 @@ export class AuditLogStore {
     this.#identities = new AuditIdentities(sql);
   }
 
-  /** Forgets what it knows of a log that was replaced by another. */
+  /** Discards cached positions after the log was replaced. */
   load(): void {
     this.#places.load();
   }
@@ -95,8 +100,8 @@ export class AuditLogStore {
   }
 
   /**
-   * A page of the entries by time, and by order of appending within one millisecond. Yields wherever
-   * the work may pause; what is appended in between is not found.
+   * Returns a page of entries sorted by time, then by order of appending. Yields wherever the work
+   * may pause; does not find entries that are appended meanwhile.
    */
   *find(search: Search, page: Page): Generator<void, FoundEntries> {
     const [limit, offset] = bounds(page);
@@ -138,7 +143,7 @@ export class AuditLogStore {
     return this.#entries(order === 'asc' ? rows : rows.reverse());
   }
 
-  /** The present results of a search, a few entries at a time, even if reading takes long. */
+  /** Yields the matching entries that exist now, a few at a time; other work may run in between. */
   walk(search: Search, most: number): Generator<AuditLog[]> {
     return this.#parts(search, most, this.#lastSeq());
   }
@@ -160,7 +165,7 @@ export class AuditLogStore {
     }
   }
 
-  /** All of the log that a search can be about; each begins where the one before ended. */
+  /** Divides the range that a search covers into consecutive stretches. */
   *#stretches({ filter, order }: Search, lastSeq: number): Generator<Stretch> {
     const { after, upTo } = span(filter, order);
     let place: EntryPosition | undefined = after;
@@ -197,7 +202,7 @@ function placeOf(row: SqlRow | undefined): EntryPosition | undefined {
   return row && { timeMs: number(row, 'time_ms'), seq: number(row, 'seq') };
 }
 
-/** The places that the bounds of time leave. */
+/** Returns the range of positions within the filter's time bounds. */
 function span(
   { created_after: after, created_before: before }: AuditFilter,
   order: Order,
@@ -221,13 +226,13 @@ function isForAll(filter: AuditFilter): boolean {
   return names.every((name) => filter[name] === undefined);
 }
 
-/** What a search finds in a stretch, of the entries up to one that was the last. */
+/** Returns the SQL that finds the matching entries of a stretch, up to the entry `lastSeq`. */
 function matching({ filter, order }: Search, { after, upTo }: Stretch, lastSeq: number) {
   const [behind, notBehind] = order === 'asc' ? ['>', '<='] : ['<', '>='];
   const { where, values } = filterBy(
     [`(time_ms, seq) ${behind} (?, ?)`, after.timeMs, after.seq],
     [`(time_ms, seq) ${notBehind} (?, ?)`, upTo.timeMs, upTo.seq],
-    // The sign keeps the engine from taking this for an order.
+    // The unary plus keeps the query planner from choosing its order of reading by this condition.
     ['+seq <= ?', lastSeq],
     ...columns.map((column) => equal(column, filter[column])),
   );

@@ -1,18 +1,20 @@
 /**
- * Positions of audit log entries. The engine can find an entry by its position
- * only by stepping over all entries before it; here the places of some entries are kept, so that it has a place
- * nearby to start from.
+ * Positions of audit log entries. SQLite can find the n-th entry only by stepping over all entries
+ * before it; this cache of some positions provides a nearby one to start from.
  */
 import { number, numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** The place of an entry in the order by time, and by order of appending within one millisecond. */
+/** The position of an entry in the order by time, then by order of appending. */
 export interface EntryPosition {
   readonly timeMs: number;
   readonly seq: number;
 }
 
-/** Few enough that the engine steps over them in less time than it takes to answer. */
+/**
+ * Distance between cached positions; SQLite steps over so many entries in less time than a response
+ * takes.
+ */
 const ENTRIES_APART = 1000;
 
 /** The position before every entry. */
@@ -30,12 +32,14 @@ const stepQueries = {
     ORDER BY time_ms DESC, seq DESC LIMIT 1 OFFSET ? - 1`,
 };
 
-/** How many entries there are, and the places of some. */
+/** The number of entries, and the cached positions of some. */
 export class AuditPlaces {
   readonly #sql: Sql;
-  /** Undefined until first needed, because counting reads much of the file. */
+  /** Undefined until first needed, because counting reads a large part of the file. */
   #count: number | undefined;
-  /** The place of each entry that has a multiple of `ENTRIES_APART` before it, where it is known. */
+  /**
+   * Element n is the position of the entry with `n * ENTRIES_APART` entries before it, if known.
+   */
   #places: (EntryPosition | undefined)[] = [];
 
   constructor(sql: Sql) {
@@ -43,7 +47,7 @@ export class AuditPlaces {
     this.load();
   }
 
-  /** Starts over with the present log. */
+  /** Discards the cache, for a log that was replaced. */
   load(): void {
     this.#places = [startOfLog];
     this.#count = this.#sql.first('SELECT 1 FROM audit_logs LIMIT 1') ? undefined : 0;
@@ -55,10 +59,10 @@ export class AuditPlaces {
     return this.#count;
   }
 
-  /** Notes an entry that has just been appended. */
+  /** Records an entry that was just appended. */
   add(timeMs: number): void {
     this.#sql.afterUndo(() => this.#remove(timeMs));
-    // A clock that was set back: what is later than the entry has moved.
+    // After a clock was set back, the entries later than this one have moved by one.
     this.#forget((place) => place.timeMs > timeMs);
     if (this.#count === undefined) return;
     const last = this.#count;
@@ -68,7 +72,10 @@ export class AuditPlaces {
     }
   }
 
-  /** Returns a place a few steps away from the entry with the given number of entries before it. */
+  /**
+   * Returns a known position, and the number of steps from it to the entry that has `position`
+   * entries before it.
+   */
   near(position: number): { readonly place: EntryPosition; readonly steps: number } {
     const at = Math.floor(position / ENTRIES_APART);
     return { place: this.#place(at), steps: position % ENTRIES_APART };
@@ -79,7 +86,7 @@ export class AuditPlaces {
     if (this.#count !== undefined) this.#count -= 1;
   }
 
-  /** Forgets the last places, as long as they are like this. */
+  /** Discards cached positions from the end while they match. */
   #forget(isLike: (place: EntryPosition) => boolean): void {
     for (let last = this.#places.at(-1); !last || isLike(last); last = this.#places.at(-1)) {
       this.#places.pop();
@@ -90,7 +97,7 @@ export class AuditPlaces {
     return this.#places[at] ?? this.#walk(this.#nearest(at), at * ENTRIES_APART);
   }
 
-  /** The nearest place that is known, and how many entries are before it. */
+  /** Returns the nearest cached position, and the number of entries before it. */
   #nearest(at: number): readonly [EntryPosition, number] {
     const isKnown = (place: EntryPosition | undefined): boolean => place !== undefined;
     const below = this.#places.slice(0, at).findLastIndex(isKnown);
@@ -101,7 +108,7 @@ export class AuditPlaces {
       : [this.#places[above] ?? endOfLog, next];
   }
 
-  /** Goes on from place to place, and keeps those on the way. */
+  /** Steps from a cached position to the wanted one, and caches the positions in between. */
   #walk([from, start]: readonly [EntryPosition, number], wanted: number): EntryPosition {
     const isUp = start < wanted;
     let [place, position] = [from, start];
@@ -115,7 +122,7 @@ export class AuditPlaces {
     return place;
   }
 
-  /** The entry at a number of steps from a place. */
+  /** Returns the entry a number of steps after or before a position. */
   #step(
     direction: 'after' | 'before',
     { timeMs, seq }: EntryPosition,

@@ -1,13 +1,13 @@
-/** Settings of devices: one store that the device and the users both write. */
+/** Settings of devices. The device and the users write the same store. */
 import { document, number, numberOrNothing, textOrNothing } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
 export interface StoredConfiguration {
-  /** What the device is to use. */
+  /** The settings that the device should use. */
   readonly configured: Record<string, string>;
-  /** What the device said it uses. */
+  /** The settings that the device reported. */
   readonly reported: Record<string, string>;
-  /** The last deployment of the settings. */
+  /** Id of the last deployment of the settings. */
   readonly deploymentId?: string;
   readonly updatedMs: number;
   readonly reportedMs?: number;
@@ -46,7 +46,7 @@ export class ConfigurationStore {
     ]);
   }
 
-  /** Records the last deployment of the settings, also for a device without settings. */
+  /** Records the last deployment of the settings, also when the device has no settings yet. */
   noteDeployment(deviceId: string, deploymentId: string, nowMs: number): void {
     this.#sql.run(
       `INSERT INTO configurations (device_id, configured, reported, deployment_id, updated_ms)

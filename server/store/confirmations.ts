@@ -1,15 +1,18 @@
-/** Changes that wait for a secret sent by e-mail: a first password, or another e-mail address. */
+/**
+ * Changes that wait for the confirmation by a secret sent by e-mail: a first password, or a new
+ * e-mail address.
+ */
 import { number, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
 export type ConfirmationKind = 'password' | 'email';
 
-/** Only a digest of the secret is kept. */
+/** A change to be confirmed. Only a digest of the secret is stored. */
 export interface Confirmation {
   readonly secretDigest: string;
   readonly kind: ConfirmationKind;
   readonly userId: string;
-  /** The e-mail to be; of the kind `email` only. */
+  /** The new e-mail address; only for the kind `email`. */
   readonly email?: string;
   readonly expiresMs: number;
 }

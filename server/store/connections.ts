@@ -1,4 +1,4 @@
-/** Presence of the devices' websockets. */
+/** The connection state of devices' websockets. */
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
@@ -8,7 +8,10 @@ export interface StoredConnection {
   readonly updatedMs: number;
 }
 
-/** Reads and writes the presence of devices. A connection belongs to a process: when that has ended, no device is connected. */
+/**
+ * Reads and writes the connection state of devices. Which devices are connected is kept in memory,
+ * since no connection survives the process.
+ */
 export class ConnectionStore {
   readonly #sql: Sql;
   readonly #connected = new Set<string>();
@@ -28,7 +31,7 @@ export class ConnectionStore {
     );
   }
 
-  /** The devices whose sockets are open. */
+  /** Returns the ids of the devices with an open websocket. */
   connectedIds(): ReadonlySet<string> {
     return this.#connected;
   }
@@ -43,7 +46,7 @@ export class ConnectionStore {
     );
   }
 
-  /** Takes every device for disconnected. */
+  /** Marks every device as disconnected. */
   disconnectAll(): void {
     this.#connected.clear();
   }

@@ -23,12 +23,12 @@ CREATE TABLE secrets (
 
 export const serverFile = 'server.sqlite';
 export const tenantsFolder = 'tenants';
-/** Below `tenants`, in the folder of one. */
+/** Name of a tenant's database, in its folder below `tenants`. */
 export const tenantFile = 'tenant.sqlite';
 export const artifactsFolder = 'artifacts';
-/** Locked while the folder is in use; nothing is ever written to it. */
+/** Locked while the folder is in use; nothing is written to it. */
 export const lockFile = 'server.lock';
 
-/** An id is the name of a folder, and a content's digest that of a file. */
+/** Folders of tenants are named by tenant id, files of artifacts by the digest of their content. */
 export const tenantFolderName = /^[0-9a-f-]{36}$/;
 export const contentName = /^[0-9a-f]{64}$/;

@@ -1,4 +1,7 @@
-/** Jobs that make a delta between two artifacts, as stored; `management/delta-jobs.ts` ends each at once. */
+/**
+ * Jobs that generate a delta between two artifacts. `management/delta-jobs.ts` completes each job
+ * at once.
+ */
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -6,19 +9,19 @@ import type { Sql, SqlRow } from './engine/sql.ts';
 export interface StoredDeltaJob {
   readonly id: string;
   readonly deploymentId: string;
-  /** Names of the two artifacts. */
+  /** Name of the artifact before the update; `toVersion` is the one after it. */
   readonly fromVersion: string;
   readonly toVersion: string;
   readonly deviceTypes: readonly string[];
-  /** Bytes of the artifact that the delta leads to. */
+  /** Size in bytes of the artifact after the update. */
   readonly toSizeBytes: number;
   readonly startedMs: number;
 }
 
-/** The fields that are stored as a document; the others have their own columns. */
+/** The fields that are stored as JSON; the others have their own columns. */
 type Document = Pick<StoredDeltaJob, 'fromVersion' | 'toVersion' | 'deviceTypes' | 'toSizeBytes'>;
 
-/** A job to be begun. */
+/** A job to be stored. */
 export interface NewDeltaJob extends Document {
   readonly id: string;
   readonly deploymentSeq: number;
@@ -35,7 +38,7 @@ export class DeltaJobStore {
     this.#sql = sql;
   }
 
-  /** Begins a job, unless the deployment has one between the same two artifacts. */
+  /** Stores a job, unless the deployment already has one between the same two artifacts. */
   begin(job: NewDeltaJob): void {
     const { fromVersion, toVersion, deviceTypes, toSizeBytes } = job;
     const kept: Document = { fromVersion, toVersion, deviceTypes, toSizeBytes };
@@ -59,7 +62,7 @@ export class DeltaJobStore {
     return row && deltaJob(row);
   }
 
-  /** A page of the jobs, the newest first. */
+  /** Returns a page of jobs, newest first. */
   list(page: Page): StoredDeltaJob[] {
     const query = `${jobQuery} ORDER BY j.seq DESC LIMIT ? OFFSET ?`;
     return this.#sql.all(query, bounds(page)).map(deltaJob);

@@ -1,4 +1,7 @@
-/** Rows of device deployments: how they are queried and read. Not the verbs, which are in `device-deployments.ts` and `device-history.ts`. */
+/**
+ * Queries and reads rows of device deployments. The operations on them are in
+ * `device-deployments.ts` and `device-history.ts`.
+ */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   type DeviceDeployment,
@@ -12,34 +15,39 @@ import { type Condition, equal } from './engine/filter.ts';
 import { number, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { SqlRow, SqlValue } from './engine/sql.ts';
 
-/** A device deployment, together with its deployment. */
+/** A device deployment with its deployment. */
 export interface StoredDeviceDeployment extends DeviceDeployment {
   readonly deployment: StoredDeployment;
   readonly deviceId: string;
   readonly hasLog: boolean;
 }
 
-/** A device deployment with the facts that decide whether the device is served it. */
+/** A device deployment with the facts that decide whether it is served. */
 export type DeviceDeploymentWithFacts = StoredDeviceDeployment & DeviceDeploymentFacts;
 
-/** The statuses in which a device deployment is over, and all others, as SQL lists them. */
+/** The final statuses, and all others, as SQL lists. */
 export const finals = listed(statusGroups.finished);
 export const unfinished = listed(statusGroups.active);
 /**
- * The rule `mayTryAgain` in SQL, since a deployment's device deployments are counted by it, of which there may be
- * thousands; a test holds both against each other.
+ * The rule `mayTryAgain` in SQL, because a deployment may have thousands of device deployments to
+ * count. A test compares both.
  */
 export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`;
 const columns = `${deploymentColumns('d')}, p.device_id, p.status AS device_deployment_status, p.substate, p.artifact_id,
   p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS device_deployment_finished_ms,
   p.log IS NOT NULL AS has_log`;
 const joined = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
-/** Every device deployment that a query names `p`, together with its deployment `d`. */
+/** Selects device deployments as `p`, joined with their deployment `d`. */
 export const deviceDeploymentQuery = `SELECT ${columns}, p.request ${joined}`;
-/** The same to be shown: without what the device said, which may be a mebibyte. */
+/**
+ * As `deviceDeploymentQuery`, but without the data that the device sent, which may be a mebibyte.
+ */
 export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS request ${joined}`;
 
-/** A condition on the status of `p` by a status or a group of them; present when `status` is. */
+/**
+ * Returns a condition on the status of `p` by a status or a group of statuses; undefined without
+ * `status`.
+ */
 export function statusCondition(status: string | undefined): Condition | undefined {
   return status !== undefined && isStatusGroup(status)
     ? [`p.status IN (${listed(statusGroups[status])})`]
@@ -50,9 +58,10 @@ function listed(statuses: readonly DeviceDeploymentStatus[]): string {
   return statuses.map((status) => `'${status}'`).join(', ');
 }
 
-/** Reads a device deployment out of a row of `deviceDeploymentQuery`. */
+/** Reads a device deployment from a row of `deviceDeploymentQuery`. */
 export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
-  // All members are there, as rules make changed copies: V8 is slow where a copy gets new ones.
+  // Every member is present, even if undefined: rules copy this object, and V8 is slow when a copy
+  // gets new members.
   return {
     deployment: deployment(row),
     deviceId: text(row, 'device_id'),
@@ -69,11 +78,11 @@ export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
   };
 }
 
-/** The columns of a state, to be set to `stateValues`. */
+/** The columns of a state, as assignments of `stateValues`. */
 export const stateColumns = `status = ?, substate = ?, request = ?, artifact_id = ?, attempts = ?,
   retries_left = ?, offered_ms = ?, started_ms = ?, finished_ms = ?`;
 
-/** A state in the order of `stateColumns`. */
+/** Returns the values of a state in the order of `stateColumns`. */
 export function stateValues(state: DeviceDeployment): readonly SqlValue[] {
   return [
     state.status,

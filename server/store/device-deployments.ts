@@ -1,4 +1,4 @@
-/** Device deployments: the state of each device in a deployment. Spec: States and transitions */
+/** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { completedMs } from '../rules/deployment-status.ts';
 import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
@@ -24,31 +24,34 @@ import type { Sql } from './engine/sql.ts';
 import { KeptReads } from './engine/table-changes.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
-/** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */
+/**
+ * Device deployments of one device in order of creation, and the `seq` of the newest deployment
+ * that the device was offered and finished.
+ */
 export interface DeviceDeployments {
   readonly deviceDeployments: readonly DeviceDeploymentWithFacts[];
   readonly lastFinishedSeq: number;
 }
 
-/** Which parts of a deployment are meant. */
+/** Filter of the device deployments of a deployment. */
 export interface DeviceDeploymentFilter {
-  /** A status, or `pause`, `active` or `finished`. */
+  /** A status, or one of the groups `pause`, `active` and `finished`. */
   readonly status?: string | undefined;
   /** Matches devices in one of these inventory groups. */
   readonly groups?: readonly string[] | undefined;
 }
 
-/** Read at a time where all are. */
+/** Number of device deployments that `walk` reads at a time. */
 const WALK_PAGE = 200;
-/** A device waits in no more deployments than that. */
+/** Maximum number of open device deployments that are read for one device. */
 const OPEN_MAX = 1000;
-/** Devices of which it is kept what is open for them. */
+/** Number of devices whose open device deployments are cached. */
 const OPEN_KEPT = 20_000;
-/** Deployments of which it is kept how many devices were offered them. */
+/** Number of deployments whose count of offered devices is cached. */
 const OFFERED_KEPT = 1000;
 
 const ofDeployment = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
-/** What `completedMs` is asked of; device deployments are counted only where their number matters. */
+/** Reads the facts for `completedMs`; devices are counted only if `max_devices` is set. */
 const completionQuery = `SELECT d.finished_ms, d.max_devices,
   EXISTS (SELECT 1 ${ofDeployment} AND p.status IN (${unfinished})) AS has_unfinished,
   d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
@@ -61,11 +64,11 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
 export class DeviceDeploymentStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;
-  /** The open device deployments by device id; devices poll repeatedly. */
+  /** Cache of open device deployments by device id, because devices poll repeatedly. */
   readonly #open: KeptReads<DeviceDeployments>;
   /**
-   * How many devices were offered a deployment, by its number: where something limits them, every
-   * poll of a device that waits depends on it.
+   * Cache of the number of devices that were offered a deployment, by its `seq`. Where a limit
+   * applies, every poll of a waiting device needs it.
    */
   readonly #offered: KeptReads<number, number>;
 
@@ -76,22 +79,28 @@ export class DeviceDeploymentStore {
     this.#waiting = waiting;
   }
 
-  /** Determines again whether deployments are over, after device deployments were changed by others. */
+  /**
+   * Updates whether deployments are finished, after other code has changed their device
+   * deployments.
+   */
   refresh(deploymentSeqs: readonly number[], nowMs: number): void {
     for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
   }
 
-  /** Why no deployment can be open for the device; undefined when one may be. Memory only. */
+  /**
+   * Returns why no deployment can be open for the device; undefined when one may be. Does not read
+   * the database.
+   */
   whyNothing(deviceId: string): NoUpdate | undefined {
     return this.#waiting.whyNothing(deviceId);
   }
 
-  /** Notes that nothing is open for the device, and why. */
+  /** Records that no deployment is open for the device, and why. */
   expectNothing(deviceId: string, why: NoUpdate): void {
     this.#waiting.remove(deviceId, why);
   }
 
-  /** The device deployment that was offered to the device, and that is not forgotten. */
+  /** Returns the device deployment if it was offered to the device and is still in its history. */
   findOffered(deploymentId: string, deviceId: string): StoredDeviceDeployment | undefined {
     const isActive = (deviceDeployment: StoredDeviceDeployment): boolean =>
       deviceDeployment.deployment.id === deploymentId &&
@@ -115,19 +124,22 @@ export class DeviceDeploymentStore {
     return row && deviceDeployment(row);
   }
 
-  /** The device deployments of the device that have not ended, up to a limit. */
+  /** Returns the open device deployments of the device, up to `OPEN_MAX`. */
   open(deviceId: string): DeviceDeployments {
     return this.#withCounts(this.#open.get(deviceId, () => this.#readOpen(deviceId)));
   }
 
-  /** The newest of all its device deployments that are not forgotten, newest first. */
+  /** Returns the newest device deployments in the device's history, newest first. */
   newest(deviceId: string, most: number): DeviceDeployments {
     const ofDevice = 'NOT p.is_forgotten ORDER BY p.deployment_seq DESC';
     const deviceDeployments = this.#uncounted(deviceId, ofDevice, most);
     return this.#withCounts({ deviceDeployments, lastFinishedSeq: this.#lastFinished(deviceId) });
   }
 
-  /** Records the decision of a rule on a device deployment, and whether that ends its deployment. */
+  /**
+   * Stores the new state of a device deployment, and finishes its deployment if that was the last
+   * one.
+   */
   save(of: StoredDeviceDeployment, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);
@@ -136,7 +148,10 @@ export class DeviceDeploymentStore {
     this.#waiting.add([of.deviceId]);
   }
 
-  /** Forgets what devices said when they were offered deployments: the next poll says it anew. */
+  /**
+   * Deletes the poll data that are stored with all offers; each device's next poll provides them
+   * again.
+   */
   forgetRequests(): void {
     this.#sql.run('UPDATE deployment_devices SET request = NULL WHERE request IS NOT NULL');
   }
@@ -177,7 +192,7 @@ export class DeviceDeploymentStore {
     else this.#waiting.add([deviceId]);
   }
 
-  /** How many device deployments are in each status. */
+  /** Returns the number of device deployments by status. */
   statistics(of: StoredDeployment): Map<string, number> {
     const rows = this.#sql.all(
       'SELECT status, count(*) AS n FROM deployment_devices WHERE deployment_seq = ? GROUP BY status',
@@ -186,21 +201,24 @@ export class DeviceDeploymentStore {
     return new Map(rows.map((row) => [text(row, 'status'), number(row, 'n')]));
   }
 
-  /** How many devices were offered the deployment. */
+  /** Returns the number of devices that were offered the deployment. */
   countOffered({ seq }: StoredDeployment): number {
     const query = `SELECT count(*) AS n FROM deployment_devices
       WHERE deployment_seq = ? AND offered_ms IS NOT NULL`;
     return this.#offered.get(seq, () => numberIn(this.#sql, query, [seq]));
   }
 
-  /** Parts of a deployment by device id. */
+  /** Returns a page of a deployment's device deployments, sorted by device id. */
   list(of: StoredDeployment, filter: DeviceDeploymentFilter, page: Page): StoredDeviceDeployment[] {
     const { where, values } = deviceDeploymentFilter(of, filter);
     const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
-  /** All of them in the same order, a few hundred read at a time: other work may come between. */
+  /**
+   * Yields all device deployments of `list`. Reads a few hundred at a time, so that other work can
+   * run in between.
+   */
   *walk(of: StoredDeployment, filter: DeviceDeploymentFilter): Generator<StoredDeviceDeployment> {
     for (let after = ''; ; ) {
       const { where, values } = deviceDeploymentFilter(of, filter, ['p.device_id > ?', after]);
@@ -223,7 +241,7 @@ export class DeviceDeploymentStore {
     );
   }
 
-  /** Ids of the devices of a deployment, in order; at most as many as one may have. */
+  /** Returns the device ids of a deployment, sorted. */
   deviceIds(of: StoredDeployment, filter: Pick<DeviceDeploymentFilter, 'groups'>): string[] {
     const { where, values } = deviceDeploymentFilter(of, filter);
     const query = `SELECT p.device_id FROM deployment_devices p ${where} ORDER BY p.device_id`;
@@ -234,7 +252,7 @@ export class DeviceDeploymentStore {
     const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
       OR ${triesAgain}`;
     const deviceDeployments = this.#uncounted(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
-    // Only what has not begun may be older than it.
+    // The last finished deployment matters only for device deployments that have not begun.
     const mayBegin = deviceDeployments.some(({ offeredMs }) => offeredMs === undefined);
     return { deviceDeployments, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
   }
@@ -245,7 +263,7 @@ export class DeviceDeploymentStore {
     return rows.map((row) => ({ offeredDevices: 0, ...deviceDeployment(row) }));
   }
 
-  /** Devices are counted only where something limits them. */
+  /** Adds the number of offered devices where phases or `maxDevices` limit the deployment. */
   #withCounts(of: DeviceDeployments): DeviceDeployments {
     if (!of.deviceDeployments.some(limitsDevices)) return of;
     const deviceDeployments = of.deviceDeployments.map((deviceDeployment) =>
@@ -273,7 +291,10 @@ export class DeviceDeploymentStore {
     this.#writeOne(of, () => this.#sql.run(query, values), changed);
   }
 
-  /** Other devices depend on no device deployment but their own, and on how many were offered the deployment. */
+  /**
+   * Writes one device deployment and updates both caches. The write affects no other device, except
+   * through the number of offered devices.
+   */
   #writeOne(of: StoredDeviceDeployment, write: () => void, changed?: DeviceDeployment): void {
     const { seq } = of.deployment;
     const more = changed ? offers(changed) - offers(of) : 0;
@@ -285,7 +306,10 @@ export class DeviceDeploymentStore {
     );
   }
 
-  /** One statement for each kind of device deployment there is, as a deployment may have thousands. */
+  /**
+   * Ends all device deployments that meet the condition, with one statement for each combination of
+   * status and retries, because there may be thousands.
+   */
   #end(
     [condition, value]: [string, string | number],
     status: 'aborted' | 'decommissioned',
@@ -326,7 +350,10 @@ export class DeviceDeploymentStore {
   }
 }
 
-/** What is open for a device once this device deployment was changed; nothing where other device deployments matter. */
+/**
+ * Returns the cached open device deployments after this change; undefined when they must be read
+ * again.
+ */
 function withState(
   { deviceDeployments, lastFinishedSeq }: DeviceDeployments,
   seq: number,
@@ -345,7 +372,10 @@ function offers({ offeredMs }: DeviceDeployment): number {
   return offeredMs === undefined ? 0 : 1;
 }
 
-/** False where the device deployment is under way before and after, as then nothing that it counts for changes. */
+/**
+ * Returns false when the device deployment is in progress before and after the change, which then
+ * cannot finish the deployment.
+ */
 function mayComplete(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean {
   if (changed.status === of.status) return false;
   return isOver(of) || isOver(changed) || of.deployment.finishedMs !== undefined;

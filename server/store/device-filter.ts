@@ -1,26 +1,26 @@
-/** Which devices a list or a count is for. */
+/** Filters lists and counts of devices. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import { type Condition, compared, type Filter, filterBy, oneOf } from './engine/filter.ts';
 
-/** Everything that is given must hold; an empty list of statuses or ids filters nothing. */
+/** A device must meet all given conditions; an empty list of statuses or ids is no condition. */
 export interface DeviceFilter {
   readonly status?: readonly DeviceStatus[] | undefined;
   readonly id?: readonly string[] | undefined;
-  /** Devices of these groups only: those that the caller may see. */
+  /** Only devices in these groups, to which the caller's access is limited. */
   readonly groups?: readonly string[] | undefined;
-  /** Only devices of this group, which the caller requests. */
+  /** Only devices in this group, as the caller requested. */
   readonly group?: string | undefined;
-  /** Devices that are in any group, or in none. */
+  /** True for devices in any group, false for devices in none. */
   readonly hasGroup?: boolean | undefined;
-  /** Devices that were first accepted by this time, in milliseconds since the Unix epoch. */
+  /** Only devices first accepted at or before this time, in milliseconds since the Unix epoch. */
   readonly acceptedByMs?: number | undefined;
-  /** Devices behind this one, in order of their first contact. */
+  /** Only devices after this one, in order of first contact. */
   readonly afterSeq?: number | undefined;
-  /** Devices whose identity, as canonical JSON text, has one of these texts in it. */
+  /** Only devices whose identity, as canonical JSON, contains one of these texts. */
   readonly identityHas?: readonly string[] | undefined;
 }
 
-/** The filter as the WHERE part of a query on devices. */
+/** Returns the filter as the WHERE part of a query on devices. */
 export function deviceFilter(filter: DeviceFilter): Filter {
   const {
     status = [],
@@ -44,7 +44,7 @@ export function deviceFilter(filter: DeviceFilter): Filter {
   );
 }
 
-/** An empty list of groups is a filter too: no device passes. */
+/** An empty list of groups matches no device. */
 function inGroups(groups: readonly string[] | undefined): Condition | undefined {
   if (!groups) return undefined;
   const names = groups.map(() => '?').join(', ');

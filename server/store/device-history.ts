@@ -1,4 +1,4 @@
-/** The history of a device: all its deployments. */
+/** The history of a device: all its device deployments. */
 import { notBegun, whenForgotten } from '../rules/device-deployment.ts';
 import {
   deviceDeployment,
@@ -24,7 +24,10 @@ export class DeviceHistoryStore {
     this.#waiting = waiting;
   }
 
-  /** Its device deployments, the newest deployment first; in a status, or `pause`, `active` or `finished`. */
+  /**
+   * Returns a page of the history, newest deployment first. `status` is a status, or one of the
+   * groups `pause`, `active` and `finished`.
+   */
   list(deviceId: string, status: string | undefined, page: Page): StoredDeviceDeployment[] {
     const { where, values } = historyFilter(deviceId, status);
     const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.deployment_seq DESC LIMIT ? OFFSET ?`;
@@ -38,8 +41,8 @@ export class DeviceHistoryStore {
   }
 
   /**
-   * Forgets what the device has finished: of deployments that still run it may be offered to it anew,
-   * those that are over are no longer its own. The deployments' own figures stay.
+   * Deletes the finished device deployments from the history. Unfinished deployments may be offered
+   * to the device again; finished ones are hidden. The statistics of the deployments are unchanged.
    */
   forget(deviceId: string): void {
     this.#sql.atomically(() => {
@@ -52,7 +55,7 @@ export class DeviceHistoryStore {
     this.#waiting.add([deviceId]);
   }
 
-  /** Makes the device one that has not begun any of its deployments that still run. */
+  /** Resets the device to the state before its first offer in all unfinished deployments. */
   startOver(deviceId: string): void {
     for (const begun of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#startOver(begun);
   }

@@ -1,4 +1,4 @@
-/** Devices and their authentication sets. Spec: States and transitions, device identity */
+/** Stores devices and their authentication sets. Spec: States and transitions, device identity */
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   deviceStatusOf,
@@ -32,24 +32,26 @@ export interface StoredDevice {
   readonly externalId?: string;
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** When it was first accepted, if it ever was. */
+  /** Time of the first acceptance; absent for a device that was never accepted. */
   readonly acceptedMs?: number;
-  /** Last authenticated call, when there was one. */
+  /** Time of the last authenticated request; absent before the first. */
   readonly checkInMs?: number;
 }
 
-/** What is held in memory of a device that has, or had, an accepted set. */
+/** In-memory facts of a device that has or had an accepted set. */
 export interface DeviceFacts {
   readonly deviceId: string;
-  /** Last authenticated call; 0 before the first. */
+  /** Time of the last authenticated request; 0 before the first. */
   checkInMs: number;
   /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
   tokensFromSeconds: number;
-  /** The last poll since the server started. */
+  /** The last poll since the server was started. */
   lastPoll: LastPoll | undefined;
 }
 
-/** What is recorded when an identity and a key are seen together for the first time. */
+/**
+ * An authentication set to be stored, for an identity and a key that were not seen together before.
+ */
 export interface NewAuthSet {
   readonly authSetId: string;
   readonly publicKeyPem: string;
@@ -57,7 +59,7 @@ export interface NewAuthSet {
   readonly nowMs: number;
 }
 
-/** Read at a time where all are. */
+/** Number of devices that `portions` reads at a time. */
 const PORTION_DEVICES = 500;
 
 /** Reads and writes the devices of a tenant. */
@@ -72,27 +74,32 @@ export class DeviceStore {
     this.#waiting = new PendingKeyTotals(sql);
   }
 
-  /** The device of an accepted set; from memory, as every authenticated call needs it. */
+  /**
+   * Returns the facts of the device with this accepted set. Does not read the database, because
+   * every authenticated request calls it.
+   */
   acceptedDevice(authSetId: string): DeviceFacts | undefined {
     return this.#accepted.get(authSetId);
   }
 
-  /** What is held of a device; undefined for one without an accepted set since the start. */
+  /**
+   * Returns the in-memory facts of a device; undefined if it had no accepted set since the start.
+   */
   facts(deviceId: string): DeviceFacts | undefined {
     return this.#facts.get(deviceId);
   }
 
-  /** Forgets the last polls of all devices. */
+  /** Discards the last poll of every device. */
   forgetPolls(): void {
     for (const facts of this.#facts.values()) facts.lastPoll = undefined;
   }
 
-  /** Number and size of the keys that were never accepted. */
+  /** Number and size of the pending keys. */
   get waiting(): PendingKeys {
     return this.#waiting.totals;
   }
 
-  /** Rebuilds the facts, check-ins included, after the tables were replaced. */
+  /** Rebuilds the facts, including check-ins, after the tables were replaced. */
   load(): void {
     const before = new Map(this.#facts);
     this.#facts.clear();
@@ -102,7 +109,7 @@ export class DeviceStore {
     this.#waiting.load();
   }
 
-  /** Builds the facts of some devices anew, check-ins too. */
+  /** Rebuilds the facts of some devices, including check-ins. */
   loadDevices(ids: readonly string[]): void {
     const before = new Map(ids.map((id) => [id, this.#facts.get(id)]));
     for (const [authSetId, { deviceId }] of this.#accepted) {
@@ -116,7 +123,7 @@ export class DeviceStore {
     this.#waiting.load();
   }
 
-  /** Writes the check-ins, which are in memory only, into the table. */
+  /** Writes the check-ins, which are kept in memory, to the table. */
   saveCheckIns(): void {
     const save = 'UPDATE devices SET checked_in_ms = ? WHERE id = ? AND checked_in_ms IS NOT ?';
     this.#sql.atomically(() => {
@@ -136,21 +143,21 @@ export class DeviceStore {
     return row && this.#device(row);
   }
 
-  /** Devices in order of their first contact. */
+  /** Returns a page of devices in order of first contact. */
   list(filter: DeviceFilter, page: Page): StoredDevice[] {
     const { where, values } = deviceFilter(filter);
     const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => this.#device(row));
   }
 
-  /** Their ids, in the same order. */
+  /** Returns a page of device ids in order of first contact. */
   ids(filter: DeviceFilter, page: Page): string[] {
     const { where, values } = deviceFilter(filter);
     const query = `SELECT id FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));
   }
 
-  /** The first of the ids that no device has, or none in these groups. */
+  /** Returns the first id that no device has, or no device in these groups. */
   firstMissing(ids: readonly string[], groups?: readonly string[]): string | undefined {
     const { where, values } = deviceFilter({ groups });
     const query = `SELECT value FROM json_each(?)
@@ -159,7 +166,10 @@ export class DeviceStore {
     return row && text(row, 'value');
   }
 
-  /** All of them in the same order, a few hundred at a time: other work may come between. */
+  /**
+   * Yields all devices in order of first contact. Reads a few hundred at a time, so that other work
+   * can run in between.
+   */
   *portions(filter: DeviceFilter): Generator<StoredDevice[]> {
     for (let afterSeq = 0; ; ) {
       const { where, values } = deviceFilter({ ...filter, afterSeq });
@@ -177,7 +187,10 @@ export class DeviceStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM devices ${where}`, values);
   }
 
-  /** How many devices are accepted; memory only, as every acceptance may ask. */
+  /**
+   * Returns the number of accepted devices. Does not read the database, because every acceptance
+   * may call it.
+   */
   acceptedCount(): number {
     return this.#accepted.size;
   }
@@ -199,7 +212,7 @@ export class DeviceStore {
     return row && authSet(row);
   }
 
-  /** Public keys, at most `most`: those of this identity first, then the newest. */
+  /** Returns at most `most` public keys: those of this identity first, then the newest. */
   newestKeys(identity: string, most: number): Pick<StoredAuthSet, 'deviceId' | 'publicKeyPem'>[] {
     const query = `SELECT device_id, pubkey FROM auth_sets JOIN devices ON devices.id = device_id
        ORDER BY identity = ? DESC, auth_sets.rowid DESC LIMIT ?`;
@@ -208,7 +221,7 @@ export class DeviceStore {
       .map((row) => ({ deviceId: text(row, 'device_id'), publicKeyPem: text(row, 'pubkey') }));
   }
 
-  /** Makes the device of a new identity together with its first set. */
+  /** Stores a new device with its first set. */
   recordFirstContact(device: { id: string; identity: string }, set: NewAuthSet): StoredAuthSet {
     return this.#sql.atomically(() => {
       this.#sql.run(
@@ -220,7 +233,7 @@ export class DeviceStore {
     });
   }
 
-  /** Adds a set to a known device. */
+  /** Adds a set to an existing device. */
   recordAuthSet(deviceId: string, set: NewAuthSet): StoredAuthSet {
     this.#waiting.during(deviceId, () => {
       this.#sql.run(
@@ -238,7 +251,7 @@ export class DeviceStore {
     this.#sql.run('UPDATE devices SET external_id = ? WHERE id = ?', [externalId, deviceId]);
   }
 
-  /** Sets a set's status, and what follows from it for the device and its other sets. */
+  /** Sets the status of a set, and updates the device and its other sets accordingly. */
   setAuthSetStatus(
     { id, deviceId }: Pick<StoredAuthSet, 'id' | 'deviceId'>,
     status: AuthSetStatus,
@@ -258,7 +271,7 @@ export class DeviceStore {
     });
   }
 
-  /** Revokes every token that was issued for the set; tokens issued from now on work. */
+  /** Revokes every token that was issued for the set; tokens issued later are valid. */
   revokeTokens({ id }: Pick<StoredAuthSet, 'id'>, nowMs: number): void {
     const set = this.findAuthSetById(id);
     if (!set) return;
@@ -268,7 +281,7 @@ export class DeviceStore {
     if (set.status === 'accepted') this.#accept({ ...set, tokensFromSeconds });
   }
 
-  /** Forgets one set of a device, which stays. */
+  /** Removes one set; the device remains. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
     this.#waiting.during(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
@@ -278,7 +291,7 @@ export class DeviceStore {
     });
   }
 
-  /** Forgets the device and its sets. */
+  /** Removes the device and its sets. */
   remove(deviceId: string): void {
     this.#waiting.during(deviceId, () => {
       const ids = this.authSets(deviceId).map(({ id }) => id);
@@ -290,7 +303,9 @@ export class DeviceStore {
     });
   }
 
-  /** When the work under way is undone, the facts of the device are again as its rows are. */
+  /**
+   * If the transaction is rolled back, restores the in-memory facts of the device from its rows.
+   */
   #restoreWhenUndone(deviceId: string, authSetIds: readonly string[]): void {
     const facts = this.#facts.get(deviceId);
     this.#sql.afterUndo(() => {
@@ -336,7 +351,7 @@ export class DeviceStore {
     }
   }
 
-  /** A check-in that is in memory already is newer than the table's. */
+  /** A check-in in memory is newer than the one in the table. */
   #accept(
     {
       id,

@@ -1,4 +1,7 @@
-/** Artifact files on disk, named by their digest; no caller input ever becomes part of a path. */
+/**
+ * Artifact files on disk, named by the digest of their content. Caller input is never part of a
+ * path.
+ */
 
 import { createHash } from 'node:crypto';
 import {
@@ -24,31 +27,35 @@ import { StateError, stateError } from './engine/state-error.ts';
 import { FilesGone } from './engine/storage-error.ts';
 import { syncPath } from './engine/sync-path.ts';
 
-/** What a file has in it. */
+/** The digest and size of a file's content. */
 export interface FileContent {
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** A file that is written but not yet kept. */
+/** A received file with a temporary name. */
 export interface ReceivedFile extends FileContent {
   readonly path: string;
 }
 
-/** Where the files are, and how long. */
+/** Options of a file store. */
 interface FileOptions {
-  /** Kept beyond the process, and written through to the disk; a temporary folder when absent. */
+  /**
+   * Folder whose files outlive the process and are flushed to the disk; a temporary folder when
+   * absent.
+   */
   readonly folder?: string;
-  /** Runs what must wait for the work under way to be committed. */
+  /** Runs a callback after the current transaction is committed. */
   readonly afterCommit?: (act: () => void) => void;
-  /** Runs what takes back a part of the work under way, if that is undone. */
+  /** Runs a callback if the current transaction is rolled back. */
   readonly afterUndo?: (act: () => void) => void;
 }
 
 /**
- * The same path, once it is known that the file may be read: one of another size may have more, by
- * holes for instance, than can be read in any time.
- * @throws StateError, NotAFile
+ * Returns the path if the file has this size. A file of another size, such as a sparse one, could
+ * take unlimited time to read.
+ * @throws StateError when the size differs
+ * @throws NotAFile when it is not a regular file
  */
 export function fileOfSize(path: string, sizeBytes: number): string {
   const problem = sizeProblem(plainFile(path), sizeBytes);
@@ -56,24 +63,24 @@ export function fileOfSize(path: string, sizeBytes: number): string {
   throw new StateError('damaged', `${path} ${problem}`);
 }
 
-/** Describes a file whose size differs from the expected number of bytes. */
+/** Returns how a file's size differs from the expected one; undefined when it does not. */
 export function sizeProblem(path: string, sizeBytes: number): string | undefined {
   const actual = statSync(path, { throwIfNoEntry: false })?.size;
   if (actual === sizeBytes) return undefined;
   return actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
 }
 
-/** Reads and writes files, all in one folder, which is removed with the server unless it was given. */
+/** Reads and writes files in one folder. A temporary folder is removed on close. */
 export class FileStore {
   readonly folder: string;
   readonly #isLasting: boolean;
   readonly #afterCommit: (act: () => void) => void;
   readonly #afterUndo: (act: () => void) => void;
-  /** How many snapshots name a content. */
+  /** Number of snapshots that refer to a content, by digest. */
   readonly #held = new Map<string, number>();
-  /** Contents that were read since the process began, or are read now. */
+  /** Contents whose digest was verified since the process started, or is being verified. */
   readonly #checked = new Map<string, true | Promise<void>>();
-  /** Removed while a snapshot names them. */
+  /** Contents to be removed when the last snapshot releases them. */
   readonly #unwanted = new Set<string>();
   #received = 0;
 
@@ -86,7 +93,7 @@ export class FileStore {
     if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Writes a stream to a temporary file. On any fault nothing is left behind. */
+  /** Writes a stream to a temporary file; removes the file when the stream fails. */
   async receive(source: Readable): Promise<ReceivedFile> {
     this.#received += 1;
     const path = join(this.folder, `incoming-${this.#received}`);
@@ -103,7 +110,7 @@ export class FileStore {
     try {
       await pipeline(source, counted, file);
     } catch (error) {
-      // A file that is still being opened would appear after it was removed.
+      // A file that is still being opened would appear after its removal.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()));
       rmSync(path, { force: true });
       throw existsSync(this.folder) ? error : new FilesGone(this.folder);
@@ -111,7 +118,7 @@ export class FileStore {
     return { path, sha256: hash.digest('hex'), sizeBytes };
   }
 
-  /** Keeps a received file under its content's name, unless the work under way is undone. */
+  /** Renames a received file to its digest; a rollback of the current transaction removes it. */
   keep(file: ReceivedFile): void {
     const path = this.#pathOf(file.sha256);
     if (!existsSync(path)) this.#afterUndo(() => rmSync(path, { force: true }));
@@ -122,9 +129,9 @@ export class FileStore {
   }
 
   /**
-   * Reads a kept file the first time that it is asked for; nothing to wait for once that is done.
-   * Rejects with a StateError when it is not what was kept, this time and from then on.
-   * @throws FilesGone
+   * Verifies a file's digest on first use; returns undefined once it is verified. Rejects with a
+   * StateError, now and later, when the content has changed.
+   * @throws FilesGone when the folder was removed
    */
   check(file: FileContent): Promise<void> | undefined {
     if (!existsSync(this.folder)) throw new FilesGone(this.folder);
@@ -147,7 +154,10 @@ export class FileStore {
     throw new StateError('damaged', `${path} is damaged: its content has changed`);
   }
 
-  /** Keeps a file of another store's folder under the same name. Rejects with StateError for another size. */
+  /**
+   * Copies a file from another store's folder under the same name. Rejects with a StateError when
+   * its size differs.
+   */
   async adopt(folder: string, { sha256, sizeBytes }: FileContent): Promise<void> {
     const [from, path] = [join(folder, sha256), this.#pathOf(sha256)];
     this.#unwanted.delete(sha256);
@@ -166,12 +176,12 @@ export class FileStore {
     this.#syncFolder();
   }
 
-  /** Removes a received file that is not wanted. */
+  /** Removes a received file that is not kept. */
   discard(file: ReceivedFile): void {
     rmSync(file.path, { force: true });
   }
 
-  /** Removes a kept file once the work under way is committed and no snapshot names it. */
+  /** Removes a file once the current transaction is committed and no snapshot refers to it. */
   remove(sha256: string): void {
     this.#afterCommit(() => {
       if (this.#held.has(sha256)) this.#unwanted.add(sha256);
@@ -179,7 +189,7 @@ export class FileStore {
     });
   }
 
-  /** Removes all kept files but these and those that a snapshot names. */
+  /** Removes all files except these, and those that a snapshot refers to. */
   keepOnly(wanted: ReadonlySet<string>): void {
     for (const name of readdirSync(this.folder)) {
       if (wanted.has(name)) this.#unwanted.delete(name);
@@ -187,19 +197,19 @@ export class FileStore {
     }
   }
 
-  /** Removes what an ended process was receiving. */
+  /** Removes temporary files that an earlier process left. */
   removeUnfinished(): void {
     for (const name of readdirSync(this.folder)) {
       if (name.startsWith('incoming-')) rmSync(join(this.folder, name), { force: true });
     }
   }
 
-  /** Bytes of a kept file; nothing when it is not there. */
+  /** Returns the size of a file in bytes; undefined when it does not exist. */
   sizeOf(sha256: string): number | undefined {
     return statSync(this.#pathOf(sha256), { throwIfNoEntry: false })?.size;
   }
 
-  /** Keeps contents from being removed until they are released as often as they were held. */
+  /** Prevents the removal of contents until `release` was called as often as `hold`. */
   hold(names: readonly string[]): void {
     for (const name of names) this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
   }
@@ -215,7 +225,7 @@ export class FileStore {
     }
   }
 
-  /** Removes the folder with everything in it, unless it is to last. */
+  /** Removes a temporary folder with its content. */
   close(): void {
     if (!this.#isLasting) rmSync(this.folder, { recursive: true, force: true });
   }
@@ -224,7 +234,7 @@ export class FileStore {
     return join(this.folder, sha256);
   }
 
-  /** A name is on the disk only when its folder is. */
+  /** A new name is durable only after the folder is flushed. */
   #syncFolder(): void {
     if (this.#isLasting) syncPath(this.folder);
   }

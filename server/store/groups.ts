@@ -1,4 +1,7 @@
-/** Static groups of devices: a device is in at most one group, and a group exists while it has devices. */
+/**
+ * Static groups of devices. A device is in at most one group; a group exists while it contains
+ * devices.
+ */
 import { bounds, type Page } from './engine/page.ts';
 import { numberIn, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
@@ -11,30 +14,30 @@ export class GroupStore {
     this.#sql = sql;
   }
 
-  /** The group that the device is in, if any. */
+  /** Returns the group of the device; undefined if it is in none. */
   groupOf(deviceId: string): string | undefined {
     const query = 'SELECT name FROM device_groups WHERE device_id = ?';
     const row = this.#sql.first(query, [deviceId]);
     return row && text(row, 'name');
   }
 
-  /** Puts the device into the group, out of any other. */
+  /** Moves the device to the group. */
   assign(deviceId: string, name: string): void {
     this.#sql.run('INSERT OR REPLACE INTO device_groups VALUES (?, ?)', [deviceId, name]);
   }
 
-  /** Takes the device out of its group. */
+  /** Removes the device from its group. */
   clear(deviceId: string): void {
     this.#sql.run('DELETE FROM device_groups WHERE device_id = ?', [deviceId]);
   }
 
-  /** Names of all groups, at most `most`, in order. */
+  /** Returns the names of all groups, sorted; at most `most`. */
   names(most: number): string[] {
     const query = 'SELECT DISTINCT name FROM device_groups ORDER BY name LIMIT ?';
     return this.#sql.all(query, [most]).map((row) => text(row, 'name'));
   }
 
-  /** Ids of the devices of a group, in order. */
+  /** Returns a page of the ids of a group's devices, sorted. */
   deviceIds(name: string, page: Page): string[] {
     const query =
       'SELECT device_id FROM device_groups WHERE name = ? ORDER BY device_id LIMIT ? OFFSET ?';

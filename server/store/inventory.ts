@@ -7,7 +7,7 @@ import type { KeptAttribute } from '../rules/inventory.ts';
 import { document, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** The attributes that are texts, cut to what a list has room for. */
+/** Text attributes that lists of devices show, truncated. */
 export interface ShownAttributes {
   readonly deviceType: string | undefined;
   readonly artifactName: string | undefined;
@@ -31,7 +31,10 @@ export class InventoryStore {
     return row ? attributesIn(row) : [];
   }
 
-  /** What lists show, by the ids of those of these devices that have any; the rest is not read. */
+  /**
+   * Returns the shown attributes by device id, for those of these devices that have attributes.
+   * Does not read the other attributes.
+   */
   shownOf(deviceIds: readonly string[]): Map<string, ShownAttributes> {
     const query = `SELECT device_id, device_type, artifact_name FROM attributes
        WHERE scope = ? AND device_id IN (SELECT value FROM json_each(?))`;
@@ -47,9 +50,9 @@ export class InventoryStore {
     );
   }
 
-  /** Makes these the whole set. */
+  /** Replaces the whole set of attributes. */
   replace(deviceId: string, attributes: readonly KeptAttribute[]): void {
-    // Bytes are copied into the engine at once, the characters of a text one by one.
+    // Bound as bytes: sql.js copies bytes in one step, but a text character by character.
     this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?, ?, CAST(? AS TEXT))', [
       deviceId,
       this.#scope,
@@ -59,14 +62,14 @@ export class InventoryStore {
     ]);
   }
 
-  /** What `setVersion` last set; nothing before that. */
+  /** Returns the version that `setVersion` set last; undefined if none was set. */
   version(deviceId: string): string | undefined {
     const query = 'SELECT version FROM attribute_versions WHERE device_id = ? AND scope = ?';
     const row = this.#sql.first(query, [deviceId, this.#scope]);
     return row && text(row, 'version');
   }
 
-  /** Marks the set as changed, by an opaque text that is new each time. */
+  /** Marks the set as changed; `version` must be a new opaque text each time. */
   setVersion(deviceId: string, version: string): void {
     this.#sql.run('INSERT OR REPLACE INTO attribute_versions VALUES (?, ?, ?)', [
       deviceId,

@@ -1,18 +1,21 @@
-/** A request of a device for a deployment. */
+/** A poll of a device for its next deployment. */
 export interface Poll {
-  /** The id of the operation. */
+  /** Id of the operation. */
   readonly operation: string;
-  /** The target of a GET, the body of a POST, a byte a character; absent when that was long. */
+  /**
+   * The target of a GET or the body of a POST, with one character for each byte; undefined if it
+   * was too long to keep.
+   */
   readonly said: string | undefined;
 }
 
-/** The last request of a device for a deployment, as far as an explanation needs it. */
+/** A device's last poll, with the facts that an explanation needs. */
 export interface LastPoll extends Poll {
   atMs: number;
-  /** The status of the answer; 0 when the connection was cut instead. */
+  /** Status of the answer; 0 when the connection was cut instead. */
   status: number;
-  /** Present when it was refused. */
+  /** The error of the refusal; undefined if the poll was not refused. */
   refused: { readonly error: string; readonly requestId: string } | undefined;
-  /** The last one with an answer of success: itself, or one before it. */
+  /** The last poll that was answered successfully: this one, or an earlier one. */
   answered: Poll | undefined;
 }

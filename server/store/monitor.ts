@@ -1,4 +1,6 @@
-/** Alerts and monitor configurations as devices send them; each device keeps its newest alerts. */
+/**
+ * Alerts and monitor configurations of devices. Only the newest alerts of each device are stored.
+ */
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
 import { compared, equal, filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
@@ -11,18 +13,18 @@ export interface NewAlert {
   readonly issuedMs: number;
 }
 
-/** Bounds are milliseconds since the Unix epoch, both inclusive. */
+/** Bounds of the time of issue, both inclusive, in milliseconds since the Unix epoch. */
 export interface AlertFilter {
   readonly issuedAfterMs?: number | undefined;
   readonly issuedBeforeMs?: number | undefined;
 }
 
-/** What an alert is about. */
+/** The part of an alert's subject that identifies it. */
 type AlertSubject = Pick<Alert['subject'], 'type' | 'name'>;
 
 type StoredAlert = Alert & { readonly id: string };
 
-/** Older alerts of a device are forgotten beyond this number, and so are subjects. */
+/** Maximum number of alerts, and of subjects, that are stored for a device. */
 const ALERTS_KEPT_PER_DEVICE = 1000;
 
 /** Reads and writes the alerts and monitoring records of a tenant. */
@@ -51,7 +53,10 @@ export class MonitorStore {
     });
   }
 
-  /** Numbers of a device's alerts by the time of their issue; an alert may have 32 KiB. */
+  /**
+   * Returns a page of a device's alerts by time of issue, as `seq` numbers, because an alert may
+   * have 32 KiB.
+   */
   alerts(
     deviceId: string,
     { order, ...filter }: AlertFilter & { readonly order: 'asc' | 'desc' },
@@ -74,7 +79,10 @@ export class MonitorStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM alerts ${where}`, values);
   }
 
-  /** The subjects of a device's alerts, all or those whose last one has a level, the oldest first. */
+  /**
+   * Returns the subjects of a device's alerts, oldest last alert first; with `level`, only those
+   * whose last alert has it.
+   */
   subjects(deviceId: string, level?: Alert['level']): AlertSubject[] {
     const { where, values } = filterBy(['device_id = ?', deviceId], equal('level', level));
     const query = `SELECT type, name FROM alert_subjects ${where}
@@ -83,7 +91,7 @@ export class MonitorStore {
     return rows.map((row) => ({ type: text(row, 'type'), name: text(row, 'name') }));
   }
 
-  /** The last alert of a subject. */
+  /** Returns the last alert of a subject. */
   findLatest(deviceId: string, { type, name }: AlertSubject) {
     const query = `SELECT alert_id AS id, document FROM alert_subjects
       WHERE device_id = ? AND type = ? AND name = ?`;
@@ -91,7 +99,10 @@ export class MonitorStore {
     return row && storedAlert(row);
   }
 
-  /** Number of subjects with a critical last alert; undefined when the device never sent any. */
+  /**
+   * Returns the number of subjects whose last alert is critical; undefined for a device without
+   * alerts.
+   */
   criticalCount(deviceId: string): number | undefined {
     const query = `SELECT count(*) AS n, coalesce(sum(level = 'CRITICAL'), 0) AS critical
       FROM alert_subjects WHERE device_id = ?`;
@@ -119,7 +130,7 @@ export class MonitorStore {
     this.#sql.run('DELETE FROM monitor_configurations WHERE device_id = ?', [deviceId]);
   }
 
-  /** Stores the alert, and the status of its subject unless a later alert has set it. */
+  /** Stores the alert; it also becomes the last alert of its subject, unless a later one exists. */
   #append(deviceId: string, { id, alert, issuedMs }: NewAlert): void {
     const written = JSON.stringify(alert);
     this.#sql.run('INSERT INTO alerts (id, device_id, issued_ms, document) VALUES (?, ?, ?, ?)', [

@@ -1,15 +1,18 @@
-/** The number of pending keys; in memory, because every first contact reads it. */
+/** Counts pending keys. The totals are kept in memory, because every first contact reads them. */
 import type { Condition } from './engine/filter.ts';
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** Keys that were never accepted, rejected ones included; bytes of these and of their identities. */
+/**
+ * Keys that were never accepted, including rejected ones: their number, and the bytes of these keys
+ * and their identities.
+ */
 export interface PendingKeys {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** The totals over all devices. */
+/** The totals of all devices. */
 export class PendingKeyTotals {
   readonly #sql: Sql;
   #totals: PendingKeys = { count: 0, bytes: 0 };
@@ -22,12 +25,14 @@ export class PendingKeyTotals {
     return this.#totals;
   }
 
-  /** Counts anew, after the tables were replaced. */
+  /** Counts again after the tables were replaced. */
   load(): void {
     this.#totals = this.#waitingIn(['']);
   }
 
-  /** Changes sets of one device in a transaction, and counts that device anew. */
+  /**
+   * Runs a change of one device's sets in a transaction, and updates the totals by the difference.
+   */
   during(deviceId: string, change: () => void): void {
     this.#sql.atomically(() => {
       const before = this.#waitingIn(['AND s.device_id = ?', deviceId]);
@@ -44,7 +49,10 @@ export class PendingKeyTotals {
     });
   }
 
-  /** A key that was accepted once, as before a rotation, is not waiting. In SQL, as there may be many. */
+  /**
+   * Counts keys that were never accepted; `tokens_from` is set for a key that was accepted once.
+   * Counted in SQL, because there may be many.
+   */
   #waitingIn([more, ...values]: Condition): PendingKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes

@@ -1,4 +1,4 @@
-/** Releases: the shared tags and notes of the artifacts with one name. */
+/** Releases: the tags and notes that the artifacts of one name share. */
 import type { ReleaseOrder } from '../../fixtures/contract/management/releases.ts';
 import { type ArtifactFilter, artifactConditions } from './artifacts.ts';
 import { filterBy } from './engine/filter.ts';
@@ -6,12 +6,12 @@ import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** A release without its artifacts, which `ArtifactStore.findByName` has. */
+/** A release without its artifacts, which `ArtifactStore.findByName` returns. */
 export interface StoredRelease {
   readonly name: string;
   readonly tags: readonly string[];
   readonly notes: string;
-  /** Change time of the artifact that was changed last, in milliseconds since the Unix epoch. */
+  /** Time of the last change of any of its artifacts, in milliseconds since the Unix epoch. */
   readonly modifiedMs: number;
 }
 
@@ -44,7 +44,7 @@ export class ReleaseStore {
     return row && release(row);
   }
 
-  /** Names of releases of which one artifact at least fits the filter. */
+  /** Returns a page of the names of releases with at least one artifact that matches the filter. */
   names(filter: ReleaseFilter, page: Page, order: ReleaseOrder): string[] {
     const { where, values } = releaseFilter(filter);
     const query = `SELECT name FROM (${releaseQuery} ${where} ${grouped})
@@ -58,7 +58,7 @@ export class ReleaseStore {
     return numberIn(this.#sql, query, values);
   }
 
-  /** Replaces what is given; an existing release. */
+  /** Replaces the given fields of an existing release. */
   describe(name: string, given: Partial<Pick<StoredRelease, 'tags' | 'notes'>>): void {
     const tags = given.tags && JSON.stringify(given.tags.toSorted());
     this.#sql.run(
@@ -68,7 +68,7 @@ export class ReleaseStore {
     );
   }
 
-  /** All tags in use, in order; those of one release may be left out. */
+  /** Returns all tags in use, sorted; `except` omits the tags of one release. */
   tags({ except = '' }: { readonly except?: string } = {}): string[] {
     const query = `SELECT DISTINCT t.value AS tag FROM releases, json_each(tags) t
       WHERE name <> ? ORDER BY 1`;

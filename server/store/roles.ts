@@ -1,4 +1,4 @@
-/** The custom roles of a tenant; the predefined ones are not stored. */
+/** The custom roles of a tenant; predefined roles are not stored. */
 import type { Grant, Role } from '../rules/access.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, numberIn, text } from './engine/row.ts';
@@ -22,7 +22,7 @@ export class RoleStore {
     return row && role(row);
   }
 
-  /** A page of the roles, in order of creation. */
+  /** Returns a page of roles in order of creation. */
   list(page: Page): Role[] {
     const query = 'SELECT * FROM roles ORDER BY seq LIMIT ? OFFSET ?';
     return this.#sql.all(query, bounds(page)).map(role);

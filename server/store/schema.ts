@@ -1,4 +1,7 @@
-/** The version of the tables, incremented with every change; a database of another version is refused. */
+/**
+ * The version of the tables, to be incremented with every change. A database with another version
+ * is refused.
+ */
 export const SCHEMA_VERSION = 6;
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
@@ -228,5 +231,5 @@ CREATE TRIGGER devices_removed AFTER DELETE ON devices BEGIN
 END;
 `;
 
-/** The database of a tenant. */
+/** Schema and version of a tenant's database. */
 export const tenantShape = { schema, version: SCHEMA_VERSION };

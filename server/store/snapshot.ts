@@ -1,6 +1,6 @@
 /**
- * Snapshots of a store: taken whole, and restored whole or for one device, while handlers keep the
- * same store. The caller chooses the names.
+ * Snapshots of a store. A snapshot is restored as a whole or for one device, while handlers keep
+ * using the same store object.
  */
 import { contentsIn } from './artifacts.ts';
 import type { ConnectionStore } from './connections.ts';
@@ -10,21 +10,21 @@ import { number, text } from './engine/row.ts';
 import { insertRow, type Sql, type SqlCopy, type SqlRow } from './engine/sql.ts';
 import type { FileContent, FileStore } from './files.ts';
 
-/** The state of a store at one point in time; it can be restored in any store of this process. */
+/** The state of a store at one point in time. It can be restored in any store of this process. */
 export interface Snapshot {
   readonly copy: SqlCopy;
-  /** Contents of artifact files, which stay in the folder as long as the snapshot. */
+  /** The artifact files of the snapshot, which stay in the folder until it is discarded. */
   readonly contents: readonly FileContent[];
   readonly folder: string;
-  /** Frees its memory and files; it cannot be restored any more. */
+  /** Frees memory and files; the snapshot cannot be restored any more. */
   discard(): void;
 }
 
-/** How much of a snapshot is restored. */
+/** Options of a restore. */
 export interface RestoreOptions {
-  /** Leaves users and roles as they are, as when the snapshot is another tenant's. */
+  /** Leaves users and roles unchanged; for a snapshot of another tenant. */
   readonly keepsUsers?: boolean;
-  /** Runs in the round in which all is brought back, just before. */
+  /** Runs immediately before the restore, in the same round of the event loop. */
   readonly before?: () => void;
 }
 
@@ -32,16 +32,19 @@ interface After {
   readonly after: () => void;
 }
 
-/** The outcome for a device: as in the snapshot, removed as the snapshot lacks it, or unknown. */
+/**
+ * The outcome for a device: restored, removed because the snapshot does not contain it, or unknown
+ * in both.
+ */
 export type DeviceReset = 'restored' | 'gone' | 'unknown';
 
-/** Which devices were touched by the reset of one. */
+/** The result of resetting a device, with the ids of all devices that were changed. */
 interface ResetDevice {
   readonly reset: DeviceReset;
   readonly ids: readonly string[];
 }
 
-/** The areas of the store that a snapshot touches beyond its tables. */
+/** Stores that a restore must update besides the tables. */
 interface Areas {
   readonly connections: ConnectionStore;
   readonly files: FileStore;
@@ -49,11 +52,14 @@ interface Areas {
   readonly history: DeviceHistoryStore;
 }
 
-/** Sign-ins are not restored: users keep their tokens. */
+/** Tokens are not restored: users stay signed in. */
 const signIns = 'user_tokens';
 const usersTables: ReadonlySet<string> = new Set([signIns, 'users', 'roles', 'confirmations']);
 
-/** Tables with rows of one device, by `device_id`; presence and device deployments have rules of their own. */
+/**
+ * Tables with rows of a device, by `device_id`. Connections and device deployments are handled
+ * separately.
+ */
 const deviceTables = [
   'device_groups',
   'auth_sets',
@@ -65,7 +71,7 @@ const deviceTables = [
   'monitor_configurations',
 ] as const;
 
-/** The snapshots of one store. */
+/** Takes and restores the snapshots of one store. */
 export class Snapshots {
   readonly #sql: Sql;
   readonly #connections: ConnectionStore;
@@ -82,10 +88,10 @@ export class Snapshots {
     this.#history = history;
   }
 
-  /** The state at one point in time between call and end. */
+  /** Takes a snapshot of the state at one point in time between call and end. */
   async take(): Promise<Snapshot> {
     const before = namesOf(contentsIn(this.#sql));
-    // What the copy names may be removed while it is made.
+    // Files that the copy refers to must not be removed while it is made.
     this.#files.hold(before);
     try {
       const copy = await this.#sql.copy();
@@ -112,7 +118,10 @@ export class Snapshots {
     return snapshot;
   }
 
-  /** Brings everything back but presence. @param after runs in the round in which all is back */
+  /**
+   * Restores everything except the connection state.
+   * @param after runs immediately after the restore, in the same round of the event loop
+   */
   async restore(
     { copy, contents, folder }: Snapshot,
     { keepsUsers = false, before = () => undefined, after }: RestoreOptions & After,
@@ -130,7 +139,7 @@ export class Snapshots {
     this.#files.keepOnly(new Set(namesOf(contents)));
   }
 
-  /** Restores one device; its presence does not change, unless the device was removed. */
+  /** Restores one device. Its connection state changes only if the device is removed. */
   resetDevice(deviceId: string, { copy }: Snapshot, nowMs: number): ResetDevice {
     requireKept(copy);
     return this.#sql.atomically(() => {
@@ -149,7 +158,7 @@ export class Snapshots {
     for (const snapshot of this.#live) snapshot.discard();
   }
 
-  /** The device in the snapshot, if any, and the ids to remove here. */
+  /** Finds the device in the snapshot, and the ids of the devices to remove from the store. */
   #devicesToReset(deviceId: string, copy: SqlCopy) {
     const identityOf = 'SELECT identity FROM devices WHERE id = ?';
     const known = this.#sql.first(identityOf, [deviceId])?.identity ?? null;
@@ -158,7 +167,7 @@ export class Snapshots {
       [deviceId, known, deviceId],
     );
     const wantedId = wanted && text(wanted, 'id');
-    // A device that was removed since and came again has another id, and the same identity.
+    // A device that was removed and has registered again has a new id, but the same identity.
     const others = this.#sql.all('SELECT id FROM devices WHERE identity = ?', [
       wanted ? text(wanted, 'identity') : null,
     ]);
@@ -167,7 +176,7 @@ export class Snapshots {
     return { wantedId, ids: [...ids] };
   }
 
-  /** Those that the device is in, or will be in. */
+  /** Returns the deployments that contain the device now or after the reset. */
   #deploymentsOf(deviceId: string, copy: SqlCopy): number[] {
     const rows = this.#sql.all(
       `SELECT deployment_seq AS seq FROM deployment_devices WHERE device_id = ?
@@ -177,7 +186,10 @@ export class Snapshots {
     return rows.map((row) => number(row, 'seq'));
   }
 
-  /** @param copy of which the device comes back, if it does */
+  /**
+   * Removes a device.
+   * @param copy the snapshot from which the device is restored afterwards; undefined if it is not
+   */
   #remove(deviceId: string, copy: SqlCopy | undefined): void {
     for (const table of deviceTables) {
       this.#sql.run(`DELETE FROM ${table} WHERE device_id = ?`, [deviceId]);
@@ -221,7 +233,7 @@ export class Snapshots {
     }
   }
 
-  /** A place in the order that has been given away meanwhile is changed for a new one. */
+  /** Inserts a row; gives it a new `seq` if another row uses the old one by now. */
   #insert(table: string, row: SqlRow): void {
     const taken = row.seq === undefined ? undefined : `SELECT 1 FROM ${table} WHERE seq = ?`;
     const isTaken = taken !== undefined && this.#sql.first(taken, [row.seq ?? null]);
@@ -229,7 +241,7 @@ export class Snapshots {
   }
 }
 
-/** Of the deployments that the device is in. */
+/** Returns the ids of the deployments that contain the device. */
 function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
   const rows = sql.all(
     `SELECT d.id FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq

@@ -1,4 +1,4 @@
-/** The store: the stores of all areas over one database and one folder of files. */
+/** The store of a tenant: the stores of all areas, on one database and one folder of files. */
 import { join } from 'node:path';
 import { ArtifactStore, contentsIn } from './artifacts.ts';
 import { AuditLogStore } from './audit-logs.ts';
@@ -48,31 +48,34 @@ export interface Store {
   readonly monitor: MonitorStore;
   readonly auditLogs: AuditLogStore;
   readonly files: FileStore;
-  /** Runs `work` so that an exception undoes all it wrote. */
+  /** Runs `work` in a transaction; an exception rolls back everything it wrote. */
   atomically<Result>(work: () => Result): Result;
-  /** Copies the whole state, including last check-ins, at one point in time between call and end. */
+  /**
+   * Takes a snapshot of the whole state, including last check-ins, at one point in time between
+   * call and end.
+   */
   snapshot(): Promise<Snapshot>;
   /**
-   * Makes this store as the snapshot has it, which may be another store's. Tokens of users stay
-   * valid as they are; every device counts as disconnected until its socket opens again.
+   * Restores this store from a snapshot, which may be another store's. Existing tokens of users
+   * stay valid; every device counts as disconnected until it connects again.
    */
   restore(snapshot: Snapshot, options?: RestoreOptions): Promise<void>;
   /**
-   * Makes one device as the snapshot has it, its device deployments too; in deployments that are
-   * younger and still run it has not begun. Presence and the audit log stay as they are.
+   * Restores one device and its device deployments from a snapshot. Newer unfinished deployments
+   * are reset to the state before their first offer. Connection state and audit log are unchanged.
    */
   resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): DeviceReset;
   close(): void;
 }
 
-/** Where a store keeps its data: in a folder, or in memory and a temporary folder. */
+/** The location of a store: a folder, or memory and a temporary folder. */
 interface StoreOptions {
-  /** Created when it does not exist. */
+  /** Created if missing. */
   readonly folder?: string;
 }
 
 /**
- * Opens a store: the one that the folder holds, or an empty one.
+ * Opens the store in a folder, or an empty one.
  * @throws StateError when the folder's store cannot be used
  */
 export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
@@ -80,7 +83,7 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     const memory = await openMemorySql(schema);
     return storeOver(memory, new FileStore(waitingFor(memory)));
   }
-  // The engine is loaded by those only who keep something.
+  // Loaded on demand, because only a server with a data folder needs the file engine.
   const { openStateFile } = await import('./engine/state-file.ts');
   const sql = openStateFile(join(folder, tenantFile), tenantShape);
   try {

@@ -10,17 +10,17 @@ export class TenantSettingStore {
     this.#sql = sql;
   }
 
-  /** The tenant's own limit of accepted devices, if it has one. */
+  /** Returns the tenant's own limit of accepted devices; undefined if it has none. */
   deviceLimit(): number | undefined {
     return this.#find('device_limit');
   }
 
-  /** Limits the tenant's accepted devices; -1 lifts every limit. */
+  /** Sets the tenant's limit of accepted devices; -1 for no limit. */
   setDeviceLimit(most: number): void {
     this.#save('device_limit', most);
   }
 
-  /** Whether alerts are sent by e-mail; true by default. */
+  /** Returns true if alerts are sent by e-mail, which is the default. */
   sendsAlertEmails(): boolean {
     return this.#find('alert_emails') !== 0;
   }

@@ -1,20 +1,22 @@
-/** Valid tokens of users: sessions, personal access tokens, and the initial one. */
+/**
+ * Valid tokens of users: sessions, personal access tokens, and the token issued at server start.
+ */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** `first` is the token that the server hands out at its start; no later session ends it. */
+/** `first` is the token that the server issues at its start; later sessions do not end it. */
 export type UserTokenKind = 'session' | 'personal' | 'first';
 
-/** A token to be recorded. */
+/** A token to be stored. */
 export interface NewUserToken {
   readonly id: string;
   readonly userId: string;
   readonly kind: UserTokenKind;
-  /** Name of a personal access token, unique among those of its user. */
+  /** Name of a personal access token, unique for its user. */
   readonly name?: string | undefined;
-  /** Absent when it has no end. */
+  /** Absent when the token does not expire. */
   readonly expiresMs?: number | undefined;
 }
 
@@ -42,8 +44,8 @@ export class UserTokenStore {
   }
 
   /**
-   * Records the token, forgets personal ones that have expired, and ends the sessions beyond the
-   * limit. Other expired ones stay: a clock that was set ahead may go back.
+   * Stores the token, deletes expired personal tokens, and ends the oldest sessions beyond the
+   * limit. Other expired tokens stay, because a clock that was set ahead may be set back.
    */
   record({ id, userId, kind, name, expiresMs }: NewUserToken, nowMs: number): void {
     this.#sql.atomically(() => {
@@ -72,7 +74,10 @@ export class UserTokenStore {
     this.#sql.run('UPDATE user_tokens SET last_used_ms = ? WHERE id = ?', [nowMs, id]);
   }
 
-  /** Personal access tokens of a user that have not expired, in order of creation. */
+  /**
+   * Returns a page of the user's personal access tokens that have not expired, in order of
+   * creation.
+   */
   personal(userId: string, nowMs: number, page: Page): StoredPersonalToken[] {
     const query = `SELECT * FROM user_tokens WHERE ${livePersonal} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [userId, nowMs, ...bounds(page)]).map(personalToken);
@@ -83,13 +88,16 @@ export class UserTokenStore {
     return numberIn(this.#sql, query, [userId, nowMs]);
   }
 
-  /** Whether a personal access token of the user that has not expired has the name. */
+  /** Returns true if the user has an unexpired personal access token of this name. */
   hasPersonal(userId: string, name: string, nowMs: number): boolean {
     const query = `SELECT 1 FROM user_tokens WHERE ${livePersonal} AND name = ?`;
     return this.#sql.first(query, [userId, nowMs, name]) !== undefined;
   }
 
-  /** Forgets a personal access token of a user; its name, when there was one. */
+  /**
+   * Deletes a personal access token of the user; returns its name, or undefined if it does not
+   * exist.
+   */
   revokePersonal(userId: string, id: string): string | undefined {
     const own = "id = ? AND user_id = ? AND kind = 'personal'";
     const row = this.#sql.first(`SELECT name FROM user_tokens WHERE ${own}`, [id, userId]);
@@ -101,7 +109,7 @@ export class UserTokenStore {
     this.#sql.run('DELETE FROM user_tokens WHERE id = ?', [id]);
   }
 
-  /** Forgets all tokens of a user but the one that is in use, if any. */
+  /** Deletes all tokens of a user, except the one in use if given. */
   endAllOf(userId: string, exceptId = ''): void {
     this.#sql.run('DELETE FROM user_tokens WHERE user_id = ? AND id <> ?', [userId, exceptId]);
   }

@@ -4,7 +4,7 @@ import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** A user to be; one without a password has been invited and cannot sign in yet. */
+/** A user to be stored. A user without a password is invited, and cannot sign in yet. */
 export interface NewUser {
   readonly id: string;
   readonly email: string;
@@ -16,7 +16,7 @@ export interface StoredUser {
   readonly id: string;
   readonly email: string;
   readonly passwordHash?: string;
-  /** Names of roles; without any, the user has full access. */
+  /** Names of the user's roles; a user without roles has full access. */
   readonly roles: readonly string[];
   readonly createdMs: number;
   readonly updatedMs: number;
@@ -24,14 +24,14 @@ export interface StoredUser {
   readonly loginMs?: number;
 }
 
-/** What may become different about a user; what is absent stays. */
+/** Changes of a user; absent fields stay unchanged. */
 export interface UserChange {
   readonly email?: string | undefined;
   readonly passwordHash?: string | undefined;
   readonly roles?: readonly string[] | undefined;
 }
 
-/** Which users a list is for; moments are exclusive. */
+/** Filter of a list of users; time bounds are exclusive. */
 export interface UserFilter {
   readonly id: readonly string[];
   readonly email: readonly string[];
@@ -70,7 +70,7 @@ export class UserStore {
     return row && user(row);
   }
 
-  /** A page of the matching users, in order of creation. */
+  /** Returns a page of the matching users in order of creation. */
   list(filter: UserFilter, page: Page): StoredUser[] {
     const { where, values } = conditions(filter);
     const query = `SELECT * FROM users ${where} ORDER BY created_ms, rowid LIMIT ? OFFSET ?`;
@@ -82,7 +82,7 @@ export class UserStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM users ${where}`, values);
   }
 
-  /** The users who hold the role, at most `most`. */
+  /** Returns the users who have the role; at most `most`. */
   holders(role: string, most: number): StoredUser[] {
     const query =
       'SELECT * FROM users WHERE EXISTS (SELECT 1 FROM json_each(roles) WHERE value = ?) LIMIT ?';

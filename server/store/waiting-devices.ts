@@ -1,26 +1,32 @@
-/** The devices that may have an open deployment; all others are answered without a query. */
+/** Tracks the devices that may have an open deployment; polls of all others need no query. */
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import { text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** Every change of device deployments adds their devices here. A device too many costs only a query. */
+/**
+ * Every change of device deployments must add their devices. A superfluous entry only costs a
+ * query.
+ */
 export class WaitingDevices {
   readonly #sql: Sql;
-  /** Those that may have one, and why the others have none; a device in no deployment is absent. */
+  /**
+   * Value by device id: `may have work`, or the reason for no update. A device in no deployment is
+   * absent.
+   */
   readonly #known = new Map<string, NoUpdate | 'may have work'>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Takes every device with a device deployment for one that may have something to be served. */
+  /** Adds every device that has a device deployment. */
   load(): void {
     this.#known.clear();
     const rows = this.#sql.all('SELECT DISTINCT device_id FROM deployment_devices');
     this.add(rows.map((row) => text(row, 'device_id')));
   }
 
-  /** Why nothing is open for the device; undefined when something may be. */
+  /** Returns why no deployment is open for the device; undefined when one may be. */
   whyNothing(deviceId: string): NoUpdate | undefined {
     const known = this.#known.get(deviceId) ?? noDeployment;
     return known === 'may have work' ? undefined : known;
@@ -30,7 +36,9 @@ export class WaitingDevices {
     for (const id of deviceIds) this.#known.set(id, 'may have work');
   }
 
-  /** Takes the device out, until the work under way is undone. */
+  /**
+   * Records that no deployment is open for the device, and why; a rollback adds the device again.
+   */
   remove(deviceId: string, why: NoUpdate): void {
     this.#sql.afterUndo(() => this.add([deviceId]));
     if (why === noDeployment) this.#known.delete(deviceId);

@@ -1,4 +1,4 @@
-/** Looks up a user's roles and what they permit. */
+/** Finds a user's roles, and what they permit. */
 import {
   type PredefinedRole,
   predefinedRoles as predefinedRows,
@@ -7,7 +7,7 @@ import { type AccessDecision, decideAccess, isAdmin, type Role } from '../rules/
 import type { Store } from '../store/store.ts';
 import type { StoredUser } from '../store/users.ts';
 
-/** The roles that every tenant has, by name. */
+/** The roles that exist in every tenant, by name. */
 export const predefinedRoles: ReadonlyMap<string, Role> = new Map(
   predefinedRows.map((row) => [row.name, roleOf(row)]),
 );
@@ -20,7 +20,7 @@ export function findRole({ roles }: Pick<Store, 'roles'>, name: string): Role | 
   return predefinedRoles.get(name) ?? roles.find(name);
 }
 
-/** Whether the user may call the operation, and for which groups of devices. */
+/** Decides whether the user may call the operation, and for which groups of devices. */
 export function accessOf(
   store: Pick<Store, 'roles'>,
   user: Pick<StoredUser, 'roles'>,
@@ -29,7 +29,7 @@ export function accessOf(
   return decideAccess(operationId, rolesNamed(store, user.roles));
 }
 
-/** Whether the user may do everything, and can sign in to do it. */
+/** Returns true if the user has full access and can sign in. */
 export function isActingAdmin(
   store: Pick<Store, 'roles'>,
   user: Pick<StoredUser, 'roles' | 'passwordHash'>,
@@ -37,7 +37,10 @@ export function isActingAdmin(
   return user.passwordHash !== undefined && isAdmin(rolesNamed(store, user.roles));
 }
 
-/** A role that no longer exists grants nothing, which is not the same as having no role. */
+/**
+ * A role that no longer exists becomes one without grants: omitting it could leave a user without
+ * roles, who has full access.
+ */
 function rolesNamed(store: Pick<Store, 'roles'>, names: readonly string[]): Role[] {
   return names.map((name) => findRole(store, name) ?? { name, description: '', grants: [] });
 }

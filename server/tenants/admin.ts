@@ -1,4 +1,4 @@
-/** The admin that the server prints when it is ready: created at the first start, and kept. */
+/** The admin that the server prints at its start; created at the first start, and then reused. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { hashPassword, passwordFits } from '../crypto/passwords.ts';
@@ -11,13 +11,13 @@ import { issueUserToken } from './user-tokens.ts';
 /** The credentials of the admin, with a token for the management API. */
 export interface SignedInAdmin {
   readonly adminEmail: string;
-  /** Empty when it was changed since it was made here: only its hash is known. */
+  /** Empty if the password was changed since it was generated: only its hash is stored. */
   readonly adminPassword: string;
-  /** A user's token for the management API. */
+  /** The admin's access token for the management API. */
   readonly adminToken: string;
 }
 
-/** What it takes to know the admin, or to make one. */
+/** The services needed to find or create the admin. */
 interface AdminServices {
   readonly tenants: Tenants;
   readonly settings: Settings;
@@ -29,9 +29,9 @@ interface AdminServices {
 const passwordSecret = 'admin password';
 
 /**
- * Makes the admin of the settings, or takes the one that is there; a password of the settings
- * replaces that of the user.
- * @throws SettingError when the e-mail is another tenant's user
+ * Returns the admin named by the settings; creates the user if missing. A password in the settings
+ * replaces the user's.
+ * @throws SettingError when the e-mail address belongs to a user of another tenant
  */
 export async function signedInAdmin(
   services: AdminServices,
@@ -69,7 +69,7 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   }
   const prepared = await preparedAdmin({ email, password }, { random });
   const admin = createAdmin(tenants.first, prepared, { clock });
-  // A generated password is shown again at the next start; otherwise it would be lost.
+  // A generated password is stored to be shown at the next start; otherwise it would be lost.
   if (password === undefined) data?.keepSecret(passwordSecret, Buffer.from(admin.password));
   return admin;
 }

@@ -1,4 +1,4 @@
-/** The entries of the audit log: who did what to what. Spec: AuditLog entry */
+/** Builds and writes the entries of the audit log. Spec: AuditLog entry */
 import { charactersIn, shortened } from '../../fixtures/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
@@ -9,17 +9,17 @@ import type { Store } from '../store/store.ts';
 type Actor = AuditLog['actor'];
 type AuditedObject = AuditLog['object'];
 
-/** The user as the actor of an audit entry. */
+/** Returns the user as the actor of an audit entry. */
 export function userActor(user: { id: string; email: string }): Actor {
   return { id: user.id, type: 'user', email: user.email };
 }
 
-/** The device as the actor of an audit entry. */
+/** Returns the device as the actor of an audit entry. */
 export function deviceActor(device: { id: string; identity: string }): Actor {
   return { id: device.id, type: 'device', identity_data: device.identity };
 }
 
-/** The device as the object of an audit entry. */
+/** Returns the device as the object of an audit entry. */
 export function deviceObject(device: { id: string; identity: string }): AuditedObject {
   return {
     id: device.id,
@@ -28,17 +28,20 @@ export function deviceObject(device: { id: string; identity: string }): AuditedO
   };
 }
 
-/** The user as the object of an audit entry. */
+/** Returns the user as the object of an audit entry. */
 export function userObject(user: { id: string; email: string }): AuditedObject {
   return { id: user.id, type: 'user', user: { email: user.email } };
 }
 
-/** A tenant as object; what belongs to all of it, such as a role, is audited as a change of it. */
+/**
+ * Returns the tenant as the object of an audit entry. Changes of things that belong to the whole
+ * tenant, such as a role, are recorded as changes of the tenant.
+ */
 export function tenantObject({ id, name }: { id: string; name: string }): AuditedObject {
   return { id, type: 'tenant', tenant: { id, name } };
 }
 
-/** The deployment as the object of an audit entry. */
+/** Returns the deployment as the object of an audit entry. */
 export function deploymentObject(deployment: {
   id: string;
   name: string;
@@ -51,28 +54,34 @@ export function deploymentObject(deployment: {
   };
 }
 
-/** An act that the audit log records. */
+/** An action to be recorded in the audit log. */
 export interface AuditedAction {
   readonly actor: Actor;
   /** The action in the contract's vocabulary. */
   readonly action: AuditAction;
-  /** The action in the wider vocabulary of servers in the field, if it has a separate word. */
+  /**
+   * The action in the wider vocabulary of servers in the field; absent when it has no separate
+   * word.
+   */
   readonly wideAction?: WideAuditAction;
   readonly object: AuditedObject;
-  /** What became different, for people. */
+  /** Description of the change, for people. */
   readonly change?: string;
-  /** What else an entry in the field's vocabulary has otherwise; it may be long to make. */
+  /**
+   * Returns the members that differ in the wider vocabulary. Called only under its dialect, because
+   * it may be slow.
+   */
   readonly wideEntry?: () => { readonly object?: AuditedObject; readonly change?: string };
 }
 
-/** Where entries go, and in which vocabulary. */
+/** The store and settings with which an entry is written. */
 type AuditContext = {
   readonly store: Pick<Store, 'auditLogs'>;
   readonly nowMs: number;
   readonly settings: Pick<Settings, 'dialects'>;
 };
 
-/** Writes the entry before the answer goes out; the dialect wide-audit-actions chooses the words. */
+/** Writes an entry to the audit log. The dialect wide-audit-actions selects the vocabulary. */
 export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAction): void {
   const { wideAction, wideEntry, ...entry } = act;
   const isWide = settings.dialects.has('wide-audit-actions');
@@ -82,7 +91,7 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedActi
   store.auditLogs.append(change === undefined ? all : { ...all, change: bounded(change) });
 }
 
-/** What is long is looked up in what was changed itself: a page of the log has 500 entries. */
+/** Truncates a long description, because a page of the log has up to 500 entries. */
 function bounded(change: string): string {
   const most = limits.auditChangeMaxCharacters;
   const cut = shortened(change, most);

@@ -1,4 +1,4 @@
-/** The facts of a tenant for the limits of accepted and of pending devices. */
+/** A tenant's store and the settings that limit its accepted and pending devices. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import { mayAccept, mayWait } from '../rules/device-limit.ts';
 import type { Settings } from '../settings.ts';
@@ -9,12 +9,14 @@ interface LimitContext {
   readonly settings: Pick<Settings, 'deviceLimit' | 'pendingDevicesMax'>;
 }
 
-/** The tenant's own limit, or else the server's; -1 for none. */
+/** Returns the tenant's own limit of accepted devices, or else the server's; -1 for no limit. */
 export function deviceLimit({ store, settings }: LimitContext): number {
   return store.tenantSettings.deviceLimit() ?? settings.deviceLimit;
 }
 
-/** Whether a key of the device may be accepted; a device that is not known yet has no status. */
+/**
+ * Returns true when a key of the device may be accepted; `device` is undefined for a new device.
+ */
 export function isWithinDeviceLimit(
   context: LimitContext,
   device?: { status: DeviceStatus },
@@ -26,7 +28,7 @@ export function isWithinDeviceLimit(
   });
 }
 
-/** Whether one more key may wait to be accepted. */
+/** Returns true when one more key may be pending. */
 export function isBelowLimit(
   { store, settings }: LimitContext,
   { identity, publicKeyPem }: { readonly identity: string; readonly publicKeyPem: string },

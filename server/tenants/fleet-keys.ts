@@ -1,9 +1,12 @@
-/** Keys of a tenant's devices, for finding the one that made a signature. */
+/** Finds the keys of a tenant's devices, to identify the key that made a signature. */
 import { readPublicKey } from '../crypto/public-key.ts';
 import { type DeviceKey, OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import type { Store } from '../store/store.ts';
 
-/** Yields keys that may have made a signature: the device's other ones, then the fleet's newest. */
+/**
+ * Yields keys that may have made a signature: keys of the device with this identity, then the
+ * newest of other devices.
+ */
 export function keysOfFleet(
   { devices }: Pick<Store, 'devices'>,
   identity: string,

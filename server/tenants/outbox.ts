@@ -1,23 +1,26 @@
-/** The mail that the server would send, kept in memory for tests to read. Nothing is ever sent. */
+/** Keeps the mail that the server would send in memory, for tests to read. No mail is sent. */
 import type { Random } from '../../fixtures/random.ts';
 
-/** What a message asks its reader to do: to set a first password, another one, or to confirm. */
+/**
+ * The purpose of a message: to set a first password, to reset a password, or to confirm a new
+ * address.
+ */
 export type MessageKind = 'invitation' | 'password-reset' | 'email-change';
 
-/** One message; times are milliseconds since the Unix epoch. */
+/** A message to a user. Times are milliseconds since the Unix epoch. */
 export interface Message {
   readonly id: string;
   readonly tenantId: string;
   readonly kind: MessageKind;
   readonly to: string;
-  /** Where to POST to; it holds the secret. */
+  /** URL for the POST that confirms the change; it contains the secret. */
   readonly link: string;
   readonly secret: string;
   readonly createdMs: number;
   readonly expiresMs: number;
 }
 
-/** The mail that informs one user of one alert. */
+/** A mail that informs a user of an alert. */
 export interface AlertMail {
   readonly id: string;
   readonly tenantId: string;
@@ -25,14 +28,14 @@ export interface AlertMail {
   readonly deviceId: string;
   readonly subject: string;
   readonly text: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Time of creation, in milliseconds since the Unix epoch. */
   readonly createdMs: number;
 }
 
-/** The oldest message makes room for a new one; alerts have as much room of their own. */
+/** Maximum number of messages, and of alert mails; a new one replaces the oldest. */
 export const OUTBOX_MAX = 1000;
 
-/** The messages of all tenants. */
+/** The mail of all tenants. */
 export class Outbox {
   readonly #random: Random;
   #messages: Message[] = [];
@@ -43,7 +46,7 @@ export class Outbox {
     this.#random = random;
   }
 
-  /** How many messages have made room for others since the last clearing. */
+  /** Number of mails that were dropped for newer ones since the last `clear`. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -58,17 +61,17 @@ export class Outbox {
     this.#makeRoom(this.#alerts);
   }
 
-  /** All messages, the oldest first. */
+  /** Returns all messages, oldest first. */
   list(): readonly Message[] {
     return this.#messages;
   }
 
-  /** All alert mails, the oldest first. */
+  /** Returns all alert mails, oldest first. */
   alerts(): readonly AlertMail[] {
     return this.#alerts;
   }
 
-  /** Deletes the messages of one tenant. */
+  /** Deletes the messages and alert mails of one tenant. */
   forget(tenantId: string): void {
     this.#messages = this.#messages.filter((message) => message.tenantId !== tenantId);
     this.#alerts = this.#alerts.filter((mail) => mail.tenantId !== tenantId);

@@ -1,6 +1,6 @@
 /**
- * The rate limit per caller: a number of requests in a window of time, off until it is
- * set. Spec: Rate limits
+ * Limits each caller to a number of requests in a time window; without a limit until one is set.
+ * Spec: Rate limits
  */
 import type { RateLimit } from '../settings.ts';
 
@@ -9,10 +9,10 @@ interface Window {
   asked: number;
 }
 
-/** Callers that are counted at a time; with more, the windows that have ended go first. */
+/** Maximum number of callers that are counted; above it, ended windows are removed. */
 const CALLERS_MAX = 100_000;
 
-/** Counts the requests of each caller by the caller's key. */
+/** Counts requests by caller. */
 export class RateLimits {
   readonly #windows = new Map<string, Window>();
   #limit: RateLimit | undefined;
@@ -21,18 +21,21 @@ export class RateLimits {
     this.#limit = limit;
   }
 
-  /** Absent while there is no limit. */
+  /** The limit; undefined when requests are not limited. */
   get limit(): RateLimit | undefined {
     return this.#limit;
   }
 
-  /** Begins to count anew under this limit, or stops. */
+  /** Sets the limit, or removes it, and resets all counts. */
   set(limit: RateLimit | undefined): void {
     this.#limit = limit;
     this.#windows.clear();
   }
 
-  /** Counts a request; nothing when it may pass, else the whole seconds until one may again. */
+  /**
+   * Counts a request. Returns undefined when it is permitted, otherwise the whole seconds until the
+   * caller's window ends.
+   */
   ask(caller: string, nowMs: number): number | undefined {
     if (!this.#limit) return undefined;
     const window = this.#windowOf(caller, nowMs, this.#limit);
@@ -44,7 +47,7 @@ export class RateLimits {
   #windowOf(caller: string, nowMs: number, { windowSeconds }: RateLimit): Window {
     const known = this.#windows.get(caller);
     const endsMs = nowMs + windowSeconds * 1000;
-    // A clock that was set back must not lock a caller out for longer than a window.
+    // After a clock was set back, a caller must not be refused for longer than one window.
     if (known && known.endsMs > nowMs && known.endsMs <= endsMs) return known;
     if (this.#windows.size >= CALLERS_MAX) this.#forgetEnded(nowMs);
     const window = { endsMs, asked: 0 };
@@ -56,7 +59,7 @@ export class RateLimits {
     for (const [caller, { endsMs }] of this.#windows) {
       if (endsMs <= nowMs) this.#windows.delete(caller);
     }
-    // All of them within one window: the count begins anew, so that memory stays bounded.
+    // If all windows are still open, the counts are reset to bound the memory.
     if (this.#windows.size >= CALLERS_MAX) this.#windows.clear();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The tenants: each has its own store, so that no tenant can access the data of another.
- * The first one exists from the start, and is the default where no tenant is named.
+ * The tenants of a server. Each has its own store, so that no tenant can access another's data. The
+ * first tenant always exists, and is the default where none is named.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { tenantStatuses } from '../../fixtures/control/inputs.ts';
@@ -16,26 +16,26 @@ import { RateLimits } from './rate-limits.ts';
 export interface Tenant {
   readonly id: string;
   readonly name: string;
-  /** What devices say in `tenant_token` to belong here. */
+  /** The `tenant_token` by which devices name this tenant. */
   readonly token: string;
   readonly isFirst: boolean;
   readonly createdMs: number;
   readonly store: Store;
-  /** The tenant's own time, which can be steered. */
+  /** The tenant's own clock, which tests can set. */
   readonly clock: SteeredClock;
-  /** How often each of its callers may ask. */
+  /** The rate limit of the tenant's callers. */
   readonly rates: RateLimits;
-  /** Whether its users and devices are let in. */
+  /** Users and devices of a suspended tenant are refused. */
   status: (typeof tenantStatuses)[number];
 }
 
-/** The requested first user of a tenant; the password is random when absent. */
+/** The first user of a tenant to be added; the password is random when absent. */
 export interface GivenAdmin {
   readonly email: string;
   readonly password?: string | undefined;
 }
 
-/** The first user of a tenant, as made. */
+/** The first user of a tenant, as created. */
 interface TenantAdmin {
   readonly id: string;
   readonly email: string;
@@ -47,21 +47,21 @@ export interface AddedTenant {
   readonly admin: TenantAdmin;
 }
 
-/** Why a tenant cannot be added. */
+/** The reason why a tenant cannot be added. */
 export type TenantProblem = 'too many tenants' | 'name taken' | 'e-mail taken';
 
-/** Each has a database and a folder, so there cannot be many. */
+/** Maximum number of tenants; each needs an open database and a folder. */
 export const TENANTS_MAX = 50;
 
-/** What tenants are made from. */
+/** The dependencies of tenants. */
 interface TenantDependencies {
   readonly clock: Clock;
   readonly random: Random;
-  /** Keeps them over restarts; in memory when absent. */
+  /** The folder in which tenants are persisted; they are kept in memory when absent. */
   readonly data?: DataFolder | undefined;
   /** The initial rate limit of each tenant; unlimited when absent. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Called with each new tenant before it becomes available. */
+  /** Called with each opened or created tenant before it becomes available. */
   readonly onTenantCreated?: ((tenant: Tenant) => void) | undefined;
 }
 
@@ -81,7 +81,10 @@ export class Tenants {
     for (const tenant of [first, ...others]) this.#all.set(tenant.id, tenant);
   }
 
-  /** Opens the tenants that the data folder keeps, or else the first one. @throws StateError */
+  /**
+   * Opens the tenants in the data folder; creates the first one if there is none.
+   * @throws StateError when a store cannot be used
+   */
   static async open(dependencies: TenantDependencies): Promise<Tenants> {
     const [first, ...others] = await keptTenants(dependencies);
     if (first) return new Tenants(first, dependencies, others);
@@ -90,12 +93,12 @@ export class Tenants {
     return new Tenants(tenant, dependencies);
   }
 
-  /** Adds a tenant with its first user, who has no roles and so may do everything. */
+  /** Adds a tenant with its first user, who has no roles and therefore full access. */
   async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantProblem> {
     const { data } = this.#dependencies;
     const prepared = await preparedAdmin(given, this.#dependencies);
     const tenant = await newTenant(name, false, this.#dependencies);
-    // Asked once the store is open: nothing else can happen from here on.
+    // Checked after the last await, so that no other call can add the same name in between.
     const problem = this.#problemOf(name, given.email);
     if (problem) {
       tenant.store.close();
@@ -110,7 +113,7 @@ export class Tenants {
 
   #problemOf(name: string, email: string): TenantProblem | undefined {
     if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
-    // A tenant is named by its id or its name, so that neither may mean two.
+    // Callers may name a tenant by id or by name, so neither may equal another tenant's id or name.
     if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
       return 'name taken';
     return this.findByEmail(email) && 'e-mail taken';
@@ -121,13 +124,13 @@ export class Tenants {
     return this.#all.size === 1;
   }
 
-  /** Whether any tenant matches; does not build a list, because it runs for every request. */
+  /** Returns true if any tenant matches. Builds no list, because it runs for every request. */
   some(isSo: (tenant: Tenant) => boolean): boolean {
     for (const tenant of this.#all.values()) if (isSo(tenant)) return true;
     return false;
   }
 
-  /** In order of creation, the first one first. */
+  /** Returns the tenants in order of creation, starting with the first. */
   list(): Tenant[] {
     return [...this.#all.values()];
   }
@@ -136,22 +139,25 @@ export class Tenants {
     return this.#all.get(id);
   }
 
-  /** The tenant of a `tenant_token`. */
+  /** Returns the tenant with this `tenant_token`. */
   findByToken(token: string): Tenant | undefined {
     return this.list().find((tenant) => isSameSecret(tenant.token, token));
   }
 
-  /** The tenant whose user has this e-mail; an e-mail is in one tenant only. */
+  /** Returns the tenant of the user with this e-mail address; no address is used in two tenants. */
   findByEmail(email: string): Tenant | undefined {
     return this.list().find(({ store }) => store.users.findByEmail(email));
   }
 
-  /** Makes a tenant that is not the first unknown; false when it was unknown already. */
+  /**
+   * Makes a tenant unavailable, unless it is the first. Returns false for the first, and for one
+   * already unavailable.
+   */
   forget(tenant: Tenant): boolean {
     return tenant.isFirst ? false : this.#all.delete(tenant.id);
   }
 
-  /** Removes what a forgotten tenant has left behind. */
+  /** Closes and deletes the store of a tenant after `forget`. */
   remove(tenant: Tenant): void {
     tenant.store.close();
     this.#dependencies.data?.removeTenant(tenant.id);
@@ -162,12 +168,12 @@ export class Tenants {
   }
 }
 
-/** A first user who is not there yet. */
+/** A first user, with a password hash, that is not stored yet. */
 interface PreparedAdmin extends TenantAdmin {
   readonly passwordHash: string;
 }
 
-/** Draws what was not given of a tenant's first user, and hashes the password. */
+/** Generates the missing fields of a tenant's first user, and hashes the password. */
 export async function preparedAdmin(
   given: GivenAdmin,
   { random }: { random: Random },
@@ -178,7 +184,7 @@ export async function preparedAdmin(
   return { id, email, password, passwordHash: await hashPassword(password, random) };
 }
 
-/** Makes the first user of a tenant. */
+/** Stores the first user of a tenant. */
 export function createAdmin(
   { store }: Tenant,
   { id, email, password, passwordHash }: PreparedAdmin,
@@ -205,7 +211,7 @@ async function newTenant(
   return tenantOf(stored, await (data ? data.beginTenant(stored) : openStore()), dependencies);
 }
 
-/** All or none: a folder that cannot be opened whole is refused. */
+/** Opens all stored tenants; when one cannot be opened, closes the others and throws. */
 async function keptTenants(dependencies: TenantDependencies): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
   const { data } = dependencies;

@@ -1,4 +1,4 @@
-/** Issues tokens of users, each recorded so that it can be revoked. */
+/** Issues tokens of users, and records each so that it can be revoked. */
 import type { Random } from '../../fixtures/random.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import type { UserTokenKind } from '../store/user-tokens.ts';
@@ -10,11 +10,11 @@ interface WantedToken {
   readonly kind: UserTokenKind;
   readonly name?: string;
   readonly nowMs: number;
-  /** Seconds; absent or 0 when it has no end. */
+  /** Lifetime in seconds; absent or 0 for a token that does not expire. */
   readonly lifetimeSeconds?: number | undefined;
 }
 
-/** A signed token of a user of the tenant. */
+/** Issues and records a token of a user of the tenant. */
 export function issueUserToken(
   { tokens, random }: { readonly tokens: TokenIssuer; readonly random: Random },
   tenant: Tenant,

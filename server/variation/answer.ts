@@ -1,35 +1,35 @@
-/** The input and output of a variation: plain values, independent of the server. */
+/** Input and output of a variation. They are plain values, independent of the server. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { AppliedVariation } from '../http/exchange-record.ts';
 import type { TextForm } from './json-text.ts';
 
 export type HeaderLine = readonly [name: string, value: string];
 
-/** An answer before it is written. */
+/** A response before it is written. */
 export interface Answer {
-  /** Absent when the request found none. */
+  /** Absent if the request matched no operation. */
   readonly operation?: Operation | undefined;
   readonly requestId: string;
-  /** True when the caller sent no id, so that the server made this one. */
+  /** True if the caller sent no request id, so that the server generated this one. */
   readonly ownRequestId?: boolean;
   readonly status: number;
   readonly headers: readonly HeaderLine[];
-  /** What is written as JSON; absent when the answer has no body, or one of another kind. */
+  /** The JSON value of the body; absent if the response has no body or one of another type. */
   readonly body?: unknown;
 }
 
-/** An answer in a form that means the same. */
+/** A response in another form with the same meaning. */
 export interface VariedAnswer {
-  /** As they go over the wire, one a line; `Content-Length`, where it was given, fits the text. */
+  /** The header lines as they are sent. `Content-Length`, if present, is the length of the text. */
   readonly headers: readonly HeaderLine[];
-  /** Absent when the answer has no JSON body. */
+  /** Absent if the response has no JSON body. */
   readonly text?: string;
-  /** True when the body is sent in chunks, without Content-Length. */
+  /** True if the body is sent in chunks, without Content-Length. */
   readonly chunked: boolean;
   readonly applied: readonly AppliedVariation[];
 }
 
-/** An answer on its way through the table of variations. */
+/** A response while the variations are applied to it. */
 export interface Draft extends Answer {
   readonly form: TextForm;
   readonly chunked: boolean;

@@ -1,4 +1,4 @@
-/** Other spellings of header lines that mean the same. RFC 9110, section 5 */
+/** Equivalent spellings of header lines. See RFC 9110, section 5. */
 import type { Random } from '../../fixtures/random.ts';
 import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
@@ -11,12 +11,12 @@ const utf8Types = [
   'application/json',
 ] as const;
 
-/** Names in small letters, in capitals, or mixed. */
+/** Returns the headers with their names in lower case, upper case or mixed case. */
 export function recased(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   return headers.map(([name, value]) => [recasedName(name, random), value]);
 }
 
-/** The lines in another order; those of one name keep theirs. */
+/** Returns the lines in another order. Lines with the same name keep their order. */
 export function reordered(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   const groups = new Map<string, HeaderLine[]>();
   for (const line of headers) {
@@ -26,7 +26,7 @@ export function reordered(headers: readonly HeaderLine[], random: Random): Heade
   return shuffled([...groups.values()], random).flat();
 }
 
-/** The media type of JSON in another spelling. */
+/** Returns the headers with the JSON media type in another spelling. */
 export function withOtherMediaType(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   const spelling = pick(utf8Types, random);
   return headers.map(([name, value]) =>

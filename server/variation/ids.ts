@@ -1,18 +1,21 @@
 /**
- * Other shapes of opaque ids: of requests, and of deployments as devices of
- * v2 see them. Each shape can be decoded without state.
+ * Other formats of opaque ids: of requests, and of deployments in v2 of the device API. Each format
+ * can be decoded without state.
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { pick } from './order.ts';
 import { changedAt, isObject } from './places.ts';
 
-/** How an id of UUID shape is written otherwise. */
+/** A format in which an id is written instead of as a UUID. */
 export type IdShape = 'capitals' | 'no-dashes' | 'base64url';
 export const idShapes = ['capitals', 'no-dashes', 'base64url'] as const satisfies IdShape[];
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** 16 bytes leave four bits of the last character at zero, so each id has one spelling. */
+/**
+ * Matches 16 bytes in base64url. The last character has four zero bits, so each id has exactly one
+ * spelling.
+ */
 const base64url = /^[\w-]{21}[AQgw]$/;
 
 const writers: Readonly<Record<IdShape, (id: string) => string>> = {
@@ -21,7 +24,7 @@ const writers: Readonly<Record<IdShape, (id: string) => string>> = {
   base64url: (id) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
 };
 
-/** The body with its deployment's ids in that shape. */
+/** Returns the body with its deployment ids in the given format. */
 export function withReshapedIds(operation: Operation | undefined, body: unknown, shape: IdShape) {
   const reshape = (id: unknown): unknown =>
     typeof id === 'string' && uuid.test(id) ? writers[shape](id) : id;
@@ -31,7 +34,7 @@ export function withReshapedIds(operation: Operation | undefined, body: unknown,
     : body;
 }
 
-/** The parameters of a path with the deployment's id as the store knows it. */
+/** Returns the path parameters with the deployment id in the store's format. */
 export function readParameters(
   operation: Operation,
   parameters: Readonly<Record<string, string>>,
@@ -41,7 +44,7 @@ export function readParameters(
   return { ...others, id: readId(id) };
 }
 
-/** The UUID of an id in any shape; other texts unchanged. */
+/** Returns the UUID of an id in any format. Other texts are returned unchanged. */
 export function readId(text: string): string {
   if (/^[0-9A-Fa-f-]{36}$/.test(text)) return text.toLowerCase();
   const hex = base64url.test(text) ? Buffer.from(text, 'base64url').toString('hex') : text;
@@ -49,7 +52,7 @@ export function readId(text: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** An id for a request in a shape of chance, of characters that need no escape anywhere. */
+/** Returns a request id in a random format. Its characters need no escape anywhere. */
 export function requestIdFrom(id: string, random: Random): string {
   const shape = pick([...idShapes, 'prefixed', 'decimal'] as const, random);
   if (shape === 'prefixed') return `req_${writers.base64url(id)}~0`;

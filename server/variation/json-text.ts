@@ -1,21 +1,27 @@
 /** Writes JSON in any of the forms that RFC 8259 allows for one value. */
 
-/** The variations of the grammar to use, each with random bytes that decide where. RFC 8259 */
+/**
+ * The variations of JSON text to apply. Each has random bytes that decide where it is applied. See
+ * RFC 8259.
+ */
 export interface TextForm {
-  /** White space around structural characters. Section 2 */
+  /** Adds white space around structural characters (section 2). */
   readonly spaces?: Uint8Array;
-  /** Characters of strings as escapes. Section 7 */
+  /** Writes characters of strings as escapes (section 7). */
   readonly escapes?: Uint8Array;
-  /** Whole numbers with a fraction or an exponent. Section 6 */
+  /** Writes whole numbers with a fraction or an exponent (section 6). */
   readonly numbers?: Uint8Array;
 }
 
 const insignificant = ['', ' ', '\n', '\t', '\r\n  '] as const;
-/** What `JSON.stringify` writes for one character; a pair of surrogates is one. */
+/** Matches one character as `JSON.stringify` writes it. A surrogate pair is one character. */
 const writtenCharacter = /\\u[0-9a-f]{4}|\\.|./gsu;
 const ESCAPED_SHARE = 6;
 
-/** The value as JSON text in that form; without any liberty it is what `JSON.stringify` gives. */
+/**
+ * Returns the value as JSON text with these variations. Without any, the text equals that of
+ * `JSON.stringify`.
+ */
 export function jsonText(value: unknown, form: TextForm): string {
   const spaces = form.spaces && rollerOf(form.spaces);
   const escapes = form.escapes && rollerOf(form.escapes);
@@ -61,7 +67,10 @@ function escaped(character: string, roll: number): string {
     .join('');
 }
 
-/** Only whole numbers that fit exactly are rewritten: every reader finds the same value in them. */
+/**
+ * Rewrites only whole numbers that a double represents exactly, so that every reader gets the same
+ * value.
+ */
 function numberText(value: number, roll: number): string {
   const plain = JSON.stringify(value);
   if (!Number.isSafeInteger(value) || !/^-?\d+$/.test(plain)) return plain;

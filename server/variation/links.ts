@@ -1,21 +1,21 @@
-/** Equivalent spellings of links. RFC 3986, RFC 8288 */
+/** Equivalent spellings of links. See RFC 3986 and RFC 8288. */
 import type { Random } from '../../fixtures/random.ts';
 import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
 
-/** The parameter that leads nowhere: no signature covers it and no operation reads it. */
+/** A query parameter without effect: no signature covers it, and no operation reads it. */
 export const unknownName = 'x_fleetbed_unknown';
 
 const link = /^(https?):\/\/([^/?#]+)((?:\/[^?#]*)?)\?([^#]*)$/;
 const uuidSegment = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ESCAPED_SHARE = 4;
 
-/** The same parameters in another order. */
+/** Returns the link with its query parameters in another order. */
 export function withShuffledQuery(uri: string, random: Random): string {
   return rewritten(uri, (parts) => ({ ...parts, query: shuffled(parts.query, random) }));
 }
 
-/** One more parameter, somewhere among the others. */
+/** Returns the link with one additional query parameter at a random position. */
 export function withUnknownParameter(uri: string, random: Random): string {
   return rewritten(uri, ({ path, query }) => {
     const at = random.integer(0, query.length);
@@ -23,7 +23,10 @@ export function withUnknownParameter(uri: string, random: Random): string {
   });
 }
 
-/** Unreserved characters as escapes, in the query and in the ids of the path; colons without. */
+/**
+ * Returns the link with some unreserved characters escaped, in the query and in the ids of the
+ * path, and with colons unescaped.
+ */
 export function withOtherEscapes(uri: string, random: Random): string {
   const respell = (text: string): string =>
     text.replace(/%3A/gi, ':').replace(/%[0-9A-F]{2}|[A-Za-z0-9._~-]/gi, (one) => {
@@ -36,12 +39,15 @@ export function withOtherEscapes(uri: string, random: Random): string {
   }));
 }
 
-/** The scheme in capitals, which is valid too. */
+/** Returns the link with its scheme in upper case, which is also valid. */
 export function withSchemeInCapitals(uri: string): string {
   return uri.replace(/^https?(?=:)/, (scheme) => scheme.toUpperCase());
 }
 
-/** The `Link` lines of a page as one, or in another order, or with other spaces and quotes. */
+/**
+ * Returns the `Link` lines of a page joined into one, in another order, or with other spaces and
+ * quotes.
+ */
 export function linkLinesVaried(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   const isLink = ([name]: HeaderLine): boolean => name.toLowerCase() === 'link';
   const first = headers.findIndex(isLink);

@@ -1,7 +1,7 @@
 /** Random orders and choices from lists. */
 import type { Random } from '../../fixtures/random.ts';
 
-/** The items in an order of chance. */
+/** Returns the items in random order. */
 export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
   return items
     .map((item) => ({ item, rank: random.fraction() }))
@@ -9,7 +9,7 @@ export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
     .map(({ item }) => item);
 }
 
-/** One of the items by chance; there must be some. */
+/** Returns a random item. */
 export function pick<Item>(items: readonly [Item, ...Item[]], random: Random): Item {
   return items[random.integer(0, items.length - 1)] ?? items[0];
 }

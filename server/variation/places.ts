@@ -1,4 +1,4 @@
-/** Places inside bodies: how they are named, found in a shape, and changed in a value. */
+/** Places inside JSON bodies: names them, finds them in a shape, and changes them in a value. */
 
 import type * as v from 'valibot';
 import type { MemberPath } from '../../fixtures/contract/list-orders.ts';
@@ -8,7 +8,7 @@ import { isObject } from '../../fixtures/json.ts';
 
 export type { MemberPath as Place };
 
-/** What a shape says about the places below it. */
+/** The places of a shape, by their properties. */
 export interface ShapePlaces {
   /** Objects that may have members which the shape does not name. */
   readonly open: readonly MemberPath[];
@@ -25,7 +25,9 @@ interface FoundPlaces {
   readonly optional: Set<MemberPath>;
 }
 
-/** The parts of a valibot schema that are read here; which exist depends on its type. */
+/**
+ * The members of a valibot schema that this module reads. Which of them exist depends on its type.
+ */
 interface SchemaParts {
   readonly type: string;
   readonly pipe?: readonly { readonly kind: string }[];
@@ -38,15 +40,15 @@ interface SchemaParts {
 const known = new WeakMap<v.GenericSchema, ShapePlaces>();
 
 /**
- * The lists of an operation's answer without a defined order. Only these are shuffled, and only
- * within the page that was asked for.
+ * Returns the lists in an operation's response that have no defined order. Only these are shuffled,
+ * and only within the requested page.
  */
 export function freeLists(operation: Operation | undefined): readonly MemberPath[] {
   const orders = operation?.answer?.lists ?? {};
   return Object.keys(orders).filter((place) => orders[place] === 'free');
 }
 
-/** The places that a shape knows; what is inside of free maps is not among them. */
+/** Returns the places of a shape. Places inside maps with arbitrary names are not included. */
 export function placesOf(shape: v.GenericSchema): ShapePlaces {
   const before = known.get(shape);
   if (before) return before;
@@ -82,18 +84,18 @@ function look(schema: v.GenericSchema, path: readonly string[], found: FoundPlac
   for (const [name, member] of Object.entries(parts.entries ?? {})) {
     look(member, [...path, name], found);
   }
-  // The options of an intersection all hold at once; those of a union need not.
+  // All options of an intersection apply at once; those of a union need not.
   if (parts.type === 'intersect') {
     for (const option of parts.options ?? []) look(option as v.GenericSchema, path, found);
   }
 
   function lookAgain(piped: v.GenericSchema): void {
-    // The first schema of a pipe is the pipe itself under its own type.
+    // The first schema of a pipe is the pipe itself, so it is skipped.
     if ((piped as unknown as SchemaParts).pipe !== parts.pipe) look(piped, path, found);
   }
 }
 
-/** The value with `change` applied at every existing place of that name. */
+/** Returns the value with `change` applied at every existing place with that path. */
 export function changedAt(
   value: unknown,
   place: MemberPath,
@@ -102,7 +104,7 @@ export function changedAt(
   return changedBelow(value, place === '' ? [] : place.split('.'), change);
 }
 
-/** The value without the members of that name; the last name is a member's own. */
+/** Returns the value without the member at every place with that path. */
 export function withoutMember(value: unknown, place: MemberPath): unknown {
   const names = place.split('.');
   const member = names.pop() ?? '';

@@ -1,6 +1,6 @@
 /**
- * Legal variation: responses in other forms that the rules allow, by a seed. Pure except for the count
- * of the answers of each operation, on which the forms depend.
+ * Legal variation: sends responses in other forms that the rules allow, determined by a seed. Pure
+ * except for the number of responses of each operation, on which the forms depend.
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
@@ -10,24 +10,25 @@ import { idShapes, readParameters, requestIdFrom } from './ids.ts';
 import { jsonText } from './json-text.ts';
 import { type Chance, legalVariations } from './variations.ts';
 
-/** The variations of one seed: the n-th answer of an operation has the same ones each time. */
+/** The variations of one seed. The n-th response of an operation always gets the same ones. */
 export interface Variation {
-  /** The answer in another form with the same meaning. */
+  /** Returns the response in another form with the same meaning. */
   vary(answer: Answer): VariedAnswer;
-  /** An id for a request that came without one, made from a new UUID. */
+  /** Returns an id for a request that was sent without one, made from a new UUID. */
   newRequestId(uuid: string): string;
-  /** Parameters of a path with ids in the shape that the store knows. */
+  /** Returns path parameters with ids in the store's format. */
   readParameters(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,
   ): Record<string, string>;
 }
 
-/** Any text is a seed. */
+/** Creates the variation of a seed, which can be any text. */
 export function openVariation(seed: string): Variation {
   const random = seededRandom(`vary/${seed}`);
   const counted = new Map<string, number>();
-  // One shape for all answers: an id that changes between two polls would be another deployment.
+  // All responses use one format, because an id that changes between two polls would be another
+  // deployment.
   const idShape = [undefined, ...idShapes][random.stream('ids').integer(0, idShapes.length)];
   const nextOf = (name: string): Random => {
     const count = (counted.get(name) ?? 0) + 1;
@@ -70,7 +71,7 @@ function withLength(headers: readonly HeaderLine[], length: number | undefined):
   });
 }
 
-/** Everything that a variation can change, as one text to compare. */
+/** Returns everything that a variation can change as one text, for comparison. */
 function looksOf({ headers, chunked, body, form, ownRequestId }: Draft): string {
   const text = body === undefined ? '' : jsonText(body, form);
   return JSON.stringify([headers, chunked, ownRequestId, text]);

@@ -1,4 +1,6 @@
-/** The table of legal variations: what each varies, which rule allows it, and how it is done. */
+/**
+ * The table of legal variations: what each changes, which rule allows it, and how it is applied.
+ */
 import type * as v from 'valibot';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
@@ -12,21 +14,21 @@ import { linkLinesVaried, unknownName } from './links.ts';
 import { pick, shuffled } from './order.ts';
 import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
 
-/** What decides how an answer is varied. */
+/** The random choices that decide how a response is varied. */
 export interface Chance {
   readonly random: Random;
-  /** The shape of ids that holds for all answers of a seed; absent where they stay UUIDs. */
+  /** The format of ids in all responses of a seed; absent if they stay UUIDs. */
   readonly idShape?: IdShape | undefined;
 }
 
-/** One row of the table. */
+/** A row of the table. */
 export interface LegalVariation {
   readonly id: string;
-  /** What is otherwise, in a sentence. */
+  /** A sentence that says what differs. */
   readonly varies: string;
-  /** The heading of the contract with our words, or the section of the RFC. */
+  /** The heading of the contract with a summary, or the section of the RFC. */
   readonly rule: string;
-  /** True when it is in every answer that it can be in. */
+  /** True if it is applied to every response to which it can apply. */
   readonly always?: boolean;
   appliesTo(draft: Draft): boolean;
   apply(draft: Draft, chance: Chance): Draft;
@@ -43,7 +45,7 @@ export const legalVariations: readonly LegalVariation[] = [
     rule: 'Contract, Error: request_id is a string that the server generates; the format is not specified.',
     always: true,
     appliesTo: ({ ownRequestId }) => ownRequestId === true,
-    // The id was made in this shape when the request came in; see `newRequestId`.
+    // The id was already generated in this format when the request arrived; see `newRequestId`.
     apply: (draft) => ({ ...draft, ownRequestId: false }),
   },
   {
@@ -199,10 +201,13 @@ function isNamed(wanted: string): (line: HeaderLine) => boolean {
   return ([name]) => name.toLowerCase() === wanted;
 }
 
-/** Errors, rule 1, does not say that both are required; `error` stays: only it gives the reason. */
+/**
+ * Rule 1 of Errors does not require both members. `error` is kept, because only it gives the
+ * reason.
+ */
 const ofRefusals: readonly Place[] = ['request_id'];
 
-/** The members that an answer may lack. */
+/** Returns the members that may be missing from a response. */
 export function removable({
   operation,
   status,
@@ -223,7 +228,7 @@ function changedAtAll(
   places: readonly Place[],
   change: (found: unknown) => unknown,
 ): Draft {
-  // What lies deeper first: a change further up must not hide it.
+  // Deeper places come first, because a change further up could hide them.
   const deepFirst = places.toSorted((one, other) => other.length - one.length);
   return {
     ...draft,

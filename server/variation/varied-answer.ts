@@ -1,4 +1,7 @@
-/** Applies the variation: ids of requests, ids in paths, and responses in another legal form. */
+/**
+ * Applies the variation to requests and responses: request ids, ids in paths, and the form of
+ * responses.
+ */
 
 import type { PlainAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -7,7 +10,7 @@ import type { ResponseTransform } from '../pipeline/plug-ins.ts';
 import type { HeaderLine } from './answer.ts';
 import { openVariation, type Variation } from './variation.ts';
 
-/** The transform of a seed. */
+/** Returns the response transform for a seed. */
 export function variationTransform(seed: string): ResponseTransform {
   const variation = openVariation(seed);
   return {
@@ -17,7 +20,10 @@ export function variationTransform(seed: string): ResponseTransform {
   };
 }
 
-/** Notes in the record what was varied. A body in chunks comes in two pieces, the first of which ends anywhere. */
+/**
+ * Writes the varied response, and records the applied variations. A chunked body is sent in two
+ * halves, which may split a character.
+ */
 function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswer): void {
   const { record, requestId, response } = exchange;
   const { status, flat, body, ownRequestId } = plain;

@@ -1,4 +1,4 @@
-/** The start state that `fleetbed world init` writes: small, with comments. */
+/** The start state that `fleetbed world init` writes: a small example with comments. */
 export const exampleWorld = `# yaml-language-server: $schema=./world.schema.json
 # A start state for fleetbed serve --world. Every "ago" counts back from the world's time.
 

@@ -1,4 +1,4 @@
-/** Loads a world into a tenant: each step runs at its own time on the tenant's clock. */
+/** Loads a world into a tenant. Each step runs at its own time on the tenant's clock. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
@@ -10,13 +10,13 @@ import { type Ask, type Loading, takeStep } from './steps.ts';
 import { timelineOf, WorldError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
-/** The created resources, by their names in the file. */
+/** The ids of the created resources, by their names in the file. */
 export type LoadedWorld = AnswerOf<'POST /world'>;
 
 /**
- * Loads a world; afterwards the clock shows the world's time, or is reset, limits are those of the
- * start, and the journal is empty.
- * @throws WorldError for an impossible state, with the server's message where it refuses
+ * Loads a world. Afterwards the clock shows the world's time or is reset, the rate limit is that of
+ * the server's start, and the journal is empty.
+ * @throws WorldError for an impossible state, with the server's message if the server refuses it
  */
 export async function loadWorld(
   services: Services,
@@ -47,7 +47,7 @@ export async function loadWorld(
   } finally {
     hands.giveBack();
   }
-  // Loading sends the devices' requests; none of the devices itself has polled yet.
+  // Loading sends the devices' requests, but none of the devices has polled itself.
   tenant.store.deviceDeployments.forgetRequests();
   tenant.store.devices.forgetPolls();
   tenant.rates.set(services.settings.rateLimit);
@@ -59,7 +59,7 @@ export async function loadWorld(
   };
 }
 
-/** A token of an admin, and no rate limit, while the world is loaded. */
+/** Returns the token of an admin and suspends the rate limit, until `giveBack` is called. */
 function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
   const { store, rates } = tenant;
   const users = store.users.list({ email: [], id: [] }, { page: 1, perPage: limits.pageMax });

@@ -1,6 +1,6 @@
 /**
- * Executes the steps of a world: through the API where possible, so that every loaded state is
- * reachable. First contacts of devices and users are written to the store.
+ * Executes the steps of a world through the API where possible, so that every loaded state is
+ * reachable. The first contacts of devices and users are written directly to the store.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -20,7 +20,7 @@ import type { Tenant } from '../tenants/tenants.ts';
 import { type TimelineStep, WorldError } from './timeline.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
-/** An answer of the API. */
+/** A response of the API. */
 interface Answer {
   readonly status: number;
   readonly text: string;
@@ -34,7 +34,7 @@ export type Ask = (
   call: { readonly token: string; readonly json?: unknown; readonly form?: FormData },
 ) => Promise<Answer>;
 
-/** A loaded device, as `POST /world` answers it. */
+/** A loaded device, as `POST /world` returns it. */
 type LoadedDevice = AnswerOf<'POST /world'>['devices'][number];
 
 /** The context of the steps, and the resources created so far, by their names in the file. */
@@ -49,7 +49,10 @@ export interface Loading {
   readonly deployments: Map<string, string>;
 }
 
-/** The statuses reported before a status; those without an entry cannot be reached by reports. */
+/**
+ * For each status, the statuses that a device reports before it. A status without an entry cannot
+ * be reached by reports.
+ */
 const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDeploymentStatus[]>>> =
   {
     downloading: [],
@@ -63,7 +66,10 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
     'already-installed': [],
   };
 
-/** Executes one step at the time of the tenant's clock. @throws WorldError when it is refused */
+/**
+ * Executes one step at the time of the tenant's clock.
+ * @throws WorldError if the server refuses it
+ */
 export async function takeStep(loading: Loading, step: TimelineStep): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
@@ -167,7 +173,7 @@ async function firstContact(
   return { id, token: services.tokens.issue({ ...claims, expiresAt }, issuedAt) };
 }
 
-/** The inventory, configuration and group of a device. */
+/** Sends the inventory, configuration and group of a device. */
 async function sendInventory(
   loading: Loading,
   { device, place, id, token }: { device: WorldDevice; place: string; id: string; token?: string },
@@ -262,7 +268,10 @@ type Call = {
   readonly token?: string | undefined;
 };
 
-/** Asks as the user unless a device's token is given. @throws WorldError when it is refused */
+/**
+ * Calls the API as the user, or with the given device token.
+ * @throws WorldError if the server refuses the call
+ */
 async function must(
   { ask, userToken }: Loading,
   place: string,

@@ -1,6 +1,6 @@
 /**
- * States that tenants can be restored to: the one at their start, named snapshots, and world files;
- * and the fork of one tenant into another.
+ * Restores tenants to stored states: their start state, named snapshots, and world files. Also
+ * forks a tenant.
  */
 
 import { systemClock } from '../../fixtures/clock.ts';
@@ -18,11 +18,11 @@ import type { World } from './world-shape.ts';
 /** A snapshot with its name. */
 export interface NamedSnapshot {
   readonly name: string;
-  /** The tenant's time, milliseconds since the Unix epoch. */
+  /** The tenant's time, in milliseconds since the Unix epoch. */
   readonly takenMs: number;
 }
 
-/** Each holds a copy of the whole state. */
+/** Maximum number of snapshots of a tenant. Each is a copy of the whole state. */
 export const SNAPSHOTS_MAX = 20;
 
 interface Kept extends NamedSnapshot {
@@ -34,7 +34,10 @@ interface Inside {
   close(): Promise<void>;
 }
 
-/** The tenant was started where no copy of its state could be written, as on a full disk. */
+/**
+ * Thrown if the server could not write a copy of the tenant's state at its start, for example
+ * because the disk was full.
+ */
 export class StartStateUnavailable extends Error {
   override readonly name = 'StartNotKept';
 
@@ -46,15 +49,15 @@ export class StartStateUnavailable extends Error {
   }
 }
 
-/** Keeps snapshots of tenants and restores tenants to them. */
+/** Takes snapshots of tenants, and restores tenants to them. */
 export class TenantStates {
   readonly #services: Services;
   readonly #openInside: () => Promise<Inside>;
   readonly #named = new WeakMap<Tenant, Map<string, Kept>>();
-  /** Snapshots of the tenants before anything was loaded. */
+  /** Snapshots of the tenants before a world was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
   readonly #starts = new WeakMap<Tenant, Snapshot>();
-  /** All are changed one after the other: a load moves the clock of its tenant too. */
+  /** Changes run one after the other, because a load also moves the clock of its tenant. */
   #changed: Promise<unknown> = Promise.resolve();
 
   constructor(services: Services, openInside: () => Promise<Inside>) {
@@ -62,7 +65,7 @@ export class TenantStates {
     this.#openInside = openInside;
   }
 
-  /** Adds a tenant with its first user; its start is empty. */
+  /** Adds a tenant with its first user. Its start state has no devices and no artifacts. */
   async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantProblem> {
     const added = await this.#services.tenants.add(name, admin);
     if (typeof added !== 'string') await this.markStart(added.tenant);
@@ -70,8 +73,9 @@ export class TenantStates {
   }
 
   /**
-   * Drops a tenant other than the first: its tokens, devices and users become unknown, then its
-   * sockets, store, folder and mail go. Does nothing to a tenant that was dropped already.
+   * Removes a tenant other than the first. Its tokens, devices and users become unknown first; then
+   * its sockets, mail, store and folder are removed. Has no effect on a tenant that is already
+   * removed.
    */
   async drop(tenant: Tenant): Promise<void> {
     if (tenant.isFirst) return;
@@ -79,7 +83,7 @@ export class TenantStates {
     const { tenants, sockets, outbox } = this.#services;
     if (tenants.forget(tenant)) {
       await sockets.closeTenant(tenant.store);
-      // Handlers that waited for a socket now write to the audit log: the store goes last.
+      // Handlers that waited for a socket now write to the audit log, so the store is removed last.
       await systemClock.sleep(0);
       outbox.forget(tenant.id);
       tenants.remove(tenant);
@@ -87,14 +91,20 @@ export class TenantStates {
     journalOf(tenant).clear();
   }
 
-  /** Makes the present state the one to reset to, and the one that files are loaded into. */
+  /**
+   * Makes the current state the start state, to which `reset` returns and into which worlds are
+   * loaded.
+   */
   async markStart(tenant: Tenant): Promise<void> {
     const start = await tenant.store.snapshot();
     this.#origins.set(tenant, start);
     this.#starts.set(tenant, start);
   }
 
-  /** Drops all tenants but the first. @returns the dropped ones */
+  /**
+   * Removes all tenants except the first.
+   * @returns the removed tenants
+   */
   async dropOthers(): Promise<readonly Tenant[]> {
     const [, ...others] = this.#services.tenants.list();
     await Promise.all(others.map((tenant) => this.drop(tenant)));
@@ -102,8 +112,8 @@ export class TenantStates {
   }
 
   /**
-   * Restores state and clock of the start; closes sockets, removes faults, mail and journal.
-   * Rejects with StartNotKept.
+   * Restores the state and clock of the start. Closes sockets, and removes faults, mail and journal
+   * entries. Rejects with StartNotKept.
    */
   reset(tenant: Tenant): Promise<void> {
     return this.#inOrder(async () => {
@@ -120,8 +130,9 @@ export class TenantStates {
   }
 
   /**
-   * Restores one device to the start, or removes it when it did not exist; closes its socket.
-   * @param named its id, or its identity as JSON
+   * Restores one device to its start state, or removes it if it did not exist then. Closes its
+   * socket.
+   * @param named the device's id, or its identity as JSON
    * @throws StartNotKept
    */
   resetDevice(tenant: Tenant, named: string): DeviceReset {
@@ -132,9 +143,9 @@ export class TenantStates {
   }
 
   /**
-   * Replaces the state and the start of the tenant. Planned faults are kept, and paused meanwhile.
-   * The state is unchanged when the file is refused.
-   * Rejects with WorldError or StartNotKept.
+   * Replaces the state and the start state of the tenant. Planned faults are kept, and paused while
+   * loading. If the world is refused, the state is unchanged. Rejects with WorldError or
+   * StartNotKept.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     return this.#inOrder(() => this.#load(tenant, world));
@@ -144,7 +155,7 @@ export class TenantStates {
     return [...this.#of(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
   }
 
-  /** Takes a snapshot and replaces one of the same name; false when there are too many. */
+  /** Takes a snapshot, and replaces one with the same name. Returns false if there are too many. */
   take(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const named = this.#of(tenant);
@@ -157,7 +168,7 @@ export class TenantStates {
     });
   }
 
-  /** False when no snapshot has this name. */
+  /** Restores a snapshot. Returns false if there is none with this name. */
   restore(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const found = this.#of(tenant).get(name);
@@ -166,7 +177,7 @@ export class TenantStates {
     });
   }
 
-  /** False when no snapshot has this name. */
+  /** Deletes a snapshot. Returns false if there is none with this name. */
   discard(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
       const named = this.#of(tenant);
@@ -175,7 +186,7 @@ export class TenantStates {
     });
   }
 
-  /** Creates a tenant with the present state of this one, but with its own admin. */
+  /** Creates a tenant with the current state of this one, but with its own admin. */
   fork(
     tenant: Tenant,
     { name, admin }: { name: string; admin: GivenAdmin },
@@ -224,7 +235,10 @@ export class TenantStates {
     }
   }
 
-  /** Closes sockets, which a restored store does not know: devices reconnect. */
+  /**
+   * Restores a snapshot. Closes all sockets, because the restored store does not know them; devices
+   * reconnect.
+   */
   #restore({ store }: Tenant, snapshot: Snapshot): Promise<void> {
     const { sockets } = this.#services;
     const before = (): void => {
@@ -247,7 +261,7 @@ function deviceIdOf({ store }: Tenant, named: string): string {
   return 'id' in known ? known.id : named;
 }
 
-/** Calls the API at this URL. */
+/** Returns a function that calls the API at this URL. */
 function askAt(url: string): Ask {
   return async ({ method }, path, { token, json, form }) => {
     const headers = new Headers({ Authorization: `Bearer ${token}` });

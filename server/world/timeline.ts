@@ -1,7 +1,7 @@
-/** The content of a world as steps in time. Pure; `load.ts` executes the steps. */
+/** Orders the content of a world as steps in time. Pure; `load.ts` executes the steps. */
 import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
 
-/** One step; `agoMs` is milliseconds before the world's time. */
+/** A step of loading. `agoMs` is the time before the world's time, in milliseconds. */
 export type TimelineStep = { readonly agoMs: number } & (
   | { readonly kind: 'user'; readonly user: World['users'][number] }
   | { readonly kind: 'device'; readonly device: WorldDevice }
@@ -9,7 +9,7 @@ export type TimelineStep = { readonly agoMs: number } & (
   | { readonly kind: 'deployment'; readonly deployment: WorldDeployment }
 );
 
-/** A contradiction in a world; the message names the place. */
+/** Thrown for a contradiction in a world. The message names the place. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
@@ -17,7 +17,7 @@ export class WorldError extends Error {
 /** The order of steps at the same time. */
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
-/** The steps, oldest first. @throws WorldError for an impossible state */
+/** Returns the steps, oldest first. @throws WorldError for an impossible state */
 export function timelineOf(world: World): readonly TimelineStep[] {
   checkNames(world);
   for (const deployment of world.deployments) checkDeployment(world, deployment);

@@ -1,6 +1,6 @@
 /**
  * The format of world files: devices, artifacts, deployments and users, and how long ago each was
- * created. The JSON Schema is derived from it.
+ * created. The JSON Schema is derived from this shape.
  */
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -8,7 +8,7 @@ import { emailShape } from '../../fixtures/contract/management/email.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 
-/** Limits of a world; for larger fleets use the simulator. */
+/** Limits of a world. The simulator can create larger fleets. */
 const DEVICES_MAX = 10_000;
 const OTHERS_MAX = 1000;
 const NAME_MAX = 256;
@@ -22,7 +22,7 @@ const text = v.pipe(
   v.nonEmpty('must not be empty'),
   v.maxCodePoints(NAME_MAX, `must have at most ${NAME_MAX} characters`),
 );
-/** How long before the world's time it was created; at that time when absent. */
+/** Age of the resource at the world's time; zero if absent. */
 const ago = v.optional(duration);
 const value = v.union(
   [v.string(), v.number(), v.array(v.union([v.string(), v.number()]))],
@@ -36,7 +36,7 @@ function list<const Item extends v.GenericSchema>(item: Item, most: number) {
   );
 }
 
-/** An object with these members and no others. */
+/** Returns the shape of an object with exactly these members. */
 function entries<const Entries extends v.ObjectEntries>(given: Entries) {
   const known = Object.keys(given).join(', ');
   return v.strictObject(given, ({ expected }) =>
@@ -47,7 +47,7 @@ function entries<const Entries extends v.ObjectEntries>(given: Entries) {
 const worldDeviceStatuses = ['pending', 'accepted', 'rejected', 'preauthorized'] as const;
 
 const deviceShape = entries({
-  /** Its name in the rest of the file. */
+  /** Name by which the rest of the file refers to the device. */
   name: text,
   identity: v.optional(v.record(v.string(), value, 'must be an object of identity attributes')),
   status: v.optional(
@@ -55,7 +55,10 @@ const deviceShape = entries({
     'accepted',
   ),
   ago,
-  /** PEM, SPKI; when absent, a key is generated, and returned when the world is loaded. */
+  /**
+   * The public key in PEM (SPKI). If absent, a key is generated and returned when the world is
+   * loaded.
+   */
   publicKey: v.optional(v.string('must be a public key in PEM')),
   inventory: v.optional(v.record(v.string(), value, 'must be an object of attributes')),
   configuration: v.optional(v.record(v.string(), v.string('must be a string'))),
@@ -69,7 +72,7 @@ const artifactShape = entries({
     v.array(text, 'must be a list of device types'),
     v.minLength(1, 'must name at least one device type'),
   ),
-  /** Content of the one file of its payload. */
+  /** Content of the only file in the artifact's payload. */
   content: v.optional(v.string('must be a string'), 'made by a world\n'),
   ago,
 });
@@ -77,11 +80,11 @@ const artifactShape = entries({
 const deploymentShape = entries({
   name: text,
   artifact: text,
-  /** Names of devices; all accepted ones when absent. */
+  /** Names of devices. If absent, all accepted devices. */
   devices: v.optional(v.array(text, 'must be a list of device names')),
   ago,
   retries: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(0))),
-  /** The last status of devices, by their names. */
+  /** The last status of each device, by the device's name. */
   reached: v.optional(
     v.record(
       v.string(),
@@ -104,7 +107,7 @@ const userShape = entries({
 
 /** The shape of a world file. */
 export const worldShape = entries({
-  /** The world's time; the server's time when absent. */
+  /** The world's time. If absent, the server's time. */
   now: v.optional(
     v.pipe(
       v.string('must be a date-time such as 2027-08-25T00:00:00Z'),
@@ -121,7 +124,7 @@ export type World = v.InferOutput<typeof worldShape>;
 export type WorldDevice = World['devices'][number];
 export type WorldDeployment = World['deployments'][number];
 
-/** The JSON Schema, for editors. */
+/** Returns the JSON Schema of world files, for editors. */
 export async function worldJsonSchema(): Promise<object> {
   const { jsonSchemaOf } = await import('../../fixtures/json-schema.ts');
   return {
@@ -137,7 +140,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** The length of an `ago`, in milliseconds. */
+/** Returns the length of an `ago` in milliseconds. */
 export function agoMs(given: string | undefined): number {
   if (given === undefined) return 0;
   return Number(given.slice(0, -1)) * (millisecondsPerUnit[given.slice(-1)] ?? 0);

@@ -2,14 +2,17 @@
 import { readYaml } from '../../fixtures/yaml-text.ts';
 import { type World, worldShape } from './world-shape.ts';
 
-/** An invalid world; a line `name:line:column: sentence` for each fault. */
+/**
+ * Thrown for an invalid world. The message has one line `name:line:column: sentence` for each
+ * problem.
+ */
 export class WorldTextError extends Error {
   override readonly name = 'WorldTextError';
 }
 
 /**
- * The world in a text.
- * @param name of the file or the body, for the faults
+ * Reads a world from a text.
+ * @param name name of the file or body, for problems
  * @throws WorldTextError
  */
 export function readWorld(text: string, name: string): World {

@@ -1,8 +1,8 @@
 /**
- * Loads user-written behaviours from a JavaScript module, or from a TypeScript one where Node runs
- * TypeScript natively (22.18 and newer). The default export is a behaviour or a list of them. The
- * file runs unsandboxed, so only trusted files should be named. An error thrown by a hook ends the
- * run with a one-sentence message.
+ * Loads user-written behaviours from a JavaScript module. Node 22.18 and newer also loads a
+ * TypeScript module. The default export is one behaviour or an array of them. The module runs
+ * without a sandbox, so users must name only files that they trust. An error thrown by a hook ends
+ * the run with a message of one sentence.
  */
 
 import { extname, resolve } from 'node:path';
@@ -16,13 +16,14 @@ import { addBehaviours } from './catalogue.ts';
 import { parameterProblem } from './parameters.ts';
 
 /**
- * Thrown for a behaviour file that cannot be used, or whose hook threw; names the place and error.
+ * Thrown when a behaviour file cannot be used or one of its hooks throws. The message names the
+ * file and, for a hook, the hook.
  */
 export class BehaviourFileError extends Error {
   override readonly name = 'BehaviourFileError';
 }
 
-/** True when this Node runs TypeScript natively. */
+/** True when the running Node executes TypeScript natively (22.18 and newer). */
 export const nodeReadsTypeScript: boolean =
   'typescript' in process.features && Boolean(process.features.typescript);
 
@@ -40,7 +41,8 @@ export async function readBehaviourFiles(paths: readonly string[]): Promise<void
 }
 
 /**
- * Reads one file and adds its behaviours to the catalogue; reading it again changes nothing.
+ * Reads one file and adds its behaviours to the catalogue. A file that was read before is not read
+ * again.
  * @param readsTypeScript true when this Node runs TypeScript natively
  * @throws BehaviourFileError
  */
@@ -127,7 +129,10 @@ const rowShape = v.strictObject(
   {
     name: v.pipe(
       v.string('must be a string'),
-      v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by dashes'),
+      v.regex(
+        /^[a-z0-9]+(-[a-z0-9]+)*$/,
+        'must be lower-case letters and digits, joined by dashes',
+      ),
       v.maxCodePoints(64, 'must have at most 64 characters'),
     ),
     description: sentence,
@@ -174,7 +179,7 @@ const numericHooks: readonly string[] = [
   'waitAfterErrorMs',
 ];
 
-/** Wraps the hooks so that an unexpected error becomes a sentence that names the hook. */
+/** Wraps the hooks so that an unexpected error becomes a BehaviourFileError that names the hook. */
 function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
   const entries = Object.entries(hooks).map(([name, act]) => {
     const blame = (error: unknown): never => {

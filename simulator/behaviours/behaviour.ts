@@ -1,14 +1,15 @@
 /**
- * The shape of a behaviour: the real device it represents, how a good server treats that device,
- * and where it differs from others. The engine calls hooks and never looks up a behaviour by name.
+ * The type of a behaviour: which real device it represents, how a correct server treats that
+ * device, and hooks for the points where the device differs from a steady one. The engine calls the
+ * hooks and never looks up a behaviour by name.
  */
 import type { Alert, DeploymentLog } from '../../fixtures/contract/resources.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { LinkShape } from '../plan/policy.ts';
 
 /**
- * Numeric parameters of a behaviour; the suffix of each name is its unit (see `parameterUnits`).
- * The first two are how long an update takes on the device itself.
+ * Numeric parameters of a behaviour. The suffix of each name is its unit (see `parameterUnits`).
+ * Every behaviour has `installMs` and `rebootMs`: how long the device installs and reboots.
  */
 export interface BehaviourParameters {
   readonly installMs: number;
@@ -20,36 +21,44 @@ interface HookContext<Parameters extends BehaviourParameters = BehaviourParamete
   readonly parameters: Parameters;
   /** Zero-based index of the device in the fleet. */
   readonly index: number;
-  /** True time in milliseconds since the Unix epoch, regardless of the device's own clock. */
+  /**
+   * Time of the run's clock in milliseconds since the Unix epoch, without the skew of the device's
+   * clock.
+   */
   readonly nowMs: number;
-  /** Poll interval of the fleet's plan. */
+  /** Poll interval of the device's cohort in milliseconds. */
   readonly pollIntervalMs: number;
-  /** Numbers that the behaviour keeps for this device between hook calls. */
+  /** Numbers that the behaviour stores for this device between hook calls. */
   readonly memory: Record<string, number>;
-  /** Random generator of this device; the same seed and name give the same values. */
+  /** Returns a random generator of this device; the same seed and name give the same values. */
   chance(name: string): Random;
 }
 
-/** Context of a hook that may act. */
+/** Context of a hook that can wait. */
 export interface ActiveHookContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends HookContext<Parameters> {
-  /** Waits; ends early when the run ends. */
+  /**
+   * Waits for a time.
+   * @throws FleetStopped when the run ends first
+   */
   rest(waitMs: number): Promise<void>;
 }
 
 /**
- * Context between two polls. A request that the server refuses here is counted and otherwise
- * ignored.
+ * Context of a hook that runs between two polls. If the server refuses a request that the hook
+ * sends, the run counts the refusal and the hook does not fail.
  */
 export interface CycleContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends ActiveHookContext<Parameters> {
-  /** Sends alerts in one message, up to the contract's limit. */
+  /** Sends the alerts in one request, up to the contract's limit on alerts per request. */
   postAlerts(alerts: readonly Alert[]): Promise<void>;
-  /** Discards the key and signs in with a new one that the server has not seen. */
+  /** Discards the device's key and signs in with a new key that the server does not know. */
   rotateKey(): Promise<void>;
-  /** Repeats the final status of the most recent finished deployment. */
+  /** Reports the final status of the most recently finished deployment again. */
   reportFinishedAgain(): Promise<void>;
-  /** Has a second device with the same identity and key sign in, send its inventory, and poll. */
+  /**
+   * Signs in a second device with this device's identity and key, sends its inventory, and polls.
+   */
   runClone(artifactName: string): Promise<void>;
 }
 
@@ -58,28 +67,28 @@ interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParame
   extends ActiveHookContext<Parameters> {
   /** Deployment ID as sent to the device. */
   readonly deploymentId: string;
-  /** How many times the device has started this deployment, 1 the first time. */
+  /** Number of times that the device has started this deployment; 1 at the first start. */
   readonly beginning: number;
   /** Adds a line to the update log. */
   log(level: LogLevel, message: string): void;
   /**
-   * Asks the operator to abort this device's deployment; false when there is no operator, or when
-   * the server refuses.
+   * Asks the operator to abort this device's deployment. Returns false when the run has no operator
+   * or the server refuses.
    */
   askForAbort(): Promise<boolean>;
   /** Fails the update with a one-sentence reason. */
   fail(because: string): never;
   /**
-   * Cuts the power: the device is silent for `offMs`, then restarts and signs in again. A download
-   * resumes by range, an interrupted installation is rolled back and fails, and an interrupted
-   * reboot counts as done.
+   * Switches the device off for `offMs`; then it restarts and signs in again. An interrupted
+   * download resumes by range, an interrupted installation is rolled back and fails, and an
+   * interrupted reboot counts as completed.
    */
   losePower(offMs: number): never;
 }
 
 /** Severity levels of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
-/** A log line as uploaded. */
+/** One line of an uploaded deployment log. */
 export type LogLine = DeploymentLog['messages'][number];
 
 /** Facts available when the device is created. */
@@ -88,33 +97,39 @@ interface StartFacts {
   readonly deployedArtifact: string | undefined;
 }
 
-/** An error that the device is about to back off from. */
+/** A failed request, after which the device waits before the next one. */
 interface FailedRequest {
-  /** Status of the response; undefined when there was none. */
+  /** Status of the response; undefined when no response arrived. */
   readonly status: number | undefined;
-  /** Wait requested by the server. */
+  /**
+   * Wait that the server requested with Retry-After, in milliseconds; undefined without a request.
+   */
   readonly retryAfterMs: number | undefined;
-  /** Consecutive errors so far, 1 after the first. */
+  /** Number of consecutive errors; 1 after the first. */
   readonly attempt: number;
 }
 
-/** Hooks of a behaviour; where one is absent, the device acts like a steady device. */
+/** Hooks of a behaviour. All are optional: without a hook the device acts like a steady device. */
 export interface BehaviourHooks<Parameters extends BehaviourParameters = BehaviourParameters> {
-  /** Returns the name of the artifact installed at the start; undefined for the default. */
+  /**
+   * Returns the name of the artifact installed at the start; undefined selects the plan's default.
+   */
   installedAtStart?(facts: StartFacts): string | undefined;
-  /** Returns the network between device and server, replacing that of its cohort. */
+  /** Returns the simulated network of the device, which replaces the network of its cohort. */
   link?(parameters: Parameters): LinkShape;
-  /** Returns how far the device's clock is ahead of true time; negative when it is behind. */
+  /** Returns how far the device's clock is ahead of the run's clock; negative when it is behind. */
   clockSkewMs?(parameters: Parameters): number;
-  /** Returns true when the device gets a new token once the old one expires or is refused. */
+  /** Returns true when the device requests a new token after its token expired or was refused. */
   renewsToken?(parameters: Parameters): boolean;
-  /** Returns how long a persistent connection is held before the device drops it. */
+  /**
+   * Returns how long the device keeps a persistent connection open before it drops the connection.
+   */
   socketHoldsMs?(parameters: Parameters): number;
-  /** Returns how long the device stays off from now; 0 while it is on. Called before each cycle. */
+  /** Called before each cycle. Returns how long the device is off, from now; 0 when it is on. */
   offForMs?(context: HookContext<Parameters>): number;
-  /** Returns the wait until the next cycle; `defaultMs` is the default. */
+  /** Returns the wait until the next cycle; `defaultMs` is the wait of a steady device. */
   nextCycleMs?(context: HookContext<Parameters>, defaultMs: number): number;
-  /** Returns the wait after an error; `defaultMs` is the default. */
+  /** Returns the wait after an error; `defaultMs` is the wait of a steady device. */
   waitAfterErrorMs?(
     context: HookContext<Parameters>,
     failed: FailedRequest,
@@ -122,9 +137,14 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
   ): number;
   /** Called at the end of each successful cycle. */
   eachCycle?(context: CycleContext<Parameters>): Promise<void>;
-  /** Called before the first report: runs the update, or only claims to have done so. */
+  /**
+   * Called before the first status report. Returns `update` to run the update, or `claim-success`
+   * to report success without installing.
+   */
   whenOffered?(context: UpdateContext<Parameters>): Promise<'update' | 'claim-success'>;
-  /** Called for each chunk of the file; the return value is what the device receives. */
+  /**
+   * Called for each received chunk of the file; the device processes the returned bytes instead.
+   */
   whileDownloading?(context: DownloadContext<Parameters>, piece: Buffer): Promise<Buffer>;
   /** Called halfway through the installation. */
   whileInstalling?(context: UpdateContext<Parameters>): Promise<void>;
@@ -132,40 +152,43 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
    * Called after each reboot of an update; returns `down-again` when the device reboots once more.
    */
   afterReboot?(context: RebootContext<Parameters>): Promise<'up' | 'down-again'>;
-  /** Called before the new artifact is made permanent; a failure here rolls back. */
+  /** Called before the new artifact is committed; an error thrown here rolls the update back. */
   whileCommitting?(context: UpdateContext<Parameters>): Promise<void>;
-  /** Returns true when the device stops an update whose report was answered with 409. */
+  /**
+   * Returns true when the device stops its update after the server answered a status report with
+   * 409.
+   */
   stopsWhenAborted?(parameters: Parameters): boolean;
 }
 
 /** Context of hooks that run while the artifact downloads. */
 export interface DownloadContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends UpdateContext<Parameters> {
-  /** Bytes of the file before this chunk. */
+  /** Offset of this chunk in the file, in bytes. */
   readonly fromByte: number;
 }
 
 /** Context of the hook that runs right after a reboot. */
 export interface RebootContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends UpdateContext<Parameters> {
-  /** Reboots of this update so far, 1 after the first. */
+  /** Number of reboots in this update; 1 after the first. */
   readonly reboots: number;
 }
 
-/** One way in which a device of the fleet works or fails. */
+/** One kind of device behaviour in a fleet, such as `steady` or `reboot-loop`. */
 export interface Behaviour<Parameters extends BehaviourParameters = BehaviourParameters> {
   readonly name: string;
-  /** One sentence: the real device that behaves like this. */
+  /** One sentence about the real device that behaves like this. */
   readonly description: string;
-  /** One sentence: how a good server treats such a device. */
+  /** One sentence about how a correct server treats such a device. */
   readonly expectedServerBehavior: string;
   readonly parameters: Parameters;
   readonly hooks: BehaviourHooks<Parameters>;
 }
 
 /**
- * Types a behaviour by its own parameters, so that editors can check a behaviour file.
- * @returns the same row
+ * Gives a behaviour the type of its own parameters, so that editors can check a behaviour file.
+ * @returns the unchanged behaviour
  */
 export function defineBehaviour<Parameters extends BehaviourParameters>(
   row: Behaviour<Parameters>,

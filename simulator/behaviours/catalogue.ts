@@ -1,4 +1,4 @@
-/** All behaviours, one row each. The fleet picks them by weight and never looks one up by name. */
+/** All built-in behaviours. A fleet picks among them by weight and never looks one up by name. */
 import type { KnownBehaviours } from '../plan/plan.ts';
 import type { Behaviour } from './behaviour.ts';
 import { changedParametersProblem } from './parameters.ts';
@@ -11,12 +11,12 @@ const rows: readonly Behaviour[] = [...healthy, ...troubled, ...failing, ...badl
 
 const known = new Map(rows.map((behaviour) => [behaviour.name, behaviour]));
 
-/** Every behaviour by name, including those of behaviour files once they are read. */
+/** Every behaviour by name: the built-in ones, and those of behaviour files that have been read. */
 export const behaviours: ReadonlyMap<string, Behaviour> = known;
 
 /**
- * Adds behaviours, all or none; adding the same ones again changes nothing.
- * @returns the names already used by a different behaviour
+ * Adds either all of the behaviours or none. Adding a behaviour twice has no effect.
+ * @returns the names that other behaviours already use; empty when all were added
  */
 export function addBehaviours(added: readonly Behaviour[]): string[] {
   const taken = added.filter((each) => (known.get(each.name) ?? each) !== each);
@@ -24,7 +24,7 @@ export function addBehaviours(added: readonly Behaviour[]): string[] {
   return taken.map(({ name }) => name);
 }
 
-/** The catalogue in the form that plan checks use. */
+/** Access to the catalogue for the checks of a plan. */
 export const knownBehaviours: KnownBehaviours = {
   names: () => [...known.keys()],
   parametersProblem: (name, changed) => changedParametersProblem(known.get(name), changed),

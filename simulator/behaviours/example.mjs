@@ -1,7 +1,6 @@
 /**
- * Example of a behaviour file in JavaScript with its types in comments: an editor that resolves
- * `fleetbed` knows every hook and its context.
- *
+ * Example of a behaviour file in JavaScript, with types in comments. An editor that resolves
+ * `fleetbed` can complete and check every hook and its context.
  * @type {import('./behaviour.ts').Behaviour<{
  *   installMs: number, rebootMs: number, warmUpMs: number, coldShare: number
  * }>}

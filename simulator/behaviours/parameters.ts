@@ -1,4 +1,4 @@
-/** Behaviour parameters: their units, given by the suffix of each name, and their bounds. */
+/** Behaviour parameters: the unit of each, which the suffix of its name states, and its bounds. */
 import type { Behaviour } from './behaviour.ts';
 
 interface Unit {
@@ -10,7 +10,7 @@ interface Unit {
 
 const YEAR_MS = 366 * 86_400_000;
 
-/** Units by name suffix; where two match, the longer one applies. */
+/** Units by name suffix. When two suffixes match, the longer one applies. */
 const parameterUnits: Readonly<Record<string, Unit>> = {
   Ms: { shown: 'ms', min: 0, max: YEAR_MS, whole: true },
   SkewMs: { shown: 'ms', min: -100 * YEAR_MS, max: 100 * YEAR_MS, whole: true },
@@ -21,7 +21,7 @@ const parameterUnits: Readonly<Record<string, Unit>> = {
   Share: { shown: 'of 1', min: 0, max: 1, whole: false },
 };
 
-/** A behaviour parameter as displayed. */
+/** A behaviour parameter with its unit, for display. */
 export interface ShownParameter {
   readonly name: string;
   readonly value: number;
@@ -36,7 +36,8 @@ export function shownParameters({ parameters }: Behaviour): ShownParameter[] {
 }
 
 /**
- * Returns what is wrong with a parameter, worded to follow its name; undefined when it is valid.
+ * Returns the problem with a parameter as a predicate that follows the parameter's name in a
+ * message; undefined when the value is valid.
  */
 export function parameterProblem(name: string, value: unknown): string | undefined {
   const unit = unitOf(name);
@@ -49,7 +50,8 @@ export function parameterProblem(name: string, value: unknown): string | undefin
 }
 
 /**
- * Returns what is wrong with overrides of a behaviour's parameters; undefined when they are valid.
+ * Returns the problem with a plan's values for parameters of a behaviour; undefined when all are
+ * valid.
  */
 export function changedParametersProblem(
   behaviour: Behaviour | undefined,

@@ -1,6 +1,6 @@
 /**
- * Checks responses: first the status, then that the body is JSON of the expected shape. Throws an
- * error that says which check failed.
+ * Checks a response: first its status, then that its body is JSON of the expected shape. The error
+ * that is thrown names the check that failed.
  */
 import * as v from 'valibot';
 import { beginningOf } from '../../fixtures/beginning.ts';
@@ -12,10 +12,10 @@ import { AnswerError, type Circumstances, StatusError } from '../network/errors.
 import { retryAfterMs } from '../network/retry-after.ts';
 import type { HttpAnswer } from '../network/transport.ts';
 
-/** Limit on text from the server that is passed on. */
+/** Limit on text from the server that is copied into an error message. */
 const SENTENCE_MAX_CHARACTERS = 2000;
 
-/** Context that a response is judged in. */
+/** The operation, the caller and the clock for the check of a response and its error. */
 export interface AnswerContext {
   readonly operation: Pick<Operation, 'id' | 'success'>;
   readonly caller: string;
@@ -23,7 +23,7 @@ export interface AnswerContext {
 }
 
 /**
- * Returns a response that has one of the operation's success statuses.
+ * Returns the response when its status is one of the operation's success statuses.
  * @throws StatusError for every other status
  */
 export function expectSuccess(answer: HttpAnswer, context: AnswerContext): HttpAnswer {
@@ -67,7 +67,10 @@ export function bodyOf<Shape extends v.GenericSchema>(
   throw new AnswerError('shape', said, circumstancesOf(answer, context));
 }
 
-/** Builds the context of an error about a response. */
+/**
+ * Returns the operation, the caller and the duration of an exchange, for an error about its
+ * response.
+ */
 export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): Circumstances {
   const { operation, caller } = context;
   return { operation: operation.id, caller, elapsedMs: answer.elapsedMs };
@@ -82,7 +85,10 @@ function parseJson(body: Buffer): { readonly value: unknown } | undefined {
   }
 }
 
-/** Gateways refuse with empty bodies, HTML, or an `error` that is an object; all are legal here. */
+/**
+ * Returns the `error` text of a response. Gateways also refuse with an empty body, with HTML, or
+ * with an `error` that is an object; the text of those is undefined.
+ */
 function errorText(body: Buffer): string | undefined {
   const parsed = v.safeParse(errorShape, parseJson(body)?.value);
   const { error } = parsed.success ? parsed.output : {};

@@ -1,6 +1,6 @@
 /**
  * The device side of the API: one method for each operation that a device calls. One client serves
- * the whole fleet; per-device state is in the sessions.
+ * the whole fleet; the sessions hold the state of each device.
  */
 import type * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -39,7 +39,7 @@ import {
   takePlannedMs,
 } from './session.ts';
 
-/** Wire settings shared by all devices of a fleet. */
+/** Settings of the requests that all devices of a fleet share. */
 export interface DeviceClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export interface DeviceClientOptions {
   readonly tenantToken?: string | undefined;
 }
 
-/** What a device reports about itself when it asks for its next deployment. */
+/** The attributes that a device sends when it requests its next deployment. */
 export interface DeviceProvides {
   readonly device_type: string;
   readonly artifact_name: string;
@@ -75,8 +75,8 @@ export class DeviceClient {
   }
 
   /**
-   * Requests a token and stores it in the session. A device that is not accepted gets a StatusError
-   * with 401.
+   * Requests a token and stores it in the session.
+   * @throws StatusError with status 401 when the server has not accepted the device
    * Spec: POST /auth_requests
    */
   async signIn(session: Session): Promise<void> {
@@ -111,8 +111,9 @@ export class DeviceClient {
   }
 
   /**
-   * Returns the next deployment, or undefined. Tries the newest endpoint first, falls back to the
-   * next older one after a 404, and remembers which one responded.
+   * Returns the next deployment, or undefined when the server has none. Tries the newest endpoint
+   * first, falls back to the next older one after a 404, and remembers in the session which one
+   * responded.
    * Spec: POST /device/deployments/next
    */
   async nextDeployment(
@@ -132,7 +133,7 @@ export class DeviceClient {
   }
 
   /**
-   * Reports a status; returns `aborted` when the server responds with 409.
+   * Reports a status. Returns `aborted` when the server responds with 409.
    * Spec: PUT /device/deployments/{id}/status
    */
   async reportStatus(
@@ -159,8 +160,8 @@ export class DeviceClient {
   }
 
   /**
-   * Returns the control map of a deployment: undefined when it has none, `gone` when the deployment
-   * is finished or unknown.
+   * Returns the control map of a deployment. Returns undefined when the deployment has none, and
+   * `gone` when the server answers 404: the deployment is finished or unknown.
    * Spec: GET /device/deployments/{id}/update_control_map
    */
   async controlMap(
@@ -205,8 +206,7 @@ export class DeviceClient {
   }
 
   /**
-   * Sends the whole inventory: replaces it, or adds to it where the server does not support
-   * replacing (405).
+   * Sends the whole inventory with PUT. Uses PATCH when the server answers 405 to PUT.
    * Spec: PUT /device/attributes, PATCH /device/attributes
    */
   async sendInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
@@ -227,7 +227,10 @@ export class DeviceClient {
     return expectSuccess(answer, this.#context(sending.operation, session));
   }
 
-  /** Signs in when there is no token, and once more when the server has dropped it. */
+  /**
+   * Sends a request with the session's token. Signs in first when there is no token, and signs in
+   * and repeats the request once when the server answers 401.
+   */
   async #authorized(session: Session, sending: Sending): Promise<HttpAnswer> {
     const answer = await this.#exchange(session, sending);
     if (answer.status !== 401 || !session.renewsToken) return answer;
@@ -293,7 +296,10 @@ const nextRequests: Readonly<Record<NextEndpoint, (provides: DeviceProvides) => 
   },
 };
 
-/** A pending device gets the same status; only the reason identifies a bad signature. */
+/**
+ * Returns true when the response names the signature as its reason. A pending device gets the same
+ * status 401, so only the text of the error identifies a rejected signature.
+ */
 function saysSignature({ body }: HttpAnswer): boolean {
   return /signature/i.test(body.subarray(0, REASON_MAX_BYTES).toString('latin1'));
 }
@@ -302,7 +308,8 @@ const REASON_MAX_BYTES = 4096;
 const TOKEN_MAX_CHARACTERS = 16_384;
 
 /**
- * A token is sent back in a header as received: quotes or a line break would break every request.
+ * Returns the token of a response. The device sends the token back in a header unchanged, where
+ * quotes or a line break would break every request, so anything but a JWT is rejected here.
  */
 function tokenIn(answer: HttpAnswer, context: AnswerContext): string {
   const token = answer.body.toString('latin1');

@@ -15,13 +15,13 @@ import { noAnswerKindOf } from '../network/errors.ts';
 import type { FrameLink } from '../network/frame-link.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
 
-/** Both directions of a socket through the device's network link. */
+/** The links of the device's network that carry the messages of one socket in each direction. */
 export interface SocketFrames {
   readonly up: FrameLink;
   readonly down: FrameLink;
 }
 
-/** Where and how to connect. */
+/** The address and the settings of a device's connection. */
 export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
   readonly baseUrl: string;
   readonly clock: Clock;
@@ -31,25 +31,28 @@ export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
   readonly sourceAddress?: string | undefined;
   /** Called once the connection is open. */
   readonly onOpen?: () => void;
-  /** Creates the link that messages pass through; when absent, messages pass unchanged. */
+  /**
+   * Creates the links that messages pass through; without it, messages pass without delay or loss.
+   */
   readonly frames?: ((broken: () => void) => SocketFrames) | undefined;
-  /** Returns the replies to a message; when absent, messages are ignored. */
+  /** Returns the replies to a message; without it, messages are ignored. */
   readonly answer?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
 
-/** The device pings shortly before the server's idle timeout. */
+/** Silence after which the device pings: 90 % of the server's idle timeout. */
 const PING_AFTER_MS = limits.websocketSilenceMaxSeconds * 900;
 const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
 const operation = operations.connect;
 
-/** Bytes that may queue for a server that does not read the replies it requested. */
+/** Limit on the bytes queued for a server that does not read the replies to its own messages. */
 const BACKLOG_MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * Connects immediately and stays closed once closed: to reconnect, create a new one. Answers pings,
- * and answers messages as the owner decides. Bytes that are not a message end the connection with
- * 1011, messages larger than devices read with 1009. Real devices also disconnect and reconnect
- * then, and only this way does the server's error show in the run's figures.
+ * One connection, which opens in the constructor and cannot be reopened: to reconnect, create a new
+ * object. Answers pings, and answers messages with the replies of `answer`. Closes the connection
+ * with 1011 after bytes that are not a message, and with 1009 after a message larger than devices
+ * read. Real devices also disconnect and reconnect then, and the close makes the server's mistake
+ * visible in the figures of the run.
  */
 export class DeviceSocket {
   readonly #socket: WebSocket;
@@ -60,7 +63,7 @@ export class DeviceSocket {
   #pinged = false;
   #error: string | undefined;
   state: 'opening' | 'open' | 'closed' = 'opening';
-  /** True once the connection has been open. */
+  /** True once the connection has been open, even if it is closed now. */
   wasOpen = false;
   /** Status of the response that refused the upgrade. */
   refusedWith: number | undefined;
@@ -76,7 +79,7 @@ export class DeviceSocket {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
       maxPayload: limits.connectDeviceMessageMaxBytes,
-      // Field servers also send msgpack in text frames, and it is never UTF-8.
+      // Some real servers send msgpack in text frames, which is not valid UTF-8.
       skipUTF8Validation: true,
       handshakeTimeout: options.requestTimeLimitMs,
       ...tlsSettings(options),
@@ -86,7 +89,8 @@ export class DeviceSocket {
   }
 
   /**
-   * Pings a quiet server and drops a silent one; to be called periodically.
+   * Pings a server that has been quiet and drops the connection to one that stays silent. The owner
+   * calls this periodically.
    * @param nowMs monotonic time of the clock
    */
   watch(nowMs: number): void {
@@ -99,7 +103,7 @@ export class DeviceSocket {
     }
   }
 
-  /** Sends messages in order; does nothing once the connection is closed. */
+  /** Sends messages in order. Does nothing once the connection is closed. */
   say(messages: readonly ConnectMessage[]): void {
     for (const message of messages) {
       const bytes = encodeConnectMessage(message);
@@ -125,7 +129,7 @@ export class DeviceSocket {
       this.#socket.close(NORMAL_CLOSURE);
       return;
     }
-    // A request that the run itself aborts does not count as unanswered.
+    // The state is set first so that an aborted handshake does not count as an unanswered request.
     this.state = 'closed';
     this.#socket.terminate();
   }
@@ -159,7 +163,7 @@ export class DeviceSocket {
       .on('message', (data) => {
         heard();
         if (this.#frames === undefined) this.#take(data);
-        // By default the library delivers a single Buffer.
+        // The library delivers a single Buffer unless `binaryType` is changed.
         else this.#frames.down.carry((data as Buffer).length, () => this.#take(data));
       })
       .on('ping', heard)
@@ -171,12 +175,12 @@ export class DeviceSocket {
       .on('close', (code) => this.#closed(`closed/${code}`));
   }
 
-  /** Both text and binary frames carry a message. */
+  /** Handles one message; text frames and binary frames are treated alike. */
   #take(data: RawData): void {
     const { answer } = this.#options;
     if (answer === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
     try {
-      // By default the library delivers a single Buffer.
+      // The library delivers a single Buffer unless `binaryType` is changed.
       this.say(answer(decodeConnectMessage(data as Buffer)));
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
@@ -206,7 +210,7 @@ export class DeviceSocket {
   }
 }
 
-/** The library gives its own timeout no code, only this message. */
+/** Returns the code of a socket error. The library's own timeout has a message but no code. */
 function errorOf({ code, message }: Error & { readonly code?: string }): string {
   if (code !== undefined) return code;
   return message.includes('timed out') ? 'ETIMEDOUT' : 'WEBSOCKET';

@@ -1,6 +1,6 @@
 /**
- * Downloads a file from its link: without a token, streamed, and resumed by range after a broken
- * connection. Received bytes are never buffered.
+ * Downloads a file from its link: without a token, as a stream, and resumed by range after a broken
+ * connection. Only the chunk in transit is in memory.
  * Spec: ArtifactLink
  */
 
@@ -16,7 +16,7 @@ export interface Download {
   readonly transport: Exchanger;
   readonly clock: Clock;
   readonly caller: string;
-  /** Absolute URL of the file; its parts have no meaning. */
+  /** Absolute URL of the file, used exactly as the server sent it. */
   readonly uri: string;
   /** Largest accepted file size in bytes. */
   readonly fileMaxBytes: number;
@@ -24,38 +24,41 @@ export interface Download {
   readonly pause: (error: ClientError, attempt: number) => Promise<void>;
 }
 
-/** How often a download is resumed. */
+/** Number of times that a download is resumed before it fails. */
 export const RESUMPTIONS_MAX = 10;
-/** Bytes read to inspect a file: the first block of a tar archive. */
+/** Number of bytes read to inspect a file: the first block of a tar archive. */
 const HEAD_BYTES = 512;
 const operation = storageOperations['download-artifact'];
 
-/** How far a download has come; a kept one allows resuming later. */
+/** The progress of a download. A caller that keeps it can resume the download later. */
 export interface DownloadProgress {
   receivedBytes: number;
-  /** Size of the whole file, once the server has sent it. */
+  /** Size of the whole file; undefined until the server has sent it. */
   totalBytes: number | undefined;
-  /** Distinguishes this file from a later version: a strong ETag, else the last-modified time. */
+  /**
+   * Value that identifies this version of the file: a strong ETag, or else the Last-Modified
+   * header.
+   */
   validator: string | undefined;
 }
 
-/** Returns the progress before the first byte. */
+/** Returns the progress of a download that has not started. */
 export function noProgress(): DownloadProgress {
   return { receivedBytes: 0, totalBytes: undefined, validator: undefined };
 }
 
 /**
- * Yields the bytes of the file in order, from the current progress on.
- * @throws AnswerError `link` for an invalid URL, StatusError, TransportError, TimeoutError,
- * DownloadError when it breaks off repeatedly, starts at a wrong offset, is too large, or is a
- * different file than at first (`changed`: start over)
+ * Yields the bytes of the file in order, starting after those that `progress` already counts.
+ * @throws AnswerError `link` for an invalid URL; StatusError, TransportError or TimeoutError for a
+ *   failed request; DownloadError when the download is cut off too often, starts at a wrong offset,
+ *   exceeds `fileMaxBytes`, or the file has changed on the server (`changed`: start over)
  */
 export async function* downloadedBytes(
   download: Download,
   progress: DownloadProgress = noProgress(),
 ): AsyncGenerator<Buffer> {
   const url = linkUrl(download);
-  // A resumed download may have been complete before.
+  // The earlier download that is resumed here may already have received the whole file.
   if (progress.receivedBytes > 0 && progress.receivedBytes === progress.totalBytes) return;
   for (let failed = 1; ; failed++) {
     try {
@@ -63,7 +66,7 @@ export async function* downloadedBytes(
       return;
     } catch (error) {
       if (!(error instanceof ClientError) || !error.passing) throw error;
-      // The connection broke after the last byte: nothing is missing.
+      // The connection broke after the last byte, so the file is complete.
       if (progress.receivedBytes === progress.totalBytes) return;
       if (failed > RESUMPTIONS_MAX) throw givenUp(error, progress);
       await download.pause(error, failed);
@@ -72,8 +75,9 @@ export async function* downloadedBytes(
 }
 
 /**
- * Returns the first bytes of the file and its size, without fetching the rest.
- * @throws as downloadedBytes; DownloadError `length` when the server does not send the size
+ * Returns the first bytes of the file and its size, without downloading the rest.
+ * @throws the errors of `downloadedBytes`; DownloadError `length` when the server does not send the
+ *   size
  */
 export async function downloadedHead(
   download: Download,
@@ -141,7 +145,10 @@ interface Part {
   readonly circumstances: Circumstances;
 }
 
-/** Returns how many bytes of this response were received before. */
+/**
+ * Checks the head of a response and returns the number of its leading bytes to skip because they
+ * were received before.
+ */
 function checkedHead(answer: OpenAnswer, part: Part): number {
   try {
     return part.progress.receivedBytes === 0 ? expectWhole(answer, part) : expectRest(answer, part);
@@ -170,7 +177,8 @@ function expectWhole(answer: OpenAnswer, part: Part): 0 {
 function expectRest(answer: OpenAnswer, part: Part): number {
   const { progress, circumstances } = part;
   const isSame = progress.validator !== undefined && validatorOf(answer) === progress.validator;
-  // A server without range support sends the whole file again: bytes already received are skipped.
+  // A server without range support sends the whole file again, so the bytes already received are
+  // skipped.
   if (answer.status === 200 && isSame) return progress.receivedBytes;
   if (answer.status === 200 || answer.status === 416) {
     const said = 'the file changed on the server during the download';
@@ -181,7 +189,10 @@ function expectRest(answer: OpenAnswer, part: Part): number {
   return 0;
 }
 
-/** A weak ETag does not guarantee identical bytes, and If-Range does not accept one. */
+/**
+ * Returns the validator of a response. A weak ETag is not used: it does not guarantee identical
+ * bytes, and If-Range does not allow it.
+ */
 function validatorOf({ headers }: OpenAnswer): string | undefined {
   const { etag, 'last-modified': lastModified } = headers;
   return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
@@ -203,7 +214,10 @@ async function onlyHead(download: Download, url: URL) {
   return { first: Buffer.concat(pieces).subarray(0, HEAD_BYTES), totalBytes };
 }
 
-/** Some servers answer a range request with the whole file; its length is then the size. */
+/**
+ * Returns the size of the file. A server without range support answers with the whole file, whose
+ * Content-Length is the size.
+ */
 function checkedTotal(answer: OpenAnswer, part: Part): number {
   try {
     if (answer.status === 206) expectRange(answer, part);
@@ -220,7 +234,10 @@ function checkedTotal(answer: OpenAnswer, part: Part): number {
   }
 }
 
-/** A range that starts elsewhere, or is from a file of another size, would corrupt the file. */
+/**
+ * Checks that the response continues the file. A range with another start, or of a file with
+ * another size, would corrupt the file.
+ */
 function expectRange(answer: OpenAnswer, { progress, circumstances }: Part): void {
   const said = String(answer.headers['content-range'] ?? '');
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(said) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The operator side of the API, as far as a fleet needs it: log in, accept devices, deploy to them,
- * abort the deployment of one device, and read what the server has recorded.
+ * The operator side of the API, limited to the operations that a fleet needs: log in, accept
+ * devices, deploy to them, abort the deployment of one device, and read the server's records.
  */
 import type * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -26,31 +26,36 @@ import { AnswerError, ClientError, StatusError } from '../network/errors.ts';
 import type { HttpAnswer, Transport } from '../network/transport.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
 
-/** The deployment created by the run. */
+/** A deployment that the run creates or joins. */
 export interface Target {
   readonly deploymentId: string;
   readonly artifactName: string;
-  /** When the server acknowledged it; milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch at which the server acknowledged the deployment. */
   readonly createdMs?: number;
 }
 
-/** The user's credentials: a login, or a token instead. */
+/** The operator's credentials: either email and password, or a token. */
 export type Credentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string };
 
-/** How the operator reaches the server. */
+/** The transport and the credentials of the operator. */
 export interface ManagementClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly credentials: Credentials;
 }
 
-/** Most pages read from one list: fifty thousand devices and as many unknown ones. */
+/**
+ * Limit on the pages read from one list, so that an endless list cannot block the run: with full
+ * pages, 50,000 accepted devices and as many unknown ones.
+ */
 const PAGES_MAX = 200;
-/** The resource no longer exists, or is finished. */
+/** Statuses of a response about a resource that no longer exists or is finished. */
 const goneStatuses: readonly number[] = [404, 422];
-/** A page of devices includes every device's keys. */
+/**
+ * Limit on a response body. A page of devices is large because it includes the keys of each device.
+ */
 const PAGE_MAX_BYTES = 32 * 2 ** 20;
 
 interface Sending {
@@ -69,7 +74,10 @@ export class ManagementClient {
     this.#options = options;
   }
 
-  /** Gets a token, or checks the given one; a wrong login or token is a StatusError with 401. */
+  /**
+   * Gets a token by email and password, or checks the given token.
+   * @throws StatusError with status 401 for a wrong password or token
+   */
   async login(): Promise<void> {
     const { credentials } = this.#options;
     if ('token' in credentials) return this.#tryToken(credentials.token);
@@ -91,7 +99,7 @@ export class ManagementClient {
     expectSuccess(answer, this.#context(operation));
   }
 
-  /** Returns the user's token, logging in first if needed. */
+  /** Returns the operator's token, after a login when there is none yet. */
   async token(): Promise<string> {
     if (this.#token === undefined) await this.login();
     return this.#token ?? '';
@@ -108,7 +116,7 @@ export class ManagementClient {
     await this.#setStatus(deviceId, authSetId, 'accepted');
   }
 
-  /** Rejects an authentication set of a device: its token is refused from then on. */
+  /** Rejects an authentication set of a device. The server then refuses the device's token. */
   async reject(deviceId: string, authSetId: string): Promise<void> {
     await this.#setStatus(deviceId, authSetId, 'rejected');
   }
@@ -144,8 +152,8 @@ export class ManagementClient {
   }
 
   /**
-   * Returns the artifacts with this name, or with any name when omitted, from one page only;
-   * undefined when the server does not list them.
+   * Returns the artifacts with this name, or all artifacts when the name is omitted, from one page
+   * only. Returns undefined when the server does not support the list.
    */
   async artifacts(name?: string): Promise<readonly Artifact[] | undefined> {
     const operation = managementOperations['list-all-artifacts'];
@@ -191,7 +199,7 @@ export class ManagementClient {
     return bodyOf(operation.success[200].shape, answer, this.#context(operation));
   }
 
-  /** Returns the latest audit log entries about an object. */
+  /** Returns the latest audit log entries about an object, at most one page. */
   async auditEntriesOf(objectId: string): Promise<readonly AuditLog[]> {
     const operation = operations['list-audit-logs'];
     const query = new URLSearchParams({ object_id: objectId, per_page: String(limits.pageMax) });

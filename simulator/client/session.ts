@@ -4,12 +4,13 @@ import type { ExchangeTap } from '../network/exchange-tap.ts';
 import type { Exchanger, Link } from '../network/link.ts';
 
 /**
- * The three endpoints for the next deployment, newest first; after a 404 the next older is tried.
+ * The three endpoints for the next deployment, newest first. After a 404 a device tries the next
+ * older one.
  */
 export const nextEndpoints = ['post-v2', 'post-v1', 'get-v1'] as const;
 export type NextEndpoint = (typeof nextEndpoints)[number];
 
-/** State that the client keeps for one device between requests. */
+/** State that the client stores for one device between requests. */
 export interface Session {
   /** Name of the device in error messages. */
   readonly caller: string;
@@ -18,21 +19,21 @@ export interface Session {
   token: string | undefined;
   nextEndpoint: NextEndpoint;
   /**
-   * When the next exchange is due, in monotonic milliseconds; its latency counts from then, even
-   * when it is sent later. Consumed by the exchange.
+   * When the next exchange is due, in monotonic milliseconds. The latency of the exchange counts
+   * from this time even if it is sent later. Each exchange clears the value.
    */
   plannedMs: number | undefined;
-  /** True when a refused token is replaced by a new one. */
+  /** True when the device requests a new token after its token was refused. */
   renewsToken: boolean;
-  /** When to renew the token, by the device's clock; undefined until computed. */
+  /** When to renew the token, in milliseconds of the device's clock; undefined until computed. */
   renewAtMs: number | undefined;
-  /** Network link between device and server; absent when traffic passes unchanged. */
+  /** Simulated network of the device; undefined when requests go directly to the server. */
   link: Link | undefined;
-  /** Observer of the device's exchanges; usually absent. */
+  /** Observer of the device's exchanges; undefined unless the device is watched. */
   tap: ExchangeTap | undefined;
 }
 
-/** Returns the name of a fleet device in error messages. */
+/** Returns the name of a device in error messages. */
 export function deviceCaller(index: number): string {
   return `device ${index}`;
 }
@@ -61,13 +62,16 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
   };
 }
 
-/** Returns the device's path to the server: through its network link and its tap. */
+/** Returns the transport with the device's network link and tap in front of it. */
 export function exchangerOf({ link, tap }: Session, transport: Exchanger): Exchanger {
   const way = tap?.over(transport) ?? transport;
   return link?.over(way) ?? way;
 }
 
-/** Returns when the exchange that starts now was due, if planned, and clears it. */
+/**
+ * Returns when the exchange that starts now was due, and clears this time in the session. Returns
+ * undefined when the exchange was not planned.
+ */
 export function takePlannedMs(session: Session): number | undefined {
   const { plannedMs } = session;
   session.plannedMs = undefined;
@@ -75,8 +79,8 @@ export function takePlannedMs(session: Session): number | undefined {
 }
 
 /**
- * Returns the device ID from the token's subject, unverified and for reports only; undefined when
- * the token has none.
+ * Returns the device ID from the token's `sub` claim, without verifying the token; use it only in
+ * reports. Returns undefined when the token has no such claim.
  */
 export function tokenSubject(token: string): string | undefined {
   const [, claims = ''] = token.split('.');

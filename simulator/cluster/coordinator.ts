@@ -1,7 +1,7 @@
 /**
- * The coordinator of a run in shards: starts all workers together, has the one deployment created,
- * merges their reports, and ensures that a lost worker never hangs the run. Its owner decides which
- * processes the workers are, on which machines, and how they are reached.
+ * The coordinator of a run in shards. It starts all workers together, creates the one deployment,
+ * merges the workers' reports, and ensures that a lost worker does not block the run. Its owner
+ * starts the workers and transports the messages.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
@@ -20,18 +20,18 @@ import { EventOrder } from './event-order.ts';
 import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
 import { type WholeRun, WorkerReports } from './worker-reports.ts';
 
-/** Outcome of a run in shards. */
+/** The outcome of a run in shards. */
 export interface ClusterOutcome {
-  /** By shard; a lost shard has no result. */
+  /** The results by shard; a lost shard has none. */
   readonly results: readonly FleetResult[];
-  /** What happened to the shards. */
+  /** The restarted and lost shards. */
   readonly spread: Spread;
-  /** Figures that failed workers had last reported. */
+  /** The last figures of failed workers. */
   readonly kept: readonly ShardFigures[];
 }
 
 /**
- * Thrown when a worker reports that its shard cannot be run; the message is a sentence for the
+ * Thrown when a worker reports that no worker can run its shard. The message is a sentence for the
  * user.
  */
 export class WorkerFailed extends Error {
@@ -48,22 +48,22 @@ export interface CoordinatorOptions {
   readonly shards: number;
   readonly plan: Pick<FleetPlan, 'devices' | 'thresholds' | 'abortOnThreshold'>;
   readonly clock: Clock;
-  /** Sends a message to every current and future worker. */
+  /** Sends a message to every current worker, and to every worker that starts later. */
   readonly send: (message: CoordinatorMessage) => void;
-  /** How long before the common start the workers are notified. */
+  /** Milliseconds between the start message and the common start. */
   readonly startLeadMs: number;
-  /** Creates the deployment for all devices; absent when the plan has none. */
+  /** Creates the deployment for all devices; undefined when the plan has none. */
   readonly deploy?: ((deviceIds: readonly string[]) => Promise<Target>) | undefined;
   readonly onProgress?: ((progress: FleetProgress) => void) | undefined;
-  /** Called for the events of all workers in one order, a second after they happened. */
+  /** Called for the events of all workers in a common order, with a delay of about a second. */
   readonly onEvent?: ((event: FleetEvent) => void) | undefined;
-  /** Called with the number of events that a worker could not report. */
+  /** Called with the number of events that a worker could not send. */
   readonly onEventsLost?: ((events: number) => void) | undefined;
-  /** Called for a worker that has been silent too long; the owner ends it. */
+  /** Called for a worker that has sent nothing for `SILENCE_MAX_MS`. The owner must end it. */
   readonly onSilence: (shard: number, worker: string) => void;
 }
 
-/** Workers report progress every second; one that is silent this long is considered lost. */
+/** Silence in milliseconds after which a worker counts as lost; workers report every second. */
 export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
@@ -83,7 +83,7 @@ interface ShardState {
   isGivenUp: boolean;
 }
 
-/** Handles the messages and losses of workers; `outcome` settles when every shard has ended. */
+/** The coordinator. `outcome` settles when every shard has ended. */
 export class Coordinator {
   readonly #options: CoordinatorOptions;
   readonly #shards: readonly ShardState[];
@@ -93,13 +93,13 @@ export class Coordinator {
   readonly #reports: WorkerReports;
   readonly #thresholds: ThresholdWatch;
   readonly #order: EventOrder | undefined;
-  /** Digest of the plan as read by the first worker. */
+  /** Digest of the plan from the first worker that is ready. */
   #plan: string | undefined;
   #hasLooked = false;
   #isEnding = false;
   #startedMs: number | undefined;
   #isDeployed = false;
-  /** A resumed run already has its deployment. */
+  /** The deployment of a resumed run, which a worker remembers from its state folder. */
   #kept: Target | undefined;
 
   constructor(options: CoordinatorOptions) {
@@ -111,25 +111,24 @@ export class Coordinator {
     this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
   }
 
-  /** Rejects with WorkerFailed, or with what `deploy` threw. */
+  /** The outcome of the run. It rejects with WorkerFailed or with the error of `deploy`. */
   get outcome(): Promise<ClusterOutcome> {
     return this.#outcome.value;
   }
 
-  /** Number of shards that are running or have run to the end. */
+  /** Number of shards that are running or have ended with a result. */
   get begunCount(): number {
     return [...this.#shards.keys()].filter((shard) => this.isBegun(shard)).length;
   }
 
-  /** Returns true when the shard is running or has run to the end. */
+  /** Returns true when the shard is running or has ended with a result. */
   isBegun(shard: number): boolean {
     const state = this.#shards[shard];
     return state?.worker !== undefined || state?.result !== undefined;
   }
 
   /**
-   * Records that a worker has begun the shard; messages of an earlier worker are ignored from then
-   * on.
+   * Records that a worker has started the shard. Later messages of its earlier workers are ignored.
    */
   begun(shard: number, worker: string): void {
     const state = this.#shards[shard];
@@ -153,7 +152,9 @@ export class Coordinator {
     state.heardMs = this.#options.clock.monotonicMs();
   }
 
-  /** Handles a message of a worker; messages from any other worker of the shard are ignored. */
+  /**
+   * Handles a message of a worker. Messages are ignored when the shard belongs to another worker.
+   */
   onMessage(shard: number, worker: string, message: WorkerMessage): void {
     const state = this.#shards[shard];
     if (state === undefined || state.worker !== worker || state.result) return;
@@ -170,8 +171,8 @@ export class Coordinator {
   }
 
   /**
-   * Records that the worker is gone. The owner of the workers restarts the shard or gives it up.
-   * @returns true when the shard still has to be run
+   * Records that a worker is gone. The caller must restart the shard or give it up.
+   * @returns true when the shard still has to run
    */
   lost(shard: number, worker: string, because: string): boolean {
     const state = this.#shards[shard];
@@ -182,7 +183,7 @@ export class Coordinator {
     return true;
   }
 
-  /** Gives the shard up: no worker runs it any more. */
+  /** Gives up a shard: no worker will run it. */
   giveUp(shard: number, because: string): void {
     const state = this.#shards[shard];
     if (state === undefined || state.result) return;
@@ -193,12 +194,12 @@ export class Coordinator {
     this.#advance();
   }
 
-  /** Ends the run cleanly; the workers send the results they have by then. */
+  /** Ends the run cleanly. The workers send the results that they have then. */
   stop(): void {
     this.#options.send({ say: 'stop' });
   }
 
-  /** Makes a stopping run no longer wait for open deployments. */
+  /** Ends a stopping run without waiting for deployments in progress. */
   forceStop(): void {
     this.#options.send({ say: 'forceStop' });
   }
@@ -209,7 +210,7 @@ export class Coordinator {
     this.#outcome.reject(error);
   }
 
-  /** Stops watching the workers. */
+  /** Stops the supervision of the workers. */
   close(): void {
     this.#watch.cancel();
     this.#order?.close();
@@ -270,10 +271,13 @@ export class Coordinator {
     }, 0);
   }
 
-  /** Reports the progress of the run, and ends what has to end. */
+  /**
+   * Reports the progress of the run, judges its thresholds, and reports workers that are silent.
+   */
   #look(): void {
     const { clock, onProgress, onSilence } = this.#options;
-    // Part of the fleet alone would look like all of it.
+    // The report is undefined until all shards have reported, because a part would look like the
+    // whole.
     const whole = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
     if (whole) {
       this.#hasLooked = true;
@@ -288,7 +292,8 @@ export class Coordinator {
   }
 
   /**
-   * One shard cannot judge what the whole run can still reach: thresholds apply to all together.
+   * Ends the run when a threshold can no longer be met. The thresholds apply to all shards
+   * together.
    */
   #judge({ measures }: WholeRun): void {
     const isUnderway =
@@ -310,7 +315,7 @@ export class Coordinator {
   #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
     this.#reports.heard(shard, worker, { progress, figures, atMs });
-    // The first progress report must not wait for the first second to pass.
+    // The first progress report is due at once, not after the first second.
     if (!this.#hasLooked) this.#look();
   }
 
@@ -344,7 +349,8 @@ export class Coordinator {
 }
 
 /**
- * All workers get the same plan; they differ only in the files it names, which each reads itself.
+ * Returns the error for a worker with another plan. All workers receive the same plan, so the
+ * difference is in the files that it names, which each worker reads itself.
  */
 function otherPlan(worker: string): MergeError {
   return new MergeError(
@@ -368,8 +374,8 @@ function newShardState(): ShardState {
 }
 
 /**
- * Returns the merged result, including what happened to the shards. @throws ClusterError when there
- * is none
+ * Merges the results of all shards, and adds the restarted and lost shards.
+ * @throws ClusterError when there is no result
  */
 export function mergedResult({ results, spread, kept }: ClusterOutcome): FleetResult {
   if (results.length === 0) {

@@ -1,4 +1,4 @@
-/** The operator of a run in shards: creates the one deployment for the devices of all shards. */
+/** Creates the one deployment of a run in shards, for the devices of all shards. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Target } from '../client/management.ts';
@@ -14,10 +14,9 @@ import type { FleetPlan } from '../plan/plan.ts';
 const CONNECTIONS_MAX = 2;
 
 /**
- * Creates the plan's deployment for these devices, with the same retries as the operator of a
- * fleet.
- * @throws ClientError when the server refuses, or fails repeatedly; FleetStopped when the signal
- * aborts first
+ * Creates the plan's deployment for these devices, with the retries of a fleet's operator.
+ * @throws ClientError when the server refuses or errors continue; FleetStopped when the signal
+ *   aborts first
  */
 export async function deployForAll(
   plan: FleetPlan,
@@ -47,7 +46,7 @@ export async function deployForAll(
     metrics,
     random: seededRandom(plan.seed),
     rest: (waitMs) => rests.rest(waitMs),
-    // A regular operator works until the run ends; this one is done once the deployment exists.
+    // The operator would work until the end of a run, so it is stopped once the deployment exists.
     onDeployed: () => rests.stop(),
     deployment: () => madeDeployment(management, deviceIds, { plan, deploy, nowMs: clock.now() }),
   });

@@ -1,20 +1,23 @@
 /**
- * Merges the events of several workers into one order: by time, device and number. Each worker
- * reports its own in order, in batches, together with the time up to which they are complete; an
- * event waits until every worker has reached it. The wait for a slow worker is bounded; its later
- * events are placed where they arrive.
+ * Merges the events of several workers into one order: by time, then by device and sequence number.
+ * Each worker sends its events in order and in batches, with the time up to which they are
+ * complete. An event is released once every worker is complete up to its time. The wait for a slow
+ * worker is limited; its later events are released when they arrive.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
-/** How long an event waits for a worker that has not reported yet: the time of a few batches. */
+/** Minimum delay of an event in milliseconds, enough for a few batches to arrive. */
 const WAIT_MIN_MS = 500;
-/** How long it waits for a worker that has fallen behind. */
+/** Maximum delay of an event in milliseconds, for a worker that has fallen behind. */
 const WAIT_MAX_MS = 10_000;
 const RELEASE_PERIOD_MS = 100;
-/** A few hundred bytes each. When this many wait, the earlier half is released. */
+/**
+ * Maximum number of waiting events, at a few hundred bytes each. When it is reached, the earlier
+ * half is released.
+ */
 const WAITING_MAX = 200_000;
-/** Replaces the device index for events of the whole fleet. */
+/** Stands for the whole fleet in place of a device index. */
 const FLEET = -1;
 
 interface Waiting {
@@ -22,13 +25,13 @@ interface Waiting {
   readonly event: FleetEvent;
 }
 
-/** Orders the events of a run; `close` it to emit the last ones. */
+/** Orders the events of a run. `close` releases the last events. */
 export class EventOrder {
   readonly #clock: Clock;
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #timer: Timer;
   readonly #numbers = new Map<number, number>();
-  /** By running shard: the time up to which its events have all arrived. */
+  /** The time up to which the events of each running shard are complete. */
   readonly #coveredUntilMs = new Map<number, number>();
   #waiting: Waiting[] = [];
 
@@ -41,19 +44,20 @@ export class EventOrder {
     });
   }
 
-  /** Records that the shard's worker has ended or is lost: events no longer wait for it. */
+  /** Records that the shard's worker has ended or is lost, so that events no longer wait for it. */
   ended(shard: number): void {
     this.#coveredUntilMs.delete(shard);
   }
 
   /**
-   * Adds events of a shard, timed by the clock.
-   * @param untilMs all earlier events of the shard have been reported
+   * Adds events of a shard.
+   * @param untilMs time before which all events of the shard have been added, in milliseconds since
+   *   the Unix epoch
    */
   add(shard: number, events: readonly FleetEvent[], untilMs: number): void {
     this.#coveredUntilMs.set(shard, untilMs);
     for (const event of events) {
-      // Every shard reports events of the whole fleet; the first report is enough.
+      // Every shard sends the events of the whole fleet, so only those of the first shard are used.
       const isFleets = event.device === undefined && event.kind !== 'exchange';
       if (shard === 0 || !isFleets) this.#waiting.push({ shard, event });
     }
@@ -62,7 +66,7 @@ export class EventOrder {
     this.#release((_, position) => position < half);
   }
 
-  /** Emits the events that still wait. */
+  /** Releases all waiting events and stops the timer. */
   close(): void {
     this.#timer.cancel();
     this.#release(() => true);
@@ -85,7 +89,10 @@ export class EventOrder {
     for (const { event } of ordered.slice(0, end)) this.#onEvent(this.#numbered(event));
   }
 
-  /** Every shard counts fleet events, and a worker that takes over a shard starts at 1 again. */
+  /**
+   * Replaces the sequence number of an event: every shard numbers fleet events itself, and a
+   * restarted shard starts at 1 again.
+   */
   #numbered(event: FleetEvent): FleetEvent {
     const who = event.device ?? FLEET;
     const sequence = (this.#numbers.get(who) ?? 0) + 1;

@@ -6,12 +6,12 @@ import { deployForAll } from './deploy-for-all.ts';
 import type { CoordinatorMessage } from './messages.ts';
 import { type ShardProcess, startShardProcess } from './shard-process.ts';
 
-/** How often a shard is restarted before it is given up. */
+/** Number of times that a shard is restarted before it is given up. */
 const TAKEOVERS_MAX = 2;
 
 /**
- * Runs the plan in several processes, one shard each.
- * @throws WorkerFailed when a shard cannot be run; ClientError when the deployment cannot be created
+ * Runs the plan in several processes with one shard each.
+ * @throws WorkerFailed when a shard cannot run; ClientError when the deployment cannot be created
  */
 export async function runInProcesses(
   plan: FleetPlan,
@@ -36,7 +36,7 @@ class WorkerPool {
   readonly #coordinator: Coordinator;
   /** The running shard processes, by shard index. */
   readonly #workers = new Map<number, ShardProcess>();
-  /** Messages that a process started later has to receive too. */
+  /** Messages sent so far, for processes that start later. */
   readonly #sent: CoordinatorMessage[] = [];
   readonly #begun = new Map<number, number>();
 
@@ -72,7 +72,7 @@ class WorkerPool {
     this.#coordinator.forceStop();
   }
 
-  /** Processes that are still running have nothing left to report. */
+  /** Kills the processes that are still running, which have nothing more to report. */
   close(): void {
     this.#coordinator.close();
     for (const worker of this.#workers.values()) worker.kill();
@@ -109,7 +109,10 @@ class WorkerPool {
   }
 }
 
-/** Forwards the signals that end a run. @returns a function that stops forwarding */
+/**
+ * Passes the signals that end a run on to its workers.
+ * @returns a function that removes the listeners
+ */
 export function forwardStops(
   { signal, forceStop }: Pick<FleetHooks, 'signal' | 'forceStop'>,
   run: { stop(): void; forceStop(): void },
@@ -128,7 +131,7 @@ export function forwardStops(
 
 const nameOf = ({ pid }: ShardProcess): string => `process ${pid ?? 'unknown'}`;
 
-/** Returns the function with which the coordinator creates the plan's deployment, if it has one. */
+/** Returns the function that creates the plan's deployment; undefined when the plan has none. */
 export function deploymentOf(plan: FleetPlan, clock: Clock, signal: AbortSignal) {
   if (plan.deploy === undefined) return undefined;
   return (deviceIds: readonly string[]) => deployForAll(plan, deviceIds, { clock, signal });

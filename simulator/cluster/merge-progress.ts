@@ -7,13 +7,13 @@ import { countsOf } from '../result/thresholds-measures.ts';
 
 type ErrorCount = FleetProgress['causes'][number];
 
-/** Measurements of all shards together, lost ones included. */
+/** The merged figures of all shards, and the figures of failed workers. */
 interface Measured {
   readonly together: MergedFigures;
   readonly kept: readonly ShardFigures[];
 }
 
-/** Merges progress reports into one, with exact percentiles; undefined when there are none. */
+/** Merges progress reports, with exact percentiles. Returns undefined when there are none. */
 export function mergeProgress(
   parts: readonly FleetProgress[],
   { together, kept }: Measured,
@@ -34,7 +34,7 @@ export function mergeProgress(
   };
 }
 
-/** Returns the device states without the counters collected so far. */
+/** Returns the report with its device counts, but without the other counts. */
 export function withoutCounts(progress: FleetProgress): FleetProgress {
   return {
     ...progress,

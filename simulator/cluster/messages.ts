@@ -1,7 +1,7 @@
 /**
- * Messages between the coordinator of a run and the workers of its shards. All are valid JSON. The
- * coordinator's messages go to every current and future worker: one that takes over a shard
- * receives them from the beginning.
+ * Messages between the coordinator of a run and the workers of its shards, as plain JSON. Every
+ * worker receives all messages of the coordinator from the first one on, also a worker that takes
+ * over a shard later.
  */
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
@@ -9,30 +9,32 @@ import type { FleetPlan } from '../plan/plan.ts';
 import type { Ended, FleetProgress, FleetResult } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 
-/** What a worker is to run. */
+/** The task of a worker. */
 export interface ShardOrder {
-  /** The plan of the run, with the shard that the worker runs. */
+  /** The plan of the run, with the worker's shard. */
   readonly plan: FleetPlan;
   readonly isTakeover: boolean;
-  /** True when the coordinator wants every event. */
+  /** True when the worker must send its events to the coordinator. */
   readonly sendsEvents: boolean;
 }
 
 /** A message from the coordinator to a worker. */
 export type CoordinatorMessage =
-  /** Milliseconds since the Unix epoch on the clock that coordinator and workers share. */
+  /**
+   * Start at this time, in milliseconds since the Unix epoch by the clock that all processes share.
+   */
   | { readonly say: 'start'; readonly atMs: number }
   | { readonly say: 'deployment'; readonly target: Target }
-  /** A threshold of the whole run can no longer be met: end cleanly, like a run in one process. */
+  /** End cleanly, because a threshold of the whole run can no longer be met. */
   | { readonly say: 'end'; readonly because: Extract<Ended, 'threshold'> }
   /** End cleanly and send the result. */
   | { readonly say: 'stop' }
-  /** Leave open deployments as they are; sent after `stop`. */
+  /** Do not wait for deployments in progress; sent after `stop`. */
   | { readonly say: 'forceStop' };
 
 /** A message from a worker to the coordinator. */
 export type WorkerMessage =
-  /** With the digest of its plan, which includes the files that the plan names. */
+  /** The shard is ready. `plan` is the digest of the plan, including the files that it names. */
   | { readonly say: 'ready'; readonly plan?: string | undefined }
   | {
       readonly say: 'accepted';
@@ -44,17 +46,20 @@ export type WorkerMessage =
   | {
       readonly say: 'progress';
       readonly progress: FleetProgress;
-      /** Not in every progress message when there are many shards. */
+      /** Figures of the shard; with many shards, not every progress message contains them. */
       readonly figures?: ShardFigures | undefined;
     }
   | {
       readonly say: 'events';
       readonly events: readonly FleetEvent[];
-      /** All events before this time have been reported; milliseconds since the Unix epoch. */
+      /** Time before which all events have been sent, in milliseconds since the Unix epoch. */
       readonly untilMs: number;
-      /** Number of earlier events that could not be reported because the queue was full. */
+      /** Number of earlier events that were dropped because the queue was full. */
       readonly lost?: number;
     }
   | { readonly say: 'result'; readonly result: FleetResult }
-  /** No worker can run the shard: a sentence for the user, and the exit code of the run. */
+  /**
+   * No worker can run the shard. `sentence` is for the user; `exitCode` is the exit code of the
+   * run.
+   */
   | { readonly say: 'failed'; readonly sentence: string; readonly exitCode: number };

@@ -1,19 +1,19 @@
-/** The channel between a process that runs a shard and the process that started it. */
+/** The channel between a process that runs a shard and its parent process. */
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 import type { WorkerLine } from './run-shard.ts';
 
-/** Messages of a parent: first the order, then the coordinator's messages. */
+/** Messages from a parent: first the order, then the messages of the coordinator. */
 export type ParentMessage =
   | CoordinatorMessage
   | { readonly say: 'order'; readonly order: ShardOrder };
 
-/** The channel to the parent. Messages are buffered until there is a listener. */
+/** The channel to the parent process. Messages are buffered until `listen` is called. */
 export class ParentLine implements WorkerLine {
   readonly #said: CoordinatorMessage[] = [];
   #hear: ((message: CoordinatorMessage) => void) | undefined;
   readonly order: Promise<ShardOrder>;
   underway = 0;
-  /** Settles once the parent has received the last message. */
+  /** Resolves once the parent has received the last message. */
   delivered: Promise<void> = Promise.resolve();
 
   constructor() {
@@ -27,7 +27,7 @@ export class ParentLine implements WorkerLine {
   }
 
   say(message: WorkerMessage): void {
-    // A message that cannot be delivered has no receiver, and the process ends with its channel.
+    // An undeliverable message can be ignored: without a channel to its parent, the process ends.
     this.underway++;
     this.delivered = new Promise((resolve) => {
       process.send?.(message, undefined, undefined, () => {

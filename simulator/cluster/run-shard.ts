@@ -1,4 +1,6 @@
-/** A worker: runs one shard of a run and exchanges messages about it with the coordinator. */
+/**
+ * The process of a worker: it runs one shard and exchanges messages about it with the coordinator.
+ */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
@@ -11,31 +13,31 @@ import type { Ended } from '../result/result.ts';
 import { figuresPeriodSeconds, type ShardFigures } from '../result/shard-figures.ts';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 
-/** The worker's end of the line. Messages arrive in the order in which they were sent. */
+/** The connection of a shard's process to the coordinator. It keeps the order of messages. */
 export interface WorkerLine {
   say(message: WorkerMessage): void;
-  /** Number of messages sent that the coordinator has not received yet. */
+  /** Number of sent messages that the receiver has not accepted yet. */
   readonly underway: number;
   /** Calls `hear` for every message of the coordinator, including earlier ones. */
   listen(hear: (message: CoordinatorMessage) => void): void;
 }
 
-/** Options of a shard run besides its order. */
+/** Options of the run of a shard that its order does not contain. */
 export interface ShardRunOptions {
   readonly line: WorkerLine;
   readonly clock: Clock;
-  /** Version of the program, for the result. */
+  /** Version of Fleetbed, for the result. */
   readonly version?: string;
-  /** Judges the exchanges of the sample, where the plan has one. */
+  /** Judges the exchanges of watched devices; required when the plan has a `checkShare`. */
   readonly judge?: ExchangeJudge | undefined;
-  /** Describes in a sentence what ended the shard early. */
+  /** Describes an error in a sentence for the user and returns its exit code. */
   readonly describeError: (error: unknown) => {
     readonly sentence: string;
     readonly exitCode: number;
   };
 }
 
-/** Runs the shard to its end and sends its result, or its error. Never throws. */
+/** Runs a shard and sends its result or its error. It never throws. */
 export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
   const { line, clock, version, describeError } = options;
   const talk = new ShardLink(order, line, clock);
@@ -63,7 +65,7 @@ export async function runShard(order: ShardOrder, options: ShardRunOptions): Pro
   }
 }
 
-/** Exchanges the state of the shard with the coordinator. */
+/** Implements the shard's interface to the coordinator with messages. */
 class ShardLink implements CoordinatorLink {
   readonly #line: WorkerLine;
   readonly #clock: Clock;
@@ -100,7 +102,7 @@ class ShardLink implements CoordinatorLink {
     if (this.#looks++ % this.#looksBetween === 0) this.#figures = look();
   }
 
-  /** Returns the figures measured since the last call, if any. */
+  /** Returns the figures measured since the last call; undefined when there are none. */
   figuresOnce(): ShardFigures | undefined {
     const figures = this.#figures;
     this.#figures = undefined;
@@ -111,12 +113,12 @@ class ShardLink implements CoordinatorLink {
     this.#target.reject(new FleetStopped());
   }
 
-  /** Aborts when the coordinator sends `stop`. */
+  /** Signal that aborts when the coordinator sends `stop`. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Aborts when the coordinator sends not to wait for open deployments. */
+  /** Signal that aborts when the coordinator sends `forceStop`. */
   get forceStop(): AbortSignal {
     return this.#forceStop.signal;
   }
@@ -150,14 +152,19 @@ class ShardLink implements CoordinatorLink {
 }
 
 const BATCH_PERIOD_MS = 100;
-/** An empty batch is sent this often too, because other workers' events wait for it. */
+/**
+ * Maximum interval in milliseconds between two messages; an empty one is sent too, because the
+ * events of other workers wait for it.
+ */
 const SILENCE_MAX_MS = 500;
-/** Events per message: a few tens of kilobytes. */
+/** Maximum number of events in a message, which then has a few tens of kilobytes. */
 const BATCH_EVENTS_MAX = 500;
-/** Messages that may wait for a slow coordinator before events are dropped. */
+/** Maximum number of messages that wait for a slow coordinator; beyond it, events are dropped. */
 const UNDERWAY_MAX = 200;
 
-/** Sends events in batches, because a message each would cost more than the event. */
+/**
+ * Sends events in batches, because a message for each event would cost more than the event itself.
+ */
 class EventBatches {
   readonly #line: WorkerLine;
   readonly #clock: Clock;

@@ -1,16 +1,19 @@
-/** A child process that runs one shard, seen from its parent. */
+/** A child process that runs one shard, as its parent uses it. */
 import { fork } from 'node:child_process';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 import type { ParentMessage } from './parent-line.ts';
 
-/** Callbacks for a process's messages and its end. */
+/** Callbacks for the messages and the end of a shard process. */
 export interface ShardProcessListener {
   heard(message: WorkerMessage): void;
-  /** Called once. @param how for example `was ended by SIGKILL` */
+  /**
+   * Called once when the process has ended.
+   * @param how a predicate such as `was ended by SIGKILL`
+   */
   ended(how: string): void;
 }
 
-/** A shard process; its owner ends it. */
+/** A shard process. Its owner must kill it if it does not end by itself. */
 export interface ShardProcess {
   readonly pid: number | undefined;
   send(message: CoordinatorMessage): void;
@@ -18,7 +21,7 @@ export interface ShardProcess {
   kill(): void;
 }
 
-/** Starts a process that runs the shard of the order. */
+/** Starts a process that runs a shard. */
 export function startShardProcess(order: ShardOrder, listener: ShardProcessListener): ShardProcess {
   const [, script = ''] = process.argv;
   const child = fork(script, ['run-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -33,7 +36,7 @@ export function startShardProcess(order: ShardOrder, listener: ShardProcessListe
   });
   child.on('error', (error) => end(`could not be reached: ${error.message}`));
   const send = (message: ParentMessage): void => {
-    // A process that has exited receives nothing; its exit is reported separately.
+    // A process that has exited receives nothing; the `exit` event reports its end.
     if (child.connected) child.send(message, () => undefined);
   };
   send({ say: 'order', order });

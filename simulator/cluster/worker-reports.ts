@@ -1,6 +1,6 @@
 /**
- * What the workers of a run have reported so far: the state of each shard, its measurements, and
- * those of lost workers. Times are those of the coordinator's own clock.
+ * Stores the workers' latest reports: the state and the measurements of each shard, and the
+ * measurements of lost workers. Times are monotonic times of the coordinator's clock.
  */
 
 import type { FleetProgress } from '../result/result.ts';
@@ -13,21 +13,21 @@ interface ShardReport {
   progress: FleetProgress | undefined;
   figures: ShardFigures | undefined;
   figuresMs: number;
-  /** The last worker that was ready to start. */
+  /** The last worker of the shard that was ready to start. */
   readyWorker: string | undefined;
-  /** Time up to which the shard's activity is known. */
+  /** Time up to which the reports cover the shard. */
   coveredMs: number;
   missingMs: number;
 }
 
-/** Progress of the run over all shards. */
+/** The progress of the run over all shards. */
 export interface WholeRun {
   readonly progress: FleetProgress;
-  /** Absent while the figures have not changed since the last call. */
+  /** Figures for the thresholds; absent when no new figures are due at this call. */
   readonly measures?: () => Measures;
 }
 
-/** Stores the reports of the workers. */
+/** The reports of the workers of a run. */
 export class WorkerReports {
   readonly #shards: readonly ShardReport[];
   readonly #kept: ShardFigures[] = [];
@@ -41,7 +41,7 @@ export class WorkerReports {
     this.#looksBetween = figuresPeriodSeconds(shards);
   }
 
-  /** Figures that failed workers had last reported. */
+  /** The last figures of failed workers. */
   get kept(): readonly ShardFigures[] {
     return this.#kept;
   }
@@ -51,8 +51,8 @@ export class WorkerReports {
   }
 
   /**
-   * Records that a worker of the shard is ready; activity since the previous one's last report is
-   * unknown.
+   * Records that a worker of the shard is ready. The time since the last report of an earlier
+   * worker counts as not measured.
    */
   ready(shard: number, worker: string, atMs: number): void {
     const report = this.#shards[shard];
@@ -87,7 +87,8 @@ export class WorkerReports {
 
   /**
    * Keeps the measurements of a shard whose worker is lost.
-   * @returns the span they cover; undefined when the worker never reported
+   * @returns how many exchanges were kept, and until when they were measured; undefined when the
+   *   worker never sent figures
    */
   keep(shard: number): KeptSpan | undefined {
     const report = this.#shards[shard];
@@ -95,26 +96,30 @@ export class WorkerReports {
     const { exchanges } = countsOf(report.figures.operations, []);
     this.#kept.push(report.figures);
     report.figures = undefined;
-    // The next worker counts from zero; until it reports, the devices keep their last known states.
+    // The next worker counts from zero. Until it reports, the devices keep their last known states.
     report.progress = report.progress && withoutCounts(report.progress);
     const untilMs = Math.max(0, report.figuresMs - (this.#startedMs ?? report.figuresMs));
     return { exchanges, untilMs };
   }
 
-  /** Records that no worker runs the shard any more, since its last worker's last report. */
+  /**
+   * Records that no worker runs the shard any more. The time since the last report counts as not
+   * measured.
+   */
   ended(shard: number, atMs: number): void {
     const report = this.#shards[shard];
     if (report) this.#miss(report, atMs);
   }
 
-  /** Returns how long the shard ran without reports, in milliseconds. */
+  /** Returns for how many milliseconds the shard was not measured. */
   missingMs(shard: number): number {
     return this.#shards[shard]?.missingMs ?? 0;
   }
 
   /**
-   * Merges all shards; undefined until each shard that counts has reported. To be called about once
-   * a second.
+   * Merges the reports of all shards. Call it about once a second.
+   * @param counts returns false for a shard that was given up
+   * @returns undefined until every shard that counts has reported
    */
   whole(counts: (shard: number) => boolean): WholeRun | undefined {
     const shards = this.#shards.filter((_, shard) => counts(shard));

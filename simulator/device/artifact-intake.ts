@@ -1,7 +1,8 @@
 /**
- * An artifact being received by a device: checked while it arrives and kept, as on a disk, when the
- * power fails; the rest may arrive later, on another connection. No file is held in memory; only a
- * run with a state folder stores the bytes, so that they survive a restart of the simulator.
+ * Receives an artifact on a device and checks it as it arrives. A partly received artifact survives
+ * a power loss, as if stored on the device's disk, and continues on a later connection. The bytes
+ * of the file are not kept; only a run with a state folder writes them to disk, so that a download
+ * survives a restart of the simulator.
  */
 import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
@@ -9,11 +10,11 @@ import { type DownloadProgress, noProgress } from '../client/download.ts';
 import type { DeviceDeployment } from './device.ts';
 import type { KeptDownload } from './environment.ts';
 
-/** One artifact, from first byte to last, over as many downloads as it takes. */
+/** Receives one artifact, possibly over several downloads. */
 export class ArtifactIntake {
   readonly #handover = new Handover();
   readonly #contents: Promise<ArtifactContents>;
-  /** How far the download has come; bytes that arrived but were not stored do not count. */
+  /** The progress of the download. It does not count bytes that arrived but were not processed. */
   readonly progress: DownloadProgress;
 
   constructor(progress: DownloadProgress) {
@@ -23,7 +24,7 @@ export class ArtifactIntake {
     this.#contents.catch(() => this.#handover.close());
   }
 
-  /** Returns an intake that has already read what was kept of the artifact. */
+  /** Returns an intake that has read the bytes that an earlier run wrote to disk. */
   static async resume(kept: KeptDownload | undefined): Promise<ArtifactIntake> {
     const intake = new ArtifactIntake(noProgress());
     if (kept?.progress === undefined) return intake;
@@ -37,11 +38,11 @@ export class ArtifactIntake {
   }
 
   /**
-   * Stores the pieces, which continue where the previous ones ended, and returns the artifact's
-   * contents.
-   * @param kept where the pieces are also written to
-   * @throws ArtifactError when it is refused; any error of the pieces, after which it can be
-   * resumed
+   * Processes the pieces, which must continue where the previous ones ended, and returns the
+   * contents of the artifact.
+   * @param kept file on disk to which the pieces are also written
+   * @throws ArtifactError for an invalid artifact; any error of `pieces`, after which the download
+   *   can be resumed
    */
   takeIn(pieces: AsyncIterable<Buffer>, kept?: KeptDownload): Promise<ArtifactContents> {
     return Promise.race([this.#contents, this.#store(pieces, kept)]);
@@ -66,15 +67,18 @@ export class ArtifactIntake {
   }
 }
 
-/** What devices without power have stored of an artifact. */
+/** Partly received artifacts of devices that are switched off. */
 const stored = new WeakMap<DeviceDeployment, ArtifactIntake>();
 
-/** Keeps a partly received artifact until the device has power again. */
+/** Stores a partly received artifact while the device is switched off. */
 export function keepIntake(deployment: DeviceDeployment, intake: ArtifactIntake): void {
   stored.set(deployment, intake);
 }
 
-/** Removes and returns what was received before the power loss; undefined when there is nothing. */
+/**
+ * Removes and returns the artifact that was partly received before the power loss; undefined when
+ * there is none.
+ */
 export function takeKeptIntake(deployment: DeviceDeployment): ArtifactIntake | undefined {
   const intake = stored.get(deployment);
   stored.delete(deployment);
@@ -111,14 +115,17 @@ class Handover implements AsyncIterableIterator<Buffer> {
     this.#onAsked?.();
   }
 
-  /** Passes a piece on once it is requested; returns false when the consumer is done. */
+  /**
+   * Waits for the consumer's next request and passes the piece to it. Returns false when the
+   * consumer has stopped.
+   */
   async give(piece: Buffer): Promise<boolean> {
     const asking = await this.#asked();
     asking?.({ done: false, value: piece });
     return asking !== undefined;
   }
 
-  /** Ends the iteration for the consumer after the last piece. */
+  /** Ends the iteration after the last piece. */
   async end(): Promise<void> {
     const asking = await this.#asked();
     asking?.({ done: true, value: undefined });

@@ -1,6 +1,7 @@
 /**
- * The operator's instructions at the three states of an update where it can be paused or stopped. A
- * map that cannot be fetched again expires, and then its fallback action applies.
+ * Applies an update control map, with which an operator can pause or stop an update in three of its
+ * states. A map expires when the device cannot fetch it again in time; then its fallback action
+ * applies.
  * Spec: UpdateControlMap
  */
 
@@ -15,20 +16,23 @@ import { restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { isTransient, triesMax, waitAfterMs } from './persistence.ts';
 
-/** A map not fetched for this many poll intervals has expired, as on field devices. */
+/**
+ * Lifetime of a map in poll intervals, as on real devices: a map not fetched for longer has
+ * expired.
+ */
 const LIFETIME_POLLS = 2;
 
 type StateEntry = NonNullable<UpdateControlMap['states']>[string];
 
-/** The control map of one deployment, as known to this device. */
+/** The control map of one deployment on one device. */
 export class ControlMap {
   readonly #subject: UpdateSubject;
   readonly #deploymentId: string;
   readonly #hasMap: boolean;
   #map: UpdateControlMap | undefined;
-  /** The instructions include the map for the first state. */
+  /** True until the first use of a map that came with the instructions, which needs no fetch. */
   #isFresh: boolean;
-  /** When the server last sent the map, in monotonic milliseconds; undefined when it never did. */
+  /** Monotonic milliseconds when the server last sent the map; undefined when it never did. */
   #receivedMs: number | undefined;
   #hasRunOut = false;
 
@@ -45,21 +49,21 @@ export class ControlMap {
     if (received !== undefined) this.#receivedMs = subject.environment.clock.monotonicMs();
   }
 
-  /** Returns the map of an update that begins. */
+  /** Returns the control map of an update that starts with these instructions. */
   static of(subject: UpdateSubject, { id, artifact }: DeploymentInstructionsV2): ControlMap {
     return new ControlMap(subject, id, { map: artifact.update_control_map });
   }
 
-  /** Returns the map of an update interrupted by a restart: the device has to request it. */
+  /** Returns the control map of an update that a restart interrupted; the device must fetch it. */
   static afterRestart(subject: UpdateSubject, { deploymentId }: DeviceDeployment): ControlMap {
     return new ControlMap(subject, deploymentId, undefined);
   }
 
   /**
-   * Returns true when the device has to wait at this state. The map may change during an update, so
-   * it is fetched each time; a deployment that came without a map is not queried.
-   * @throws UpdateFailure when the map says fail, or has an unknown action; ClientError,
-   * FleetStopped
+   * Returns true when the device must wait in this state. The map can change during an update, so
+   * the device fetches it in every state. Nothing is fetched for a deployment that came without a
+   * map.
+   * @throws UpdateFailure when the action is `fail` or unknown; ClientError, FleetStopped
    */
   async holdsAt(context: ControlMapState): Promise<boolean> {
     if (!this.#hasMap) return false;
@@ -68,14 +72,17 @@ export class ControlMap {
     const entry = this.#map?.states?.[context];
     const action = (this.#hasRunOut ? actionAtEnd(entry) : entry?.action) || 'continue';
     if (action === 'pause' && !this.#hasRunOut) return true;
-    // With a single map, force_continue has nothing to override.
+    // Only one map exists, so `force_continue` overrides no other map and equals `continue`.
     if (action === 'continue' || action === 'force_continue') return false;
     const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
     const when = this.#hasRunOut ? ', which has expired and could not be fetched again,' : '';
     throw new UpdateFailure(`the update control map${when} ${said} at ${context}`);
   }
 
-  /** A deployment that is gone answers the next report with 409; until then nothing holds it. */
+  /**
+   * Fetches the map, with retries. A deployment that no longer exists has no map, so the update
+   * continues until the server answers its next report with 409.
+   */
   async #fetch(): Promise<void> {
     const { device, session, environment } = this.#subject;
     for (let attempt = 1; ; attempt++) {
@@ -86,7 +93,7 @@ export class ControlMap {
         this.#hasRunOut = false;
         return;
       } catch (error) {
-        // A map that was never received cannot expire.
+        // A map that was never received cannot expire, so the number of tries is limited instead.
         const leftMs = this.#lifetimeLeftMs();
         if (!isTransient(error) || (leftMs === undefined && attempt === triesMax)) throw error;
         environment.metrics.countError(error);
@@ -106,7 +113,10 @@ export class ControlMap {
   }
 }
 
-/** Without a fallback in the entry the same action applies, but no device waits forever. */
+/**
+ * Returns the action of an expired map: `on_map_expire`, or else the action of the entry. The
+ * action `pause` becomes `fail`, so that no device waits forever.
+ */
 function actionAtEnd(entry: StateEntry | undefined): string | undefined {
   const { action, on_map_expire: atEnd } = entry ?? {};
   if (typeof atEnd === 'string' && atEnd !== '') return atEnd;

@@ -1,4 +1,4 @@
-/** Device time: the device's own clock, and waits until something is due. */
+/** Time on a device: its own clock, and waits until its next request is due. */
 import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
@@ -9,8 +9,8 @@ export function deviceTimeMs(device: Device, { clock }: Pick<DeviceEnvironment, 
 }
 
 /**
- * Waits; the latency of the next request counts from the end of the wait. @throws FleetStopped when
- * the run ends first
+ * Waits. The latency of the device's next request counts from the end of the wait.
+ * @throws FleetStopped when the run ends first
  */
 export async function restUntilDue(
   device: Device,

@@ -1,4 +1,7 @@
-/** One device of the fleet: plain data, small enough to hold many thousands of them. */
+/**
+ * The state of one device of the fleet, as plain data that is small enough for many thousands of
+ * devices.
+ */
 import type { DeviceConfiguration } from '../../fixtures/contract/resources.ts';
 import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
@@ -9,95 +12,105 @@ import type { Cohort } from '../plan/cohort.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 
-/** A device deployment, as the device sees it. */
+/** The device's record of one deployment. */
 export interface DeviceDeployment {
   readonly deploymentId: string;
   readonly artifactName: string;
   state: UpdateState;
-  /** Statuses that the server has acknowledged, in order; never the same one twice in a row. */
+  /** Statuses that the server has acknowledged, in order, without immediate repetitions. */
   readonly reported: ReportableStatus[];
-  /** A report that was sent and never acknowledged: the server may or may not have it. */
+  /**
+   * Status that was reported but not acknowledged, so the server may or may not have recorded it.
+   */
   unanswered: ReportableStatus | undefined;
   /**
-   * The status that the server last answered with 409; if that happened twice, the server has it
-   * anyway.
+   * Status whose report the server last answered with 409. Reconciliation counts the report as
+   * doubled when the server has recorded this status nevertheless.
    */
   refused: ReportableStatus | undefined;
-  /** The operator was asked to abort it; the device itself learns of that only from a 409. */
+  /**
+   * True when the operator was asked to abort the deployment on this device. The device itself
+   * learns of the abort only from a 409.
+   */
   abortAsked: boolean;
-  /** Milliseconds since the Unix epoch: the first offer, the latest change of state, the end. */
+  /**
+   * Milliseconds since the Unix epoch of the first offer, the latest change of state, and the end.
+   */
   offeredMs: number | undefined;
   stateSinceMs: number | undefined;
   endedMs: number | undefined;
-  /** The server answered a report with 409, and the device continued anyway. */
+  /** True when the server answered a report with 409 and the device continued the update. */
   abortIgnored: boolean;
-  /** How often the device has started it. */
+  /** Number of times that the device has started the deployment. */
   beginnings: number;
-  /** Reboots of this update so far. */
+  /** Number of reboots in this update. */
   reboots: number;
-  /** What was installed when the update started. */
+  /** What was installed before the update, for a rollback. */
   before: Installed | undefined;
-  /** Contents of the artifact, once the device has all of it. */
+  /** Result of the download; undefined until the device has the whole artifact. */
   fetched: FetchedArtifact | undefined;
-  /** What interrupted the update, until the device has handled it. */
+  /** Cause of an interruption that the device has not handled yet. */
   cutShort: CutShort | undefined;
 }
 
 /**
- * `power`: the device lost power, so it restarts; `simulator`: the run ended, which the device does
- * not notice: it continues as if no time had passed.
+ * Cause of an interruption. `power`: the device lost power and restarts. `simulator`: the run
+ * ended; in the next run the device continues as if no time had passed.
  */
 type CutShort = 'power' | 'simulator';
 
-/** What an update continues with once its artifact is available. */
+/** The part of a downloaded artifact that the rest of the update needs. */
 export interface FetchedArtifact {
-  /** What the device provides once the artifact is installed. */
+  /** The `device_provides` of the device once the artifact is installed. */
   readonly provides: DeviceProvides;
-  /** Settings in the artifact; undefined when it is software. */
+  /** Settings of a configuration artifact; undefined for software. */
   readonly settings: Record<string, string> | undefined;
 }
 
-/** What is installed on a device. */
+/** Software and configuration that are installed on a device. */
 export type Installed = Pick<Device, 'provides' | 'configuration'>;
 
-/** A device and its state. */
+/** A simulated device. */
 export interface Device {
   readonly index: number;
   readonly cohort: Cohort;
   readonly keyType: KeyType;
   readonly behaviour: Behaviour;
   readonly identity: IdentityData;
-  /** Contents of its id_data; the same as `identity` unless the user overrides it. */
+  /** Contents of the device's `id_data`; equal to `identity` unless the plan overrides it. */
   readonly idData: IdData;
   /** The server's ID for the device, once known. */
   id: string | undefined;
-  /** Absent until its key is created. */
+  /** Session with the server; undefined until the device's key has been created. */
   session: Session | undefined;
-  /** Session state from before a restart. */
+  /** Session state from an earlier run, restored from the state folder. */
   remembered: Pick<Session, 'token' | 'nextEndpoint'> | undefined;
   life: LifeState;
-  /** Device type and installed software, as reported to the server. */
+  /** Device type and installed software, as sent to the server. */
   provides: DeviceProvides;
   configuration: DeviceConfiguration;
   readonly deployments: DeviceDeployment[];
-  /** Number of completed onboarding steps after first contact. */
+  /** Number of onboarding steps that the device has completed. */
   onboardingDone: number;
   inventoryDueMs: number;
-  /** Consecutive cycles that failed for a transient reason. */
+  /** Number of consecutive cycles that failed with an error that may pass. */
   failuresInRow: number;
-  /** Requests for the next deployment in this run. */
+  /** Number of requests for the next deployment in this run. */
   polls: number;
-  /** How often it has changed its key. */
+  /** Number of times that the device has changed its key. */
   keyGeneration: number;
-  /** The device has no power: it sends nothing and holds no connection. */
+  /** True while the device has no power: it sends nothing and has no connection. */
   off: boolean;
-  /** When its power returns, in milliseconds since the Unix epoch; undefined while it has power. */
+  /**
+   * Milliseconds since the Unix epoch when the device's power returns; undefined while it has
+   * power.
+   */
   offUntilMs: number | undefined;
-  /** Memory of its behaviour; absent until used. */
+  /** Numbers stored by the device's behaviour; undefined until first used. */
   memory: Record<string, number> | undefined;
 }
 
-/** What a device is built from. */
+/** Properties of a new device. */
 export interface DeviceSpec {
   readonly index: number;
   readonly cohort: Cohort;
@@ -106,11 +119,11 @@ export interface DeviceSpec {
   readonly identity: IdentityData;
   readonly idData: IdData;
   readonly deviceType: string;
-  /** Name of the artifact that is installed at the start. */
+  /** Name of the artifact that is installed on the device at first. */
   readonly artifactName: string;
 }
 
-/** Returns a device that has not contacted the server yet. */
+/** Returns a device that has not contacted the server. */
 export function newDevice(spec: DeviceSpec): Device {
   const { index, cohort, keyType, behaviour, identity, idData, deviceType, artifactName } = spec;
   return {
@@ -138,12 +151,13 @@ export function newDevice(spec: DeviceSpec): Device {
   };
 }
 
-/** Deployments that a device remembers; older ones are dropped. */
+/** Number of deployments that a device remembers; the oldest record is dropped first. */
 const DEPLOYMENTS_MAX = 200;
 
 /**
- * Returns the device deployment: a new one when there is none, otherwise the known one started
- * again, or unchanged when only the simulator was interrupted.
+ * Returns the device's record of a deployment that is offered. Creates the record at the first
+ * offer. At a later offer the update starts again, or continues when only the simulator had been
+ * stopped.
  */
 export function beginDeployment(
   device: Device,
@@ -181,12 +195,12 @@ export function beginDeployment(
   return deployment;
 }
 
-/** Returns true while the device has nothing yet that could be installed. */
+/** Returns true while the device has not downloaded the artifact completely. */
 export function isBeforeInstall({ state }: DeviceDeployment): boolean {
   return state === 'offered' || state === 'downloading';
 }
 
-/** Adds a device deployment; replaces an existing one of the same deployment. */
+/** Adds a record of a deployment to the device, or replaces its existing record. */
 export function rememberDeployment(device: Device, deployment: DeviceDeployment): void {
   const { deploymentId } = deployment;
   const at = device.deployments.findIndex((known) => known.deploymentId === deploymentId);
@@ -194,18 +208,21 @@ export function rememberDeployment(device: Device, deployment: DeviceDeployment)
   else if (device.deployments.push(deployment) > DEPLOYMENTS_MAX) device.deployments.shift();
 }
 
-/** Returns the status that the server must have recorded, judging by the device. */
+/** Returns the status that the server should have recorded, according to the device. */
 export function recordedStatus(
   deployment: DeviceDeployment,
 ): ReportableStatus | 'aborted' | 'pending' {
   if (deployment.state === 'aborted') return 'aborted';
   const last = deployment.reported.at(-1);
   if (last !== undefined) return last;
-  // The server itself found that the device has the artifact: there was nothing to report.
+  // The server found out by itself that the device has the artifact, so the device reported
+  // nothing.
   return deployment.state === 'already-installed' ? 'already-installed' : 'pending';
 }
 
-/** Returns true when the device deployment has ended and the server knows it. */
+/**
+ * Returns true when the deployment has ended on the device and the server has acknowledged its end.
+ */
 export function isSettled(deployment: DeviceDeployment): boolean {
   return isFinal(deployment.state) && deployment.unanswered === undefined;
 }

@@ -1,4 +1,7 @@
-/** A device's environment: API client, time, randomness and the metrics of the run. */
+/**
+ * Everything that a device uses during a run: API client, clock, random numbers, metrics and
+ * events.
+ */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
@@ -12,25 +15,28 @@ import type { Transport } from '../network/transport.ts';
 import type { Device, DeviceDeployment } from './device.ts';
 import type { EventSink } from './events.ts';
 
-/** A device's partial download, kept outside the process. */
+/** A partial download of a device on disk, in a run with a state folder. */
 export interface KeptDownload {
-  /** How far it had come when opened; undefined when there is nothing. */
+  /** Progress when the download was opened; undefined when nothing was stored. */
   readonly progress: DownloadProgress | undefined;
-  /** Yields the stored pieces in order. */
+  /** Yields the stored bytes in order. */
   pieces(): AsyncIterable<Buffer>;
-  /** Appends the next piece. @throws StateError when it cannot be stored */
+  /**
+   * Appends the next bytes of the file.
+   * @throws StateError when they cannot be stored
+   */
   append(piece: Buffer, progress: DownloadProgress): void;
   close(): void;
 }
 
-/** Partial downloads of all devices, at most one file each. */
+/** The partial downloads of all devices, at most one for each device. */
 export interface KeptDownloads {
   open(device: Device, deployment: DeviceDeployment): KeptDownload;
-  /** Removes what is kept for a device. */
+  /** Deletes the partial download of a device. */
   forget(device: Device): void;
 }
 
-/** Shared by all devices of one run. */
+/** Services and callbacks shared by all devices of one run. */
 export interface DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
@@ -38,46 +44,50 @@ export interface DeviceEnvironment {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly metrics: RunMetrics;
-  /** Receives every event of the run. */
+  /** Receives the events of the run. */
   readonly events: EventSink;
   /**
-   * Returns the device's key; throws FleetStopped when the run ends first.
-   * @param generation number of the key, for devices that change keys; 0, the default, is the first
+   * Returns a key of the device.
+   * @param generation 0, the default, for the first key; 1 after the first key change, and so on
+   * @throws FleetStopped when the run ends first
    */
   keyFor(device: Device, generation?: number): Promise<DeviceKey>;
-  /**
-   * Returns the observer of the device's exchanges; undefined unless the device is in the sample.
-   */
+  /** Returns the observer of the device's exchanges; undefined unless the device is watched. */
   exchangeTap?(device: Device): ExchangeTap | undefined;
   /**
-   * Called before first contact, and whenever something changes that the device must remember after
-   * a crash: its token, its ID, what is installed, the state of its update. Returns once that is
-   * stored.
-   * @param deployment the device deployment that changed, if any
+   * Called when state changes that the device must remember after a crash: its token, its ID, the
+   * installed software, the state of its update. Also called before the first contact. Returns once
+   * the state is stored.
+   * @param deployment the record of a deployment that has changed, if any
    */
   changed(device: Device, deployment?: DeviceDeployment): void;
-  /** Absent when partial downloads do not outlive the simulator. */
+  /** Stored partial downloads; undefined when partial downloads end with the simulator. */
   readonly downloads?: KeptDownloads | undefined;
-  /** Waits, or until the given device is woken; throws FleetStopped when the run ends first. */
+  /**
+   * Waits for a time, or until `wakeable` is woken.
+   * @throws FleetStopped when the run ends first
+   */
   rest(waitMs: number, wakeable?: Device): Promise<void>;
-  /** Breaks the device's persistent connection, as a power loss does. */
+  /** Breaks the device's persistent connection without a close frame, as a power loss does. */
   losesSocket(device: Device): void;
   /** Returns the milliseconds until the device's next poll is due. */
   untilNextPollMs(device: Device): number;
   /**
-   * Returns how long the device stays without power from now; 0 when it has power, Infinity when
-   * permanently off.
+   * Returns how long an incident or a stage keeps the device without power, from now; 0 when it has
+   * power, Infinity when it stays off.
    */
   offForMs(device: Device): number;
-  /** Returns the deployment created by the run, once the server has acknowledged it. */
+  /**
+   * Returns the deployment that the run created; undefined until the server has acknowledged it.
+   */
   target(): Target | undefined;
-  /** Called when a device deployment has ended and the server knows it. */
+  /** Called when a deployment has ended on a device and the server has acknowledged its end. */
   settled(device: Device, deployment: DeviceDeployment): void;
-  /** Asks the operator to abort the device's deployment; false when that was not possible. */
+  /** Asks the operator to abort the device's deployment. Returns false when that failed. */
   abortDevice(device: Device): Promise<boolean>;
 }
 
-/** A device with its session and environment. */
+/** A device with its session and its environment. */
 export interface UpdateSubject {
   readonly device: Device;
   readonly session: Session;

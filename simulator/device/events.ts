@@ -1,13 +1,16 @@
 /**
- * Everything that happens in a fleet, as a sequence of plain values. Contains no token, signature
- * or key: code that emits events has no access to them.
+ * The events of a fleet, as a sequence of plain values. An event contains no token, signature or
+ * key, because the code that emits it has no access to them.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Ended } from '../result/result.ts';
 import type { LifeState } from './life-states.ts';
 import type { UpdateState } from './update-states.ts';
 
-/** What happened, without the time. `device` is the index; absent for events of the whole fleet. */
+/**
+ * An event without its time. `device` is the index of a device; it is absent in events of the whole
+ * fleet.
+ */
 export type EventFact =
   | LifeFact
   | UpdateFact
@@ -19,7 +22,7 @@ export type EventFact =
   | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
   | { readonly kind: 'ended'; readonly device?: undefined; readonly because: Ended };
 
-/** A device's state towards the server has changed. */
+/** The device's state in relation to the server has changed. */
 interface LifeFact {
   readonly kind: 'life';
   readonly device: number;
@@ -27,7 +30,7 @@ interface LifeFact {
   readonly state: LifeState;
 }
 
-/** A device deployment has reached a state. */
+/** A deployment on a device has entered a state. */
 interface UpdateFact {
   readonly kind: 'update';
   readonly device: number;
@@ -36,13 +39,13 @@ interface UpdateFact {
   readonly state: UpdateState;
 }
 
-/** A request of a device has ended, or one of the operator when there is no device. */
+/** A request has ended: a device's, or the operator's when `device` is absent. */
 interface ExchangeFact {
   readonly kind: 'exchange';
   readonly device?: number;
   /** ID of the contract's operation. */
   readonly operation: string;
-  /** Absent when there was no response; `cause` then says why, such as `transport/ECONNRESET`. */
+  /** Absent when no response arrived; then `cause` says why, such as `transport/ECONNRESET`. */
   readonly status?: number;
   readonly cause?: string;
   readonly elapsedMs: number;
@@ -68,18 +71,18 @@ interface BreachFact {
 export type FleetEvent = EventFact & {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** Counts the events of one device, or of the fleet, from 1. */
+  /** Number of the event among the events of its device, or of the whole fleet, from 1. */
   readonly sequence: number;
 };
 
-/** Close cause of a socket that the run itself closes. */
+/** Cause in a `socket-closed` event when the run itself closes the socket. */
 export const RUN_ENDED = 'run-ended';
 
 export interface EventSink {
   emit(fact: EventFact): void;
 }
 
-/** A sink that discards events. */
+/** A sink that ignores all events. */
 export const discardedEvents: EventSink = { emit: () => undefined };
 
 /** Adds time and sequence number to events and passes them on. */
@@ -97,15 +100,15 @@ export class EventSource implements EventSink {
     const who = fact.device ?? FLEET;
     const sequence = (this.#sequences.get(who) ?? 0) + 1;
     this.#sequences.set(who, sequence);
-    // New members come before the spread one: after it, V8 takes twenty times as long for each.
+    // The new members come before the spread: after it, V8 takes twenty times as long per event.
     this.#onEvent({ atMs: this.#clock.now(), sequence, ...fact });
   }
 }
 
-/** Replaces the device index; sorts before all devices. */
+/** Stands for the whole fleet in place of a device index; it sorts before all devices. */
 const FLEET = -1;
 
-/** Compares events: by time, then fleet before devices, then by sequence. */
+/** Compares two events: first by time, then the fleet before devices by index, then by sequence. */
 export function inEventOrder(one: FleetEvent, other: FleetEvent): number {
   return (
     one.atMs - other.atMs ||

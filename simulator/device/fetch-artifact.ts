@@ -1,7 +1,8 @@
 /**
- * Fetches an artifact as the device's cohort does: the whole file, verified while streaming (every
- * size and SHA-256 against its manifest, its name and device types against the instructions), or
- * only its first bytes and length, or nothing. No file is ever buffered.
+ * Downloads an artifact as the cohort's `download` option says. `full`: the whole file, verified as
+ * a stream (every size and SHA-256 against its manifest, its name and device types against the
+ * instructions). `head`: only the first bytes and the length. `none`: nothing. The file is never in
+ * memory as a whole.
  * Spec: ArtifactLink
  */
 
@@ -21,7 +22,7 @@ import type { DuringUpdate } from './hook-contexts.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
-/** What to fetch, and its observers. */
+/** The instructions for a download, the log of the update and the context of its hooks. */
 export interface Fetching {
   readonly instructions: DeploymentInstructionsV2;
   readonly log: UpdateLog;
@@ -29,8 +30,8 @@ export interface Fetching {
 }
 
 /**
- * Returns the artifact's contents, once the device has fetched and verified as much as it is set
- * to.
+ * Downloads and verifies the artifact as far as the cohort's `download` option requires, and
+ * returns its contents.
  * @throws UpdateFailure when it is unavailable or must not be installed; PowerLoss; FleetStopped
  */
 export async function fetchArtifact(
@@ -90,13 +91,13 @@ async function checkedSize(subject: UpdateSubject, fetching: Fetching): Promise<
 const TAR_MAGIC = 'ustar';
 const TAR_MAGIC_AT = 257;
 
-/** Returns what is known of an artifact that was not opened: its name. */
+/** Returns the result for an artifact that was not opened: only its name is known. */
 function unopened({ device }: UpdateSubject, { instructions }: Fetching): FetchedArtifact {
   const { artifact_name } = instructions.artifact;
   return { provides: { ...device.provides, artifact_name }, settings: undefined };
 }
 
-/** How often a file that changes on the server during the download is restarted. */
+/** Number of times that a download restarts because the file changed on the server. */
 const RESTARTS_MAX = 2;
 
 async function checkedDownload(
@@ -117,7 +118,10 @@ async function checkedDownload(
   });
 }
 
-/** Continues from what arrived before the power loss or the simulator's end. */
+/**
+ * Downloads and verifies the file. Continues after the bytes received before a power loss or before
+ * the end of an earlier run.
+ */
 async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
   const { deployment } = fetching.context;
   const { device, environment } = subject;
@@ -138,10 +142,10 @@ async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<Arti
   }
 }
 
-/** Bytes that a device writes at a time: this much of a piece survives a power loss. */
+/** Size of the blocks that a device writes; whole blocks of a chunk survive a power loss. */
 const BLOCK_BYTES = 2048;
 
-/** Yields the pieces of the file as altered by the device's behaviour. */
+/** Yields the bytes of the file as the device's behaviour receives them. */
 async function* asReceived(
   { device }: UpdateSubject,
   { context }: Fetching,
@@ -182,7 +186,10 @@ function downloadOf(
   };
 }
 
-/** Counts an error of the file or its download, and fails the update with it. */
+/**
+ * Runs an action. Counts an error of the file or of its download, and throws it as an
+ * UpdateFailure.
+ */
 async function counted<Result>(
   { environment }: UpdateSubject,
   act: () => Promise<Result>,
@@ -201,10 +208,10 @@ async function counted<Result>(
   }
 }
 
-/** Payload type of an artifact that holds settings instead of files. */
+/** Payload type of an artifact that contains settings instead of files. */
 const CONFIGURATION_PAYLOAD = 'mender-configure';
 
-/** Returns the settings in an artifact; undefined when it is software. */
+/** Returns the settings in a configuration artifact; undefined for software. */
 function configurationIn(contents: ArtifactContents): Record<string, string> | undefined {
   const payload = contents.payloads.find(({ type }) => type === CONFIGURATION_PAYLOAD);
   if (!payload) return undefined;

@@ -1,10 +1,10 @@
-/** The context passed to every hook of a behaviour. */
+/** The hook context that the contexts of all behaviour hooks extend. */
 import type { Random } from '../../fixtures/random.ts';
 import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
 import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
-/** Context of any hook. Its methods can be destructured: none of them needs `this`. */
+/** Context of any hook. Hooks may destructure it, because none of its methods uses `this`. */
 export class DeviceHookContext implements ActiveHookContext {
   readonly #device: Device;
   readonly #environment: DeviceEnvironment;

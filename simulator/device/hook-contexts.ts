@@ -1,4 +1,7 @@
-/** Contexts of behaviour hooks: what they can read and do at each point of a device's life. */
+/**
+ * Contexts of behaviour hooks: the information and the actions that a hook has between polls and
+ * during an update.
+ */
 
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Alert } from '../../fixtures/contract/resources.ts';
@@ -18,7 +21,7 @@ import { inventoryOf } from './inventory.ts';
 import { inBackground } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
-/** The context of a device's hooks between two polls. */
+/** Context of a hook that runs between two polls. */
 export class BetweenPolls extends DeviceHookContext implements CycleContext {
   readonly #subject: UpdateSubject;
 
@@ -68,21 +71,27 @@ export class BetweenPolls extends DeviceHookContext implements CycleContext {
 
 const clones = new WeakMap<Device, Session>();
 
-/** Creates the second device of the same identity: the same key and a token of its own. */
+/**
+ * Returns the session of a second device with the same identity and key but a different token. It
+ * is created once for each device.
+ */
 function cloneOf(device: Device, { caller, idData, key }: Session): Session {
   const known = clones.get(device) ?? newSession(caller, idData, key);
   clones.set(device, known);
   return known;
 }
 
-/** Shared options of the contexts of one update. */
+/** Options of the hook context of an update. */
 export interface UpdateContextOptions {
   readonly subject: UpdateSubject;
   readonly deployment: DeviceDeployment;
   readonly log: UpdateLog;
 }
 
-/** Context during an update; the engine sets the last two fields before each hook call. */
+/**
+ * Context of the hooks of an update. The engine sets `fromByte` and `reboots` before it calls a
+ * hook.
+ */
 export class DuringUpdate extends DeviceHookContext implements DownloadContext, RebootContext {
   readonly #options: UpdateContextOptions;
   readonly deploymentId: string;
@@ -97,7 +106,7 @@ export class DuringUpdate extends DeviceHookContext implements DownloadContext, 
     this.beginning = options.deployment.beginnings;
   }
 
-  /** For the engine only, not part of what behaviours see. */
+  /** The device's record of the deployment, for the engine; hooks do not see it. */
   get deployment(): DeviceDeployment {
     return this.#options.deployment;
   }

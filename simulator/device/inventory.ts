@@ -3,14 +3,14 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute } from '../../fixtures/contract/resources.ts';
 import type { Device } from './device.ts';
 
-/** Returns the device's network hostname. */
+/** Returns the device's hostname: its serial number in lower case. */
 export function hostnameOf({ identity }: Device): string {
   return identity.serial.toLowerCase();
 }
 
 /**
- * Returns the device's attributes: identity, installed software and state. Provides beyond the
- * server's attribute limit are omitted.
+ * Returns the device's attributes: identity, installed software and hardware. Provides beyond the
+ * server's limit on attributes are omitted.
  */
 export function inventoryOf(device: Device): Attribute[] {
   const { identity, provides, index } = device;

@@ -1,5 +1,5 @@
 /**
- * A device's state towards the server, and its transitions.
+ * The states of a device in relation to the server, and their transitions.
  * Spec: States and transitions, "Device identity (authentication) flow"
  */
 
@@ -12,9 +12,9 @@ export const lifeStates = [
   'updating',
 ] as const;
 /**
- * `unstarted`: has not sent a request; `pending`: not accepted by the server yet;
- * `no-contact`: gets no response; `off`: without power, as planned; `idle`: signed in; `updating`:
- * has a deployment in progress.
+ * `unstarted`: the device has sent no request. `pending`: the server has not accepted it.
+ * `no-contact`: it gets no response. `off`: it has no power. `idle`: it is signed in. `updating`:
+ * it has a deployment in progress.
  */
 export type LifeState = (typeof lifeStates)[number];
 
@@ -26,10 +26,15 @@ export const lifeEvents = [
   'ended',
   'switched-off',
 ] as const;
-/** `ended`: the update is finished or given up; `switched-off`: without power for a while. */
+/**
+ * Events that change the state. `ended`: the update has finished or was given up; `switched-off`:
+ * the device has no power for a while.
+ */
 export type LifeEvent = (typeof lifeEvents)[number];
 
-/** State x event -> next state; `null` where the event cannot happen. */
+/**
+ * Maps each state and event to the next state; `null` when the event cannot happen in that state.
+ */
 const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState | null>>>> = {
   unstarted: {
     refused: 'pending',
@@ -71,7 +76,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     ended: null,
     'switched-off': 'off',
   },
-  // A device that loses the server continues its update and retries.
+  // A device that loses contact during an update stays in this state and retries.
   updating: {
     refused: 'updating',
     unanswered: 'updating',
@@ -84,7 +89,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
 
 /**
  * Returns the next state.
- * @throws Error when the event cannot happen in that state: a bug in the simulator
+ * @throws Error when the event cannot happen in this state, which is a bug in the simulator
  */
 export function nextLifeState(state: LifeState, event: LifeEvent): LifeState {
   const next = lifeTable[state][event];

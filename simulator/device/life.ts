@@ -1,6 +1,6 @@
 /**
- * The life of one device: sign in, onboarding, send the inventory, request the next deployment, and
- * wait; repeated until the run ends.
+ * The life of one device, repeated until the run ends: sign in, run the onboarding steps, send the
+ * inventory, request the next deployment, and wait.
  */
 
 import type { Target } from '../client/management.ts';
@@ -25,7 +25,7 @@ import { enterUpdateState, runUpdate } from './update-run.ts';
 /**
  * Runs the device until the run ends.
  * @param startsAfterMs wait before the first contact
- * @throws FleetStopped, always, unless the simulator itself has a bug
+ * @throws FleetStopped at the end of the run; any other error is a bug in the simulator
  */
 export async function live(
   device: Device,
@@ -39,7 +39,7 @@ export async function live(
   const session = await sessionFor(device, environment);
   device.session = session;
   environment.changed(device);
-  // Creating a key takes the simulator's time, not the device's.
+  // The time to create the key is the simulator's, so it does not count as lateness of the device.
   session.plannedMs = clock.monotonicMs() - lateMs;
   for (;;) {
     const waitMs = await oneCycle({ device, session, environment });
@@ -59,7 +59,10 @@ async function sessionFor(device: Device, environment: DeviceEnvironment): Promi
   return session;
 }
 
-/** Returns the behaviour's own network, else the cohort's, else undefined. */
+/**
+ * Returns the network that the behaviour defines, or else the network of the cohort. Returns
+ * undefined when neither simulates a network.
+ */
 function linkOf(device: Device, environment: DeviceEnvironment): Link | undefined {
   const { hooks, parameters } = device.behaviour;
   const shape = hooks.link?.(parameters) ?? device.cohort.policy.link;
@@ -72,8 +75,8 @@ function linkOf(device: Device, environment: DeviceEnvironment): Link | undefine
 }
 
 /**
- * Runs one cycle and returns the wait until the next, in milliseconds. Most cycles only poll: what is
- * not due is not awaited either.
+ * Runs one cycle and returns the wait until the next one, in milliseconds. Most cycles only poll,
+ * so each other step is awaited only when it is due.
  */
 async function oneCycle(subject: UpdateSubject): Promise<number> {
   const { device } = subject;
@@ -137,7 +140,8 @@ async function signIn(subject: UpdateSubject): Promise<void> {
   } catch (error) {
     const passing = error instanceof ClientError && error.passing;
     if (held === undefined || !passing) throw error;
-    // The old token stays valid for a while; the next cycle retries.
+    // The held token is still valid for a while, so the device keeps it and retries in the next
+    // cycle.
     environment.metrics.countError(error);
     return;
   }
@@ -158,8 +162,8 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
 }
 
 /**
- * An update interrupted by a restart of the device or the simulator is continued before anything
- * else.
+ * Continues the updates that a restart of the device or of the simulator interrupted, before the
+ * device does anything else.
  */
 async function resumeInterruptedUpdates(subject: UpdateSubject): Promise<void> {
   const { device } = subject;
@@ -188,7 +192,7 @@ function isInventoryDue({ device, environment }: UpdateSubject): boolean {
 
 async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   const { device, environment } = subject;
-  // Set before sending: another inventory may be requested while this one is in progress.
+  // Set before sending, because a user may request another inventory while this one is being sent.
   device.inventoryDueMs = environment.clock.now() + device.cohort.policy.inventoryIntervalMs;
   try {
     await sendInventory(subject);
@@ -221,8 +225,9 @@ async function update(subject: UpdateSubject): Promise<void> {
 }
 
 /**
- * A device that has the deployed artifact is offered nothing: the server marks it as already
- * installed. Only a deployment that existed when the device asked can have been answered that way.
+ * Records a deployment as already installed when the server offers nothing to a device that has the
+ * deployed artifact. `target` is the deployment that existed before the poll, because the server
+ * cannot have considered a later one.
  */
 function noteNothingDue({ device, environment }: UpdateSubject, target: Target | undefined): void {
   if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
@@ -252,7 +257,7 @@ function afterError(error: ClientError, subject: UpdateSubject): number {
     enter(subject, 'refused');
     device.failuresInRow++;
     const backOffMs = waitAfterMs(error, device.failuresInRow, { device, environment });
-    // A device waiting to be accepted asks at least at every poll.
+    // A device that waits to be accepted signs in at least once per poll interval.
     return Math.min(backOffMs, environment.untilNextPollMs(device));
   }
   environment.metrics.countError(error);

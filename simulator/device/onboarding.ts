@@ -1,17 +1,17 @@
-/** What a device does once after it has been accepted, before its first poll. */
+/** The steps of a device after the server has accepted it and before its first poll. */
 import type { Session } from '../client/session.ts';
 import type { Device } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
-/** One onboarding step; it may fail with ClientError. */
+/** One onboarding step. It throws ClientError when a request fails. */
 type OnboardingStep = (
   device: Device,
   session: Session,
   environment: DeviceEnvironment,
 ) => Promise<void>;
 
-/** In the order in which they run. */
+/** All onboarding steps, in the order in which they run. */
 export const onboardingSteps: readonly OnboardingStep[] = [
   sendMonitorConfiguration,
   raiseAlert,

@@ -1,4 +1,4 @@
-/** Retries: which errors are retried, how long to wait, and when to give up. */
+/** The rules for retries: which errors are retried, how long to wait, and when to give up. */
 import { ClientError, StatusError } from '../network/errors.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { Device } from './device.ts';
@@ -6,13 +6,13 @@ import { restUntilDue } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 
-/** Attempts to send one report before the device gives it up. */
+/** Number of attempts to send one report before the device gives up. */
 export const triesMax = 20;
 
-/** No behaviour retries faster than this. */
+/** Shortest wait between two attempts, whatever a behaviour requests. */
 export const WAIT_MIN_MS = 10;
 
-/** Returns true when the server did not grant a token: the device is not accepted, or no longer. */
+/** Returns true when the server refused to issue a token because the device is not accepted. */
 export function isRefusedContact(error: unknown): error is StatusError {
   return (
     error instanceof StatusError &&
@@ -21,15 +21,15 @@ export function isRefusedContact(error: unknown): error is StatusError {
   );
 }
 
-/** Returns true when the same request may succeed later. */
+/** Returns true when the request may succeed later, including after the device is accepted. */
 export function isTransient(error: unknown): error is ClientError {
   return error instanceof ClientError && (error.passing || isRefusedContact(error));
 }
 
 /**
- * Returns the wait after an error: as long as the server asks, where the device obeys, else by its
- * back-off.
- * @param attempt 1 after the first error in a row
+ * Returns the wait after an error: the wait that the server requests, if the device obeys it, or
+ * else the device's back-off. A behaviour can override either.
+ * @param attempt number of consecutive errors, 1 after the first
  */
 export function waitAfterMs(
   error: ClientError,
@@ -62,9 +62,10 @@ function defaultWaitMs(
 }
 
 /**
- * Repeats an action until it succeeds, with waits in between; for what affects the outcome of an
- * update. Every failed attempt is counted.
- * @throws ClientError when a retry is pointless, or after `triesMax` attempts; FleetStopped
+ * Repeats an action until it succeeds, with waits in between. Use it for requests that affect the
+ * outcome of an update. Every failed attempt is counted.
+ * @throws ClientError for an error that is not transient, or after `triesMax` attempts;
+ *   FleetStopped
  */
 export async function withRetries<Result>(
   device: Device,
@@ -83,9 +84,10 @@ export async function withRetries<Result>(
 }
 
 /**
- * Runs an action that no update depends on: a refusal is counted and ignored. A server that cannot
- * be reached, or that asks to back off, ends the whole cycle.
- * @throws ClientError in that case; FleetStopped
+ * Runs an action that does not affect any update. If the server refuses its request, the refusal is
+ * counted and ignored.
+ * @throws ClientError when the server cannot be reached or requests a back-off, which ends the
+ *   cycle; FleetStopped
  */
 export async function inBackground(
   { metrics }: DeviceEnvironment,

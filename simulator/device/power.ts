@@ -1,9 +1,12 @@
-/** A device without power: it sends nothing, and its connections and token are gone. */
+/**
+ * Power losses of devices. A device without power sends nothing and has neither connections nor a
+ * token.
+ */
 import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /**
- * Cuts the device's power for a time that also applies in the next run of the simulator.
+ * Switches the device off for a time that also counts across runs of the simulator.
  * @throws FleetStopped when the run ends first
  */
 export function losePower(
@@ -11,13 +14,13 @@ export function losePower(
   environment: DeviceEnvironment,
   offMs: number,
 ): Promise<void> {
-  // A permanent cut has no end time for the next run to wait for.
+  // A permanent power loss has no end that the next run could wait for.
   if (Number.isFinite(offMs)) device.offUntilMs = environment.clock.now() + offMs;
   return withoutPower(device, environment, offMs);
 }
 
 /**
- * Keeps the device silent for a time; it then has to sign in again.
+ * Keeps the device off for a time; afterwards it must sign in again.
  * @throws FleetStopped when the run ends first
  */
 export async function withoutPower(
@@ -30,7 +33,7 @@ export async function withoutPower(
   if (session) session.token = undefined;
   environment.losesSocket(device);
   const upAtMs = environment.clock.monotonicMs() + offMs;
-  // Nothing is due in the meantime.
+  // The device's next request is due when the power returns.
   if (session) session.plannedMs = upAtMs;
   environment.changed(device);
   await environment.rest(offMs);
@@ -38,7 +41,7 @@ export async function withoutPower(
   device.offUntilMs = undefined;
 }
 
-/** Returns how much longer the device has no power; 0 when it has. */
+/** Returns for how many more milliseconds the device has no power; 0 when it has power. */
 export function powerlessForMs({ offUntilMs }: Device, environment: DeviceEnvironment): number {
   return offUntilMs === undefined ? 0 : Math.max(0, offUntilMs - environment.clock.now());
 }

@@ -1,12 +1,12 @@
 /**
- * When a device renews its token: some time before it expires, at a different time for each device,
- * so that a fleet that signed in together does not come back together.
+ * Computes when a device renews its token: a random time before the token expires, so that devices
+ * that signed in together do not all renew it together.
  * Spec: Authentication
  */
 import type { Random } from '../../fixtures/random.ts';
 
 /**
- * How long before its expiry a token is renewed, as shares of its lifetime: minimum and maximum.
+ * Minimum and maximum time from the renewal of a token to its expiry, as shares of its lifetime.
  */
 const AHEAD_MIN_SHARE = 0.1;
 const AHEAD_MAX_SHARE = 0.3;
@@ -14,8 +14,8 @@ const MS_PER_SECOND = 1000;
 
 /**
  * Returns the renewal time in milliseconds since the Unix epoch; Infinity for a token without
- * expiry. The token is not verified: that is not the device's job.
- * @param receivedMs when the device got it, by its own clock
+ * expiry. A device does not verify its token.
+ * @param receivedMs when the device received the token, by its own clock
  */
 export function renewalAtMs(token: string, receivedMs: number, chance: Random): number {
   const expires = claim(token, 'exp');
@@ -26,7 +26,7 @@ export function renewalAtMs(token: string, receivedMs: number, chance: Random): 
   return expiresMs - Math.max(0, expiresMs - issuedMs) * share;
 }
 
-/** Returns a claim in whole seconds. */
+/** Returns a claim of the token in whole seconds; undefined when it is absent. */
 function claim(token: string, name: 'exp' | 'iat'): number | undefined {
   const [, claims = ''] = token.split('.');
   const text = Buffer.from(claims, 'base64url').toString('utf8');

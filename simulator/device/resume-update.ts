@@ -1,9 +1,9 @@
 /**
- * Handles an update that was interrupted. After the end of the simulator it continues where it was,
- * as if no time had passed. After a power loss, an update whose installation had not started is
- * requested again and its download resumed; an interrupted installation is lost, so the device
- * rolls back and reports that; a reboot is what the update was waiting for anyway; and a final
- * report without a response is repeated.
+ * Handles interrupted updates. After the end of a run, an update continues in the state that it
+ * had, as if no time had passed. After a power loss, the outcome depends on the state: an update
+ * that was not installing is offered again and resumes its download; an interrupted installation is
+ * rolled back and reported as a failure; an interrupted reboot counts as completed; and an
+ * unacknowledged final report is repeated.
  */
 
 import { UpdateFailure } from '../behaviours/behaviour.ts';
@@ -33,7 +33,7 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
   downloading: askAgain,
   pause_before_installing: askAgain,
   installing: fail,
-  // Installed but not yet booted into, or not committed: the boot loader reverts to the old one.
+  // The artifact is installed but not committed, so the boot loader starts the old one.
   pause_before_rebooting: fail,
   rebooting: comeUp,
   pause_before_committing: fail,
@@ -44,9 +44,8 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
 };
 
 /**
- * Handles every interrupted update. To be called before the device asks for its next deployment,
- * and again after an error.
- * @returns true when something was installed that the operator has not been notified of
+ * Handles every interrupted update. Call it before the device polls, and again after an error.
+ * @returns true when something was installed, so that the inventory must be sent
  * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
@@ -57,7 +56,8 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
       isNew = (await continueUpdate(subject, deployment)) || isNew;
       deployment.cutShort = undefined;
     } else if (deployment.cutShort === 'simulator' && isBeforeInstall(deployment)) {
-      // Its link may have expired: the next offer brings another.
+      // The download link may have expired, so the update waits for the next offer, with a new
+      // link.
       if (!(await stillDownloads(subject, deployment))) deployment.cutShort = undefined;
     } else if (deployment.cutShort) {
       await recoveries[deployment.state](subject, deployment);
@@ -70,8 +70,8 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
 }
 
 /**
- * An update that was aborted meanwhile is not offered again; only the response to a report shows
- * it.
+ * Reports the state again and returns false when the deployment was aborted meanwhile. The server
+ * no longer offers an aborted deployment, so only its response to a report shows the abort.
  */
 async function stillDownloads(
   subject: UpdateSubject,
@@ -97,7 +97,10 @@ async function fail(subject: UpdateSubject, deployment: DeviceDeployment): Promi
   await reportState(subject, deployment, nextUpdateState(deployment.state, 'fail'));
 }
 
-/** The device boots into what it has installed, and commits it unless it has to wait. */
+/**
+ * Completes a reboot: commits the installed artifact unless the control map pauses or stops the
+ * update.
+ */
 async function comeUp(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
   const { device } = subject;
   const { fetched } = deployment;
@@ -107,7 +110,7 @@ async function comeUp(subject: UpdateSubject, deployment: DeviceDeployment): Pro
   if (action === 'fail') return fail(subject, deployment);
   if (action === 'continue') {
     Object.assign(device, installedBy(fetched, device));
-    // The operator should see what is new.
+    // The inventory is due now, so that it shows the new artifact.
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
     await reportState(subject, deployment, nextUpdateState(deployment.state, 'commit'));
   }
@@ -120,8 +123,8 @@ async function reportAgain(subject: UpdateSubject, deployment: DeviceDeployment)
 }
 
 /**
- * Returns the action of the control map once it is no longer pause; `stop` once the update is
- * aborted.
+ * Waits while the control map's action is `pause`, and returns the final action; `stop` when the
+ * update is aborted.
  */
 async function commitAction(
   subject: UpdateSubject,
@@ -144,7 +147,9 @@ async function commitAction(
   }
 }
 
-/** A log that cannot be uploaded must not keep the failure from being reported. */
+/**
+ * Uploads the log. An error is counted but not thrown, because the failure must still be reported.
+ */
 async function uploadLog(
   { device, session, environment }: UpdateSubject,
   { deploymentId }: DeviceDeployment,

@@ -2,18 +2,20 @@
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { LogLevel, LogLine } from '../behaviours/behaviour.ts';
 
-/** Upload bytes reserved for the envelope and for that note. */
+/** Bytes of an upload reserved for its JSON envelope and the note about dropped lines. */
 const SPARE_BYTES = 4096;
 const UPLOAD_MAX_BYTES = limits.bodyMaxBytes - SPARE_BYTES;
 
-/** Collects timestamped lines; when there are too many for one upload, the oldest are dropped. */
+/**
+ * Collects lines with their times. When one upload cannot hold them all, the oldest are dropped.
+ */
 export class UpdateLog {
   readonly #nowMs: () => number;
   readonly #lines: LogLine[] = [];
   #dropped = 0;
   #bytes = 0;
 
-  /** @param nowMs returns the device's own time, in milliseconds since the Unix epoch */
+  /** @param nowMs returns the time of the device's clock, in milliseconds since the Unix epoch */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
@@ -25,7 +27,7 @@ export class UpdateLog {
     while (this.#bytes > UPLOAD_MAX_BYTES) this.#dropOldest();
   }
 
-  /** Returns the log in the form of the upload. */
+  /** Returns the body of the log upload. */
   body(): { messages: LogLine[] } {
     if (this.#dropped === 0) return { messages: this.#lines };
     const message = `${this.#dropped} earlier lines were dropped`;
@@ -45,7 +47,7 @@ export class UpdateLog {
   }
 }
 
-/** Includes the comma after it. */
+/** Returns the bytes of a line in the upload, including the comma that follows it. */
 function bytesOf(line: LogLine): number {
   return Buffer.byteLength(JSON.stringify(line)) + 1;
 }

@@ -1,6 +1,6 @@
 /**
- * One update from the offer to its end: download, install, reboot, commit, with each status
- * reported in order, the pauses of a control map, and the log of a failure.
+ * Runs one update from its offer to its end: download, install, reboot and commit. Reports each
+ * status in order, obeys the control map, and uploads the log of a failure.
  * Spec: DeploymentStatus
  */
 
@@ -48,7 +48,8 @@ export async function runUpdate(
 }
 
 /**
- * Continues an update whose artifact is complete from where the end of the simulator left it.
+ * Continues an update from the state that it had at the end of an earlier run. Its artifact must be
+ * complete.
  * @returns true when something was installed
  * @throws ClientError when a report could not be sent; FleetStopped
  */
@@ -67,7 +68,7 @@ async function completed(
   try {
     return await run.toItsEnd();
   } catch (error) {
-    // Continues as after any other power loss.
+    // The device handles this interruption when its power returns.
     if (error instanceof PowerLoss && !isSettled(deployment)) {
       deployment.cutShort = 'power';
       subject.environment.changed(subject.device, deployment);
@@ -78,7 +79,10 @@ async function completed(
   }
 }
 
-/** Drops the previous installation, which is not needed once the server knows the outcome. */
+/**
+ * Deletes the data for a rollback and a download, which are not needed once the server knows the
+ * outcome.
+ */
 export function settle({ device, environment }: UpdateSubject, deployment: DeviceDeployment): void {
   deployment.before = undefined;
   deployment.fetched = undefined;
@@ -87,7 +91,7 @@ export function settle({ device, environment }: UpdateSubject, deployment: Devic
   environment.changed(device, deployment);
 }
 
-/** Enters a state of the device deployment and emits the event. */
+/** Sets the state of a deployment on a device and emits the event. */
 export function enterUpdateState(
   { device, environment }: Pick<UpdateSubject, 'device' | 'environment'>,
   deployment: DeviceDeployment,
@@ -109,8 +113,8 @@ export function enterUpdateState(
 }
 
 /**
- * Enters a state and reports it until the server has acknowledged it; a 409 makes the device
- * deployment aborted, unless the device continues anyway.
+ * Enters a state and reports it until the server has acknowledged it. A 409 makes the state
+ * `aborted`, unless the device's behaviour continues aborted updates.
  * @throws ClientError when the report could not be sent; FleetStopped
  */
 export async function reportState(
@@ -148,7 +152,10 @@ async function report(
   environment.changed(device, deployment);
 }
 
-/** Restores the old artifact. Even the report of a success can be answered with 409. */
+/**
+ * Restores what was installed before the update. This can be necessary even after success, because
+ * the server can answer the final report with 409.
+ */
 export function rollBack(
   { device, environment }: UpdateSubject,
   deployment: DeviceDeployment,
@@ -157,7 +164,10 @@ export function rollBack(
   environment.changed(device, deployment);
 }
 
-/** Enters the aborted state: whatever the device made of the 409, the server has it as aborted. */
+/**
+ * Sets the state to `aborted` at the end of an update that the device continued after a 409,
+ * because that is the status on the server.
+ */
 export function recordAbort(
   { device, environment }: UpdateSubject,
   deployment: DeviceDeployment,
@@ -167,20 +177,20 @@ export function recordAbort(
   environment.changed(device, deployment);
 }
 
-/** Thrown for the 409 response to a status report: nothing more has to be done. */
+/** Thrown when the server answers a status report with 409, to end the update. */
 class UpdateAborted extends Error {
   override readonly name = 'UpdateAborted';
 }
 
 class UpdateRun {
   readonly #subject: UpdateSubject;
-  /** Absent for an update that already has its artifact. */
+  /** Undefined for an update that already has its artifact. */
   readonly #instructions: DeploymentInstructionsV2 | undefined;
   readonly #deployment: DeviceDeployment;
   readonly #log: UpdateLog;
   readonly #controlMap: ControlMap;
   readonly #context: DuringUpdate;
-  /** The state found after a restart of the simulator, if the server knows it. */
+  /** The state at the start of this run, if the server had acknowledged it; undefined otherwise. */
   #found: UpdateState | undefined;
 
   constructor(
@@ -231,18 +241,21 @@ class UpdateRun {
     return true;
   }
 
-  /** The update is where it was; it may be unknown whether the server has the last report. */
+  /**
+   * Prepares an update that an earlier run left unfinished. Repeats the last report when it is
+   * unknown whether the server received it.
+   */
   async #takeUpAgain(): Promise<void> {
     const deployment = this.#deployment;
     this.#log.add('debug', `continues in state ${deployment.state}`);
     if (deployment.unanswered === undefined) this.#found = deployment.state;
-    // A reboot is reported when it starts.
+    // The report of a reboot is repeated where the reboot starts.
     if (deployment.unanswered === undefined || deployment.state === 'rebooting') return;
     await report(this.#subject, deployment, deployment.unanswered);
     if (isAborted(deployment)) throw new UpdateAborted('the server answered 409');
   }
 
-  /** Runs every stage from the current one on. */
+  /** Runs the stages that follow the current state. */
   async #update(): Promise<void> {
     const { device } = this.#subject;
     const deployment = this.#deployment;
@@ -267,7 +280,7 @@ class UpdateRun {
     const fetched = await fetchArtifact(this.#subject, fetching);
     this.#deployment.fetched = fetched;
     if (environment.downloads === undefined) return fetched;
-    // The file is no longer needed, but only once that is stored.
+    // Delete the file only after the downloaded state has been stored.
     environment.changed(device, this.#deployment);
     environment.downloads.forget(device);
     return fetched;
@@ -285,13 +298,16 @@ class UpdateRun {
     await restUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
-  /** The device is silent during the reboot, and signs in again when it is up. */
+  /**
+   * Reboots as often as the behaviour requires. The device is silent during a reboot and signs in
+   * again afterwards.
+   */
   async #reboot(): Promise<void> {
     const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
     const deployment = this.#deployment;
     if (deployment.state === 'pause_before_committing') return;
-    // It went down before the simulator did, and has power again by now.
+    // The device was already rebooting when the earlier run ended, and has power again by now.
     let isDown = this.#found === 'rebooting';
     if (deployment.state !== 'rebooting')
       await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
@@ -308,7 +324,7 @@ class UpdateRun {
     throw new UpdateFailure(`it did not come up in ${REBOOTS_MAX} boots`);
   }
 
-  /** Waits while the control map says pause in this state, and fetches it at every poll. */
+  /** Waits while the control map pauses this state. The map is fetched once per poll interval. */
   async #holdWhilePaused(context: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, environment } = this.#subject;
     let held = this.#deployment.state.startsWith('pause_');
@@ -318,7 +334,10 @@ class UpdateRun {
     }
   }
 
-  /** A device that runs the new artifact boots into the old one before it reports its failure. */
+  /**
+   * Reboots into the old artifact before the failure is reported, if the device has booted the new
+   * one.
+   */
   async #backToOldArtifact(): Promise<void> {
     const { device, environment } = this.#subject;
     if (this.#deployment.reboots === 0) return;
@@ -337,7 +356,10 @@ class UpdateRun {
     }
   }
 
-  /** A log that cannot be uploaded must not keep the failure from being reported. */
+  /**
+   * Uploads the log. An error is counted but not thrown, because the failure must still be
+   * reported.
+   */
   async #uploadLog(): Promise<void> {
     const { device, session, environment } = this.#subject;
     const { deploymentId } = this.#deployment;
@@ -365,10 +387,10 @@ function isAborted({ state }: DeviceDeployment): boolean {
   return state === 'aborted';
 }
 
-/** Returns what is on a device once the artifact is installed. */
+/** Returns what a device has installed once the artifact is committed. */
 export function installedBy({ provides, settings }: FetchedArtifact, device: Device): Installed {
   return { provides, configuration: settings ?? device.configuration };
 }
 
-/** Reboots of one update; no behaviour makes a device boot more often. */
+/** Maximum number of reboots in one update, against a behaviour that never comes up. */
 const REBOOTS_MAX = 100;

@@ -1,7 +1,7 @@
 /**
- * The states of one update on one device, and its transitions. A state is the status that the
- * device has reported, or is about to report; `offered` before the first, and `aborted` after a
- * 409.
+ * The states of an update on a device, and their transitions. A state is the status that the device
+ * has reported or is about to report. The state is `offered` before the first report and `aborted`
+ * after a 409.
  * Spec: States and transitions
  */
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
@@ -36,8 +36,8 @@ export const updateEvents = [
   'abort',
 ] as const;
 /**
- * `recognise`: the device sees that it has the artifact; `claim`: it reports success without having
- * done anything; `hold-…`: a control map makes it wait.
+ * `recognise`: the device already has the artifact; `claim`: the device reports success without
+ * doing anything; `hold-…`: a control map pauses the update.
  */
 export type UpdateEvent = (typeof updateEvents)[number];
 
@@ -58,7 +58,9 @@ const nowhere: Row = {
 };
 const stoppable: Row = { ...nowhere, fail: 'failure', abort: 'aborted' };
 
-/** State x event -> next state; `null` where the event cannot happen. */
+/**
+ * Maps each state and event to the next state; `null` when the event cannot happen in that state.
+ */
 const updateTable: Readonly<Record<UpdateState, Row>> = {
   offered: {
     ...stoppable,
@@ -80,7 +82,7 @@ const updateTable: Readonly<Record<UpdateState, Row>> = {
     commit: 'success',
   },
   pause_before_rebooting: { ...stoppable, reboot: 'rebooting' },
-  // A device that takes several boots to come up reports each.
+  // A device that needs several reboots reports each one.
   rebooting: {
     ...stoppable,
     reboot: 'rebooting',
@@ -88,17 +90,17 @@ const updateTable: Readonly<Record<UpdateState, Row>> = {
     commit: 'success',
   },
   pause_before_committing: { ...stoppable, commit: 'success' },
-  // The final report itself can be answered with 409.
+  // The server can answer even a final report with 409.
   success: { ...nowhere, abort: 'aborted' },
   failure: { ...nowhere, abort: 'aborted' },
   'already-installed': { ...nowhere, abort: 'aborted' },
   aborted: nowhere,
 };
 
-/** States in which the update is over for the device. */
+/** States in which the update has ended on the device. */
 export type FinalState = 'success' | 'failure' | 'aborted' | 'already-installed';
 
-/** Returns true when the update is over for the device. */
+/** Returns true when the update has ended on the device. */
 export function isFinal(state: UpdateState): state is FinalState {
   return (
     state === 'success' ||
@@ -110,7 +112,7 @@ export function isFinal(state: UpdateState): state is FinalState {
 
 /**
  * Returns the next state.
- * @throws Error when the event cannot happen in that state: a bug in the simulator
+ * @throws Error when the event cannot happen in this state, which is a bug in the simulator
  */
 export function nextUpdateState(state: UpdateState, event: UpdateEvent): UpdateState {
   const next = updateTable[state][event];

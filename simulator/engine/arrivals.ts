@@ -1,6 +1,7 @@
 /**
- * Open arrivals: events at a rate of their own, regardless of response times, in addition to the
- * cycles of the devices. The gaps between them are random, as between independent events.
+ * Events at a fixed average rate that does not depend on response times, in addition to the
+ * devices' cycles. The gaps between events are exponentially distributed, as between independent
+ * events.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -23,12 +24,15 @@ export interface ArrivalsOptions {
   readonly metrics: RunMetrics;
 }
 
-/** Events that await a response at a time; further ones are counted as lost. */
+/**
+ * Maximum number of events that await a response at the same time; further events are counted as
+ * errors and not sent.
+ */
 const UNDERWAY_MAX = 10_000;
 const SECOND_MS = 1000;
 const UNKNOWN_DEVICE_PREFIX = 'FB-NEW';
 
-/** All arrivals of one run; `stop` ends them. */
+/** The events of one run. `stop` ends them. */
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #timers = new Map<Arrival, Timer>();
@@ -52,7 +56,10 @@ export class Arrivals {
     this.#timers.clear();
   }
 
-  /** The next event is scheduled relative to when this one was due, not when it was sent. */
+  /**
+   * Schedules the next event relative to the time when the previous one was due, not when it was
+   * sent.
+   */
   #plan(arrival: Arrival, chance: Random, lastDueMs: number): void {
     const { clock } = this.#options;
     const gapMs = (-Math.log(1 - chance.fraction()) / arrival.perSecond) * SECOND_MS;
@@ -84,7 +91,7 @@ export class Arrivals {
     }
   }
 
-  /** Returns a random signed-in device, with a session of its own for this one exchange. */
+  /** Returns a random device that is on and signed in, and for which `isFit` is true. */
   anyDevice(chance: Random, isFit: (device: Device) => boolean = () => true): Device | undefined {
     const { devices } = this.#options;
     const from = chance.integer(0, devices.length - 1);
@@ -96,7 +103,7 @@ export class Arrivals {
     return undefined;
   }
 
-  /** Returns the session of an unknown device that never returns. */
+  /** Returns the session of a new device that contacts the server once. */
   unknownDevice(plannedMs: number): Session {
     const random = this.#options.random.stream('unknown-devices');
     const index = this.#unknownDevices++;
@@ -112,7 +119,10 @@ export class Arrivals {
   }
 }
 
-/** Makes one event; false when no device can. @throws ClientError, FleetStopped */
+/**
+ * Sends one event. Returns false when no device is able to send it.
+ * @throws ClientError, FleetStopped
+ */
 type Maker = (arrivals: Arrivals, chance: Random, plannedMs: number) => Promise<boolean>;
 
 const makers: Readonly<Record<Arrival['event'], Maker>> = {
@@ -144,13 +154,17 @@ const makers: Readonly<Record<Arrival['event'], Maker>> = {
 };
 
 /**
- * Copies the session, so that the device's own cycle does not count as late because of this event.
+ * Returns a copy of the device's session, so that the event does not make the device's own cycle
+ * count as late.
  */
 function ownSession(device: Device | undefined, plannedMs: number): Session | undefined {
   return device?.session && { ...device.session, plannedMs };
 }
 
-/** An unknown device is refused, which is the purpose of this event. */
+/**
+ * Returns true for the 401 to the first contact of an unknown device, which is the expected
+ * response.
+ */
 function isExpected(event: Arrival['event'], error: ClientError): boolean {
   return event === 'first-contacts' && error.label === 'status/401';
 }

@@ -1,19 +1,20 @@
 /**
- * Assigns choices by weight: exact counts by largest remainder, evenly spread, without randomness.
+ * Assigns choices by weight, without randomness. The counts are exact by the largest remainder
+ * method, and equal choices are evenly distributed.
  */
 
-/** One choice and its share. */
+/** A choice and its weight. */
 export interface Weighted<Choice> {
   readonly choice: Choice;
-  /** Share relative to the other weights; zero or more. */
+  /** Weight relative to the other weights, 0 or more. */
   readonly weight: number;
 }
 
 /**
- * Returns `count` choices in sequence. Each appears in proportion to its weight (leftovers go to
- * the largest remainders, earlier ones first), and every section of the sequence has about the same
- * proportions.
- * @throws RangeError when no weight is above zero
+ * Returns a sequence of `count` choices. Each appears in proportion to its weight; remainders are
+ * rounded by the largest remainder method, with earlier choices first. Every part of the sequence
+ * has about the same proportions.
+ * @throws RangeError when no weight is above 0
  */
 export function assignedByWeight<Choice>(
   weighted: readonly Weighted<Choice>[],
@@ -31,8 +32,8 @@ export function assignedByWeight<Choice>(
 }
 
 /**
- * Returns one choice per member, assigned group by group: exact over all members, and in the same
- * proportion within each group, so that choice and group are independent.
+ * Returns one choice per member. The proportions are exact over all members and about the same in
+ * each group, so that choice and group are independent.
  * @param groups the group of each member
  */
 export function assignedAcrossGroups<Choice, Group>(
@@ -61,7 +62,7 @@ function quotasOf(weighted: readonly Weighted<unknown>[], count: number): readon
   return quotas;
 }
 
-/** Returns the choice that is furthest below its quota so far. */
+/** Returns the index of the choice that is furthest below its quota. */
 function mostBehind(quotas: readonly number[], given: readonly number[], progress: number): number {
   let most = 0;
   let largestDue = Number.NEGATIVE_INFINITY;

@@ -1,24 +1,24 @@
-/** Watches how the cohorts of a fleet return after a network outage. */
+/** Records how the cohorts of a fleet return after a network outage. */
 import type { Device } from '../device/device.ts';
 import { type BackoffComparison, peakOf } from '../result/backoff-comparison.ts';
 import { grouped } from '../result/merge-rules.ts';
 
 const SECOND_MS = 1000;
-/** A day; later requests count as of the last second. */
+/** Seconds that are counted individually: one day. Later requests count in the last second. */
 const SECONDS_MAX = 86_400;
 
-/** A finished exchange of a device. */
+/** An exchange of a device that has ended. */
 interface FinishedExchange {
   readonly status?: number;
   readonly cause?: string;
   readonly elapsedMs: number;
 }
 
-/** Watches the cohorts from the return of the network. */
+/** Records the exchanges of each cohort from the return of the network on. */
 export class BackoffWatch {
   readonly #devices: readonly Device[];
   readonly #perSecond = new Map<string, number[]>();
-  /** When each device recovered, since the return. */
+  /** Milliseconds from the return of the network to the recovery of each device. */
   readonly #recoveredMs = new Map<Device, number>();
   #returnedMs: number | undefined;
 
@@ -26,14 +26,14 @@ export class BackoffWatch {
     this.#devices = devices;
   }
 
-  /** Records that the network is back. */
+  /** Records the time at which the network returned. */
   returned(nowMs: number): void {
     this.#returnedMs ??= nowMs;
   }
 
   /**
-   * Records a finished exchange; one that failed in the outage itself was not sent and does not
-   * count.
+   * Records an exchange that has ended. An exchange that failed because of the outage was never
+   * sent, so it does not count.
    */
   record(device: Device, exchange: FinishedExchange, nowMs: number): void {
     if (this.#returnedMs === undefined) return;
@@ -49,12 +49,12 @@ export class BackoffWatch {
     }
   }
 
-  /** Returns the comparison of the cohorts; undefined when the network never came back. */
+  /** Returns the comparison of the cohorts; undefined when the network has not returned. */
   comparison(): BackoffComparison | undefined {
     if (this.#returnedMs === undefined) return undefined;
     const cohorts = grouped(this.#devices, ({ cohort }) => cohort.name);
     return [...cohorts].map(([cohort, devices]) => {
-      // A device that had not started before the outage cannot return from it.
+      // A device that had not started before the outage is not part of the comparison.
       const begun = devices.filter(({ session }) => session !== undefined);
       const recovered = begun.flatMap((device) => this.#recoveredMs.get(device) ?? []);
       const requestsPerSecond = Array.from(this.#countsOf(cohort), (each) => each ?? 0);

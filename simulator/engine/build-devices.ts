@@ -9,15 +9,17 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { assignedAcrossGroups, assignedByWeight } from './assignment.ts';
 
-/** The artifact installed on a device by default. */
+/**
+ * Name of the artifact that is installed on a device at first, unless its behaviour names another.
+ */
 const FACTORY_ARTIFACT = 'factory-image';
 
 type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
 
 /**
- * Returns the devices that this plan runs, by index; the same for the same plan and seed.
- * Everything is assigned over the whole fleet first, so that a shard's devices are the same as in
- * the whole.
+ * Returns the devices that a plan runs, in order of index. The same plan and seed give the same
+ * devices. Cohorts, keys and behaviours are assigned over the whole fleet first, so that a device
+ * does not depend on the number of shards.
  */
 export function buildDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
   const { first, end } = deviceRange(plan);
@@ -55,7 +57,10 @@ function assignments(plan: FleetPlan): readonly Assignment[] {
   return assigned;
 }
 
-/** Behaviours are assigned within each key type, so that the two are independent. */
+/**
+ * Assigns key types and behaviours within a cohort. Behaviours are assigned within each key type,
+ * so that key type and behaviour are independent.
+ */
 function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[] {
   const keyWeights = keyTypes.map((choice) => ({ choice, weight: cohort.keys[choice] }));
   const ownKeyTypes = assignedByWeight(keyWeights, count);

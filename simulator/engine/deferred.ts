@@ -1,6 +1,9 @@
 /** A promise that is settled from outside. */
 
-/** Settled by the first call of `resolve` or `reject`; it need not be awaited. */
+/**
+ * A promise that `resolve` or `reject` settles; only the first call has an effect. A rejection that
+ * nobody awaits is ignored.
+ */
 export class Deferred<Value> {
   readonly value: Promise<Value>;
   #resolve: (value: Value) => void = () => undefined;
@@ -11,7 +14,8 @@ export class Deferred<Value> {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // An unawaited rejection must not end the process; awaiting callers still get it.
+    // A rejection that nobody awaits must not end the process; callers that await it still receive
+    // it.
     this.value.catch(() => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** Checks before a run that the server has the artifact to deploy, for the fleet's device type. */
+/** Checks before a run that the server has the plan's artifact for the fleet's device type. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { ManagementClient } from '../client/management.ts';
@@ -7,15 +7,19 @@ import { FleetStopped } from '../network/errors.ts';
 import { planTransport } from '../network/plan-transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
-/** Thrown when the server lacks the plan's artifact, or has it for other devices; one sentence. */
+/**
+ * Thrown with one sentence when the server does not have the plan's artifact, or has it only for
+ * other device types.
+ */
 export class NotDeployableError extends Error {
   override readonly name = 'NotDeployableError';
 }
 
 /**
- * Looks up the artifact of the plan's deployment. A server that does not list artifacts passes.
- * @throws NotDeployableError when no such artifact fits; ClientError when the server cannot be
- * reached or refuses the user
+ * Checks that the artifact of the plan's deployment exists. The check passes when the server does
+ * not support the list of artifacts.
+ * @throws NotDeployableError when no artifact is suitable; ClientError when the server cannot be
+ *   reached or refuses the operator
  */
 export async function requireDeployable(
   plan: FleetPlan,
@@ -38,7 +42,7 @@ export async function requireDeployable(
     );
     if (problem !== undefined) throw new NotDeployableError(`${plan.baseUrl}: ${problem}`);
   } catch (error) {
-    // A run interrupted before its start has a result like any other.
+    // A run that is interrupted this early continues to its regular result, so no error is thrown.
     if (!(error instanceof FleetStopped)) throw error;
   } finally {
     signal.removeEventListener('abort', giveUp);
@@ -52,7 +56,7 @@ async function problemOf(
   management: ManagementClient,
 ): Promise<string | undefined> {
   const listed = await management.artifacts(deploy);
-  // A server without such a filter lists other artifacts too.
+  // A server that ignores the filter by name also lists other artifacts.
   const named = listed?.filter(({ name }) => name === deploy);
   if (named === undefined) return undefined;
   if (named.length === 0) return absentArtifact(deploy, await management.artifacts());

@@ -1,4 +1,7 @@
-/** Where the deployment of a run comes from: created, joined, or received from the coordinator. */
+/**
+ * The origin of a run's deployment: an existing one, one that the run creates, or one that the
+ * coordinator creates for all shards.
+ */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
@@ -9,25 +12,28 @@ import type { FleetPlan } from '../plan/plan.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
 /**
- * Called once every device of the fleet is accepted, with their IDs.
- * @throws ClientError when the server refuses, or does not respond
+ * Function that returns the deployment. It is called with the IDs of all devices once every device
+ * is accepted.
+ * @throws ClientError when the server refuses or does not respond
  */
 export type DeploymentSource = (deviceIds: readonly string[]) => Promise<Target>;
 
-/** What a deployment source is built from. */
+/** The facts and callbacks from which a deployment source is built. */
 export interface DeploymentCircumstances {
   readonly plan: FleetPlan;
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
   readonly clock: Clock;
   readonly coordinator: CoordinatorLink | undefined;
-  /** Returns the deployment that the run had created before its simulator was ended. */
+  /**
+   * Returns the deployment that an earlier process of this run had created; undefined without one.
+   */
   readonly kept: () => Target | undefined;
-  /** Called for each device that had finished before this run began. */
+  /** Called for each device that had finished the deployment before this process started. */
   readonly adopted: (device: Device) => void;
 }
 
-/** Returns the source of the plan's deployment; undefined when there is none. */
+/** Returns the source of the plan's deployment; undefined when the plan has no deployment. */
 export function deploymentSource(from: DeploymentCircumstances): DeploymentSource | undefined {
   const { plan, management, coordinator } = from;
   if (plan.deploymentId !== undefined) {
@@ -47,11 +53,14 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
 interface MadeFrom {
   readonly plan: FleetPlan;
   readonly deploy: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Current time in milliseconds since the Unix epoch. */
   readonly nowMs: number;
 }
 
-/** Creates the deployment of a plan for all these devices. @throws ClientError */
+/**
+ * Creates the deployment of a plan for these devices.
+ * @throws ClientError
+ */
 export async function madeDeployment(
   management: ManagementClient,
   deviceIds: readonly string[],
@@ -73,7 +82,7 @@ export async function madeDeployment(
   } catch (error) {
     const isThere = error instanceof StatusError && error.status === 409;
     if (plan.state === undefined || !isThere) throw error;
-    // The simulator was ended before it could store what it had created.
+    // An earlier process created the deployment but ended before it could store the ID.
     const made = await management.activeDeployment(name, deploy);
     if (made === undefined) throw error;
     return made;
@@ -100,7 +109,8 @@ async function fromCoordinator(
 }
 
 /**
- * Sets the recorded outcome on every device that has finished the deployment without knowing it.
+ * Sets the outcome that the server has recorded on every device that finished the deployment under
+ * a lost worker.
  * @returns the devices that were changed
  */
 export function adoptOutcomes(

@@ -4,15 +4,18 @@ import type { Ended } from '../result/result.ts';
 
 /** Actions on the devices of a fleet and on its run. */
 export interface DeviceControl {
-  /** Makes the device start its next cycle now. */
+  /** Makes the device start its next cycle at once. */
   wake(device: Device): void;
-  /** Makes the device send its inventory now. */
+  /** Makes the device send its inventory at once. */
   sendInventory(device: Device): void;
   /** Aborts the exchanges of devices without power or network. */
   breakOffBlocked(): void;
-  /** Breaks the device's socket; it reconnects after this time, or by its back-off. */
+  /**
+   * Breaks the device's socket.
+   * @param returnsAfterMs wait before the device reconnects; undefined for the device's back-off
+   */
   cutSocket(device: Device, returnsAfterMs: number | undefined): void;
-  /** Counts exchanges in this phase from now on. */
+  /** Starts a phase of the metrics: later exchanges count in it. */
   enterPhase(name: string): void;
   /** Aborts the deployment of the run for every device that has not finished it. */
   abortDeployment(): void;

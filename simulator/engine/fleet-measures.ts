@@ -1,6 +1,4 @@
-/**
- * The current figures of a running fleet: for its thresholds, and for the coordinator of its run.
- */
+/** The figures of a running fleet, for its thresholds and for the coordinator of its run. */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
 import type { ShardFigures, ShardUpdates } from '../result/shard-figures.ts';
 import {
@@ -27,7 +25,7 @@ export function measuresNow(fleet: Fleet, nowMs: number): Measures {
   };
 }
 
-/** Returns the state of the updates of a running fleet. */
+/** Returns the current progress of the updates of a running fleet. */
 function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   const { devices, target } = fleet;
   const baseMs = target?.createdMs ?? nowMs - fleet.elapsedMs();
@@ -50,7 +48,7 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   };
 }
 
-/** Returns the current figures of a fleet that is a shard. */
+/** Returns the current figures of a fleet that runs a shard. */
 export function shardFigures(
   fleet: Fleet,
   nowMs: number,

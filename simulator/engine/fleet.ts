@@ -1,4 +1,4 @@
-/** A running fleet: runs the devices of a plan, and ends them all together. */
+/** A running fleet: it starts all devices of a plan and stops them together. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
@@ -35,34 +35,42 @@ import { Scheduler } from './scheduler.ts';
 import { SettledDevices } from './settled-devices.ts';
 import { FleetSockets } from './sockets.ts';
 
-/** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
+/**
+ * Maximum connections to one origin: enough to keep a server busy, and far below the limits of a
+ * process.
+ */
 const CONNECTIONS_MAX = 256;
-/** How long exchanges in progress may continue after the end, and after the drain. */
+/** Time limit in milliseconds for exchanges in progress, after the end of the run and its drain. */
 const EXCHANGES_MAX_MS = 1500;
-/** How long an interrupted run waits for the server's records. */
+/** Time limit in milliseconds for reading the server's records after an interruption. */
 const FORCE_STOP_MAX_MS = 2000;
 
-/** Identities, observers, coordinator and sample judge of a fleet. */
+/**
+ * The objects around a fleet: identities, event sink, coordinator, judge of the sample and carrier.
+ */
 export interface FleetEnvironment {
   readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
   readonly carrier?: Carrier | undefined;
-  /** Milliseconds between two rounds of the operator, where not the default. */
+  /** Milliseconds between two rounds of the operator; the default when undefined. */
   readonly roundMs?: number | undefined;
 }
 
 interface RunOptions {
-  /** Leaves open deployments as they are once the run has ended. */
+  /** When aborted, the end of the run does not wait for deployments in progress. */
   readonly forceStop?: AbortSignal | undefined;
-  /** Keeps the devices alive after the end, polling at this interval. */
+  /**
+   * Keeps the devices alive after the end of the run, polling at this interval, until `until`
+   * resolves.
+   */
   readonly stay?:
     | { readonly pollIntervalMs: number; readonly until: (ended: Ended) => Promise<void> }
     | undefined;
 }
 
-/** A fleet and its shared resources; `close` it when done. */
+/** A fleet and its shared resources. The owner must close it. */
 export class Fleet {
   readonly #plan: FleetPlan;
   readonly #isCarried: boolean;
@@ -83,10 +91,10 @@ export class Fleet {
   #livesCount = 0;
   readonly #load: Load;
   #end: RunEnd | undefined;
-  /** State that outlives the run; set before it begins. */
+  /** Storage of the run; set before the run starts. */
   memory: Memory = noMemory;
   readonly metrics: RunMetrics;
-  /** Checks of the watched devices; undefined where none is watched. */
+  /** Verdicts on the exchanges of watched devices; undefined when no device is watched. */
   readonly checks: CheckMetrics | undefined;
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
@@ -127,7 +135,7 @@ export class Fleet {
     this.#operator = this.management && this.#hiredOperator(this.management, around.roundMs);
   }
 
-  /** The run's own deployment, once it exists. */
+  /** The deployment of the run, once it has been created. */
   get target(): Target | undefined {
     return this.#operator?.target;
   }
@@ -144,12 +152,12 @@ export class Fleet {
     return allIdle && awaitedCount === onTheWayCount && opening === 0;
   }
 
-  /** True when other workers run devices of the same deployment. */
+  /** True when other processes run other devices of the same fleet. */
   get #isShard(): boolean {
     return (this.#plan.shard?.of ?? 1) > 1;
   }
 
-  /** The result of the back-off comparison; undefined without one. */
+  /** The result of the back-off comparison; undefined when the plan has none. */
   get backoffComparison(): BackoffComparison | undefined {
     return this.#load.backoffComparison;
   }
@@ -159,14 +167,14 @@ export class Fleet {
   }
 
   /**
-   * Checks that the server is reachable and accepts the login of the operator, if any.
-   * @throws ClientError otherwise; FleetStopped when the signal aborts first
+   * Checks that the server is reachable and accepts the operator's login, if there is an operator.
+   * @throws ClientError when it is not; FleetStopped when the signal aborts first
    */
   async reach(signal: AbortSignal): Promise<void> {
     const giveUp = (): void => this.#transport.breakOff();
     signal.addEventListener('abort', giveUp, { once: true });
     try {
-      // A carrier brings requests to a server of our own.
+      // A carrier leads to Fleetbed's own server, which needs no check.
       if (!this.#isCarried) await expectApi(this.#transport, this.#clock);
       if (this.management) await this.management.login();
     } finally {
@@ -175,8 +183,8 @@ export class Fleet {
   }
 
   /**
-   * Reconciles devices and server; after an interruption it does not wait long for a server that is
-   * gone.
+   * Compares the records of devices and server. After an interruption, the wait for the server is
+   * short, because the server may be gone.
    */
   async reconcile(ended: Ended): Promise<Reconciliation> {
     const { devices, target, management } = this;
@@ -192,8 +200,9 @@ export class Fleet {
   }
 
   /**
-   * Runs every device until the signal, the plan's duration or the last outcome ends the run.
-   * @throws ClientError when the operator cannot do its work
+   * Runs all devices until the run ends: by the signal, by the plan's duration, stages or
+   * iterations, by a threshold, or once all devices have finished.
+   * @throws ClientError when the operator cannot work
    */
   async run(signal: AbortSignal, { forceStop, stay }: RunOptions = {}): Promise<Ended> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
@@ -225,14 +234,17 @@ export class Fleet {
     this.#end?.now(because);
   }
 
-  /** Returns the number of requests that had fallen due by the end and were not sent. */
+  /** Returns the number of requests that were due before the end of the run but were not sent. */
   overdueCount(): number {
     const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
     const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
     return overdue.length;
   }
 
-  /** Returns what is open now, and what waits for a connection. */
+  /**
+   * Returns the numbers of open sockets, of open connections, and of requests that wait for a
+   * connection.
+   */
   openNow(): OpenNow {
     return { sockets: this.socketsOpen, ...this.#transport.load };
   }
@@ -257,7 +269,10 @@ export class Fleet {
     return this.#operator ? [...lives, this.#operator.work()] : lives;
   }
 
-  /** Nothing new starts; deployments and exchanges in progress may finish, within limits. */
+  /**
+   * Ends all devices. Deployments in progress may continue for the plan's drain time, and exchanges
+   * in progress for `EXCHANGES_MAX_MS`.
+   */
   async #stop(lives: readonly Promise<never>[], forceStop?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();

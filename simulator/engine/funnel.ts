@@ -1,4 +1,6 @@
-/** The progress of a fleet through its deployment: counts that add up to the fleet. */
+/**
+ * The progress of a fleet through its deployment, as counts that add up to the number of devices.
+ */
 
 import type { Target } from '../client/management.ts';
 import type { Device, DeviceDeployment } from '../device/device.ts';
@@ -7,7 +9,10 @@ import { deviceStates, type Outcome } from '../result/device-states.ts';
 import type { Funnel } from '../result/result-devices.ts';
 import type { Accounts } from '../result/result-figures.ts';
 
-/** Returns the device deployment that counts: that of the run's own deployment, else the latest. */
+/**
+ * Returns the device's record of the run's deployment. In a run without a deployment, returns its
+ * latest record.
+ */
 export function countedDeployment(
   device: Device,
   target: Target | undefined,
@@ -16,7 +21,7 @@ export function countedDeployment(
   return device.deployments.find((deployment) => deployment.deploymentId === target.deploymentId);
 }
 
-/** Returns the outcome of a device so far. */
+/** Returns the current outcome of a device. */
 export function outcomeOf(device: Device, target: Target | undefined): Outcome {
   return outcomeBy(device, countedDeployment(device, target));
 }
@@ -30,9 +35,9 @@ const fieldOf = Object.fromEntries(
   deviceStates.map(({ outcome, field }) => [outcome, field]),
 ) as Readonly<Record<Outcome, (typeof deviceStates)[number]['field']>>;
 
-/** Returns the counts over all devices. A status that was reported again counts once. */
+/** Returns the counts over all devices. A status that a device reported twice counts once. */
 export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
-  // Counted in place: a large fleet is looked at once a second, beside all of its requests.
+  // This runs once a second during the load, so it counts in place instead of building lists.
   const counts = {
     ...{ devices: devices.length, offered: 0, downloading: 0, installing: 0, rebooting: 0 },
     ...{ success: 0, failure: 0, aborted: 0, alreadyInstalled: 0 },
@@ -51,12 +56,15 @@ export function funnelOf(devices: readonly Device[], target: Target | undefined)
   return counts;
 }
 
-/** A device that the server found to have the artifact was offered nothing and reported nothing. */
+/**
+ * Returns true when the device received an offer. A device of which the server itself found out
+ * that it has the artifact received no offer and reported nothing.
+ */
 function wasOffered(deployment: DeviceDeployment): boolean {
   return deployment.state !== 'already-installed' || deployment.reported.length > 0;
 }
 
-/** Returns one state per device; the counts add up to the fleet. */
+/** Returns the counts of devices by state. They add up to the number of devices. */
 export function accountsOf(funnel: Funnel): Accounts {
   return {
     pending: funnel.pending,

@@ -1,6 +1,7 @@
 /**
- * Incidents: events that hit a whole fleet, or a cohort, at a given time of the run. The seed
- * decides when an incident reaches each device, so that the same plan repeats the same incident.
+ * Incidents: events that affect a whole fleet, a cohort or a device at a given time of the run. The
+ * seed determines when an incident reaches each device, so that the same plan repeats the same
+ * incident.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -8,11 +9,11 @@ import type { Device } from '../device/device.ts';
 import type { Incident } from '../plan/load-fields.ts';
 import type { DeviceControl } from './device-control.ts';
 
-/** Actions of an incident on devices. */
+/** Actions of an incident on devices and on the run. */
 interface IncidentControl extends DeviceControl {
-  /** Cuts the device's power for this long; it then boots. */
+  /** Cuts the device's power for this many milliseconds; then the device boots. */
   cutPower(device: Device, lastingMs: number): void;
-  /** Cuts the network of these devices; an empty list restores all of it. */
+  /** Cuts the network of these devices and restores it for all others. */
   cutNetwork(devices: readonly Device[]): void;
   /** Allows the run to create its deployment. */
   allowDeployment(): void;
@@ -25,22 +26,22 @@ export interface IncidentsOptions {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly control: IncidentControl;
-  /** Called when the network is back after the outage of a back-off comparison. */
+  /** Called when the network returns after the outage of a back-off comparison. */
   readonly onReturn: () => void;
 }
 
-/** Timers are not exact: anything less than this away counts as due. */
+/** Tolerance of timers in milliseconds: an action that is due within this time counts as due. */
 const SLACK_MS = 1;
-/** Duration of a power or network outage where an incident does not give one. */
+/** Duration of a power or network outage when the incident does not set one. */
 const LASTING_MS = 10_000;
 
-/** An action that is due at a time relative to the start of its incident. */
+/** An action and its time relative to the start of its incident. */
 interface PlannedAction {
   readonly afterMs: number;
   readonly act: () => void;
 }
 
-/** The incidents of one run; `stop` ends those in progress. */
+/** The incidents of one run. `stop` cancels their pending actions. */
 export class Incidents {
   readonly #options: IncidentsOptions;
   readonly #timers = new Set<Timer>();
@@ -49,12 +50,12 @@ export class Incidents {
     this.#options = options;
   }
 
-  /** True when the deployment has to wait for the `update-night` incident. */
+  /** True when an `update-night` incident has to start before the run may create its deployment. */
   get deploysLater(): boolean {
     return this.#options.incidents.some(({ name }) => name === 'update-night');
   }
 
-  /** Starts the timing of all incidents. */
+  /** Starts the timers of all incidents. */
   start(): void {
     for (const incident of this.#options.incidents) {
       this.#after(incident.atMs, () => {
@@ -64,7 +65,10 @@ export class Incidents {
     }
   }
 
-  /** Called once the deployment exists: from now on devices fetch it. */
+  /**
+   * Called once the deployment has been created. Wakes the devices of an `update-night` incident
+   * within its time window, so that they poll for the deployment.
+   */
   deployed(): void {
     const { incidents, control } = this.#options;
     for (const incident of incidents) {
@@ -100,14 +104,14 @@ export class Incidents {
     );
   }
 
-  /** A random part of the incident's time window; without jitter the whole window. */
+  /** Returns a random delay within the incident's time window; without jitter, the whole window. */
   #delayMs({ name, atMs, withinMs = 0, jitter = true }: Incident, { index }: Device): number {
     if (!jitter) return withinMs;
     const chance = this.#options.random.stream(`device/${index}/${name}/${atMs}`);
     return Math.round(withinMs * chance.fraction());
   }
 
-  /** Acts on each device when the incident reaches it. */
+  /** Runs the action on each affected device when the incident reaches the device. */
   #spread(incident: Incident, act: (device: Device) => void): void {
     const cues = this.#concerned(incident).map((device) => ({
       afterMs: this.#delayMs(incident, device),
@@ -116,7 +120,7 @@ export class Incidents {
     this.#inTurn(cues.sort((one, other) => one.afterMs - other.afterMs));
   }
 
-  /** Runs all actions in order with a single timer. */
+  /** Runs actions at their times, in order, with a single timer. */
   #inTurn(cues: readonly PlannedAction[]): void {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
@@ -143,7 +147,7 @@ export class Incidents {
   }
 }
 
-/** What an incident acts with when it is due. */
+/** The devices that an incident affects, and its means to act on them. */
 interface IncidentContext {
   readonly control: IncidentControl;
   readonly onReturn: () => void;
@@ -179,7 +183,10 @@ const effects: Readonly<
   },
 };
 
-/** A token whose signature no longer matches is refused like an expired one: with 401. */
+/**
+ * Invalidates the device's token by changing its signature. The server refuses such a token with
+ * 401, like an expired one.
+ */
 function expireToken({ session }: Device): void {
   if (session?.token === undefined) return;
   const [, start = '', first = '', rest = ''] = /^(.*\.)([\w-])([\w-]*)$/.exec(session.token) ?? [];

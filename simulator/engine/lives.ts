@@ -1,8 +1,11 @@
-/** The lives of a fleet as promises: none resolves, all end with the run. */
+/**
+ * Helpers for the promises of all devices' lives. Such a promise never resolves; it rejects at the
+ * end of the run.
+ */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 
-/** Rejects with the first error that ends a run early. */
+/** Rejects with the first error other than FleetStopped, which ends the run early. */
 export function firstFailure(lives: readonly Promise<never>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const each of lives) {
@@ -30,7 +33,10 @@ export async function waitAtMost(
   limit?.cancel();
 }
 
-/** @throws the simulator's own error, when a life ended with one */
+/**
+ * Throws the first error that is a bug in the simulator.
+ * @throws the error of a life that ended neither with FleetStopped nor with ClientError
+ */
 export function throwOwnError(ends: readonly PromiseSettledResult<never>[]): void {
   for (const end of ends) {
     if (end.status === 'rejected' && !isExpectedEnd(end.reason)) throw end.reason;

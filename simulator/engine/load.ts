@@ -1,6 +1,6 @@
 /**
- * The load of a run: which devices are on, the current stage, the incidents, and the back-off
- * comparison of cohorts after an outage. The devices themselves run separately.
+ * The load of a run: which devices are on, the current stage, incidents, extra events, and the
+ * comparison of back-offs after an outage.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -19,7 +19,7 @@ import type { Scheduler } from './scheduler.ts';
 import { Switches } from './switches.ts';
 import { Timeline } from './timeline.ts';
 
-/** What the load consists of and what it acts on. */
+/** The plan, the devices and the services of a load. */
 export interface LoadOptions {
   readonly plan: FleetPlan;
   readonly devices: readonly Device[];
@@ -27,12 +27,12 @@ export interface LoadOptions {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly scheduler: Scheduler;
-  /** Since the start of the run. */
+  /** Returns the milliseconds since the start of the run. */
   readonly elapsedMs: () => number;
   readonly control: DeviceControl;
 }
 
-/** The load of one run; `start` it with the run, and `stop` it at its end. */
+/** The load of one run. Call `start` when the run starts, and `stop` at its end. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #byIndex: ReadonlyMap<number, Device>;
@@ -57,33 +57,36 @@ export class Load {
     this.#backoff = isCompared ? new BackoffWatch(devices) : undefined;
   }
 
-  /** True once the time of the deployment has come. */
+  /** True once the run may create its deployment. */
   get mayDeploy(): boolean {
     return this.#mayDeploy;
   }
 
-  /** Result of the back-off comparison; undefined without one. */
+  /** The result of the back-off comparison; undefined when the plan has none. */
   get backoffComparison(): BackoffComparison | undefined {
     return this.#backoff?.comparison();
   }
 
   /**
-   * Returns how long after the start of the run the device makes its first contact; Infinity:
-   * never.
+   * Returns the milliseconds from the start of the run to the device's first contact; Infinity when
+   * the device is never switched on.
    */
   startsAfterMs(device: Device): number {
     const rampMs = firstContactAfterMs(this.#options.plan, device.index);
     return this.#switches.firstOnAfterMs(device, rampMs);
   }
 
-  /** Returns the waits of one device, which end when it is switched on and off. */
+  /**
+   * Returns the wait function of one device. A wait also ends when the device is to be switched off
+   * or its power is cut.
+   */
   restsOf(device: Device): Pick<DeviceEnvironment, 'rest'> {
     return {
       rest: (waitMs, wakeable) => this.#switches.rest(device, waitMs, wakeable !== undefined),
     };
   }
 
-  /** Returns how long the device stays off from now; 0 when it is on, Infinity: permanently. */
+  /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
   offForMs(device: Device): number {
     return this.#switches.offForMs(device);
   }
@@ -93,25 +96,25 @@ export class Load {
     return this.#switches.isCutOff(device);
   }
 
-  /** Returns the error that keeps a request from being sent; undefined when there is none. */
+  /** Returns the error that prevents a request from being sent; undefined when there is none. */
   obstacleTo(request: ExchangeSubject): Error | undefined {
     const device = this.#deviceOf(request.caller);
     return device && this.#switches.obstacleTo(device, request);
   }
 
-  /** Called for every exchange as it ends. */
+  /** Called for every exchange when it ends. */
   recordExchange(ended: EndedExchange): void {
     if (this.#backoff === undefined) return;
     const device = this.#deviceOf(ended.caller);
     if (device) this.#backoff.record(device, ended, this.#options.clock.monotonicMs());
   }
 
-  /** Called once the deployment exists. */
+  /** Called once the deployment has been created. */
   deployed(): void {
     this.#incidents?.deployed();
   }
 
-  /** Starts the timing of stages and incidents, and admits events. */
+  /** Starts the stages, the incidents and the extra events. */
   start({ client, metrics }: Pick<DeviceEnvironment, 'client' | 'metrics'>): void {
     const { plan, devices, clock, random } = this.#options;
     this.#timers = this.#stageTimers();
@@ -128,7 +131,10 @@ export class Load {
     this.#arrivals?.stop();
   }
 
-  /** Each stage is a phase of the metrics, and the run ends with the last one. */
+  /**
+   * Creates the timers of the stages. Each stage is a phase of the metrics, and the run ends with
+   * the last stage.
+   */
   #stageTimers(): readonly Timer[] {
     if (this.#timeline === undefined) return [];
     const { clock, control } = this.#options;

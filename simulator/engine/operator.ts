@@ -1,6 +1,6 @@
 /**
- * The operator of a fleet: accepts the fleet's own devices, deploys to them, and aborts one on
- * request. It never touches a device that is not its own.
+ * The operator of a fleet: it accepts the devices of the fleet, creates the deployment, and aborts
+ * the deployment of a device on request. It never changes devices that do not belong to the fleet.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
@@ -20,37 +20,45 @@ export interface FleetOperatorOptions {
   readonly metrics: RunMetrics;
   readonly random: Random;
   readonly clock: Clock;
-  /** @param wakeable key with which `wake` ends the wait early */
+  /**
+   * Waits for a time.
+   * @param wakeable key with which `wake` ends the wait early
+   */
   readonly rest: (waitMs: number, wakeable?: object) => Promise<void>;
   readonly wake?: (wakeable: object) => void;
-  /** Milliseconds between two rounds of the operator, where not the default. */
+  /** Milliseconds between two rounds of the operator; `ROUND_MS` when undefined. */
   readonly roundMs?: number | undefined;
-  /** Called when the ID of one of the fleet's devices becomes known. */
+  /** Called when the server's ID of a device of the fleet becomes known. */
   readonly onKnown?: (device: Device) => void;
-  /** Returns true once the deployment is due; when absent, it is due immediately. */
+  /**
+   * Returns true once the deployment may be created; without this function, it may be created at
+   * once.
+   */
   readonly mayDeploy?: () => boolean;
-  /** Called with the deployment once the server has acknowledged it. */
+  /** Called once the server has acknowledged the deployment. */
   readonly onDeployed?: (target: Target) => void;
-  /** Where the deployment comes from once every device is accepted. */
+  /**
+   * Source of the deployment, used once every device is accepted; undefined without a deployment.
+   */
   readonly deployment?: DeploymentSource | undefined;
 }
 
 const ROUND_MS = 250;
 const backOff: BackOff = { minMs: ROUND_MS, maxMs: 10_000 };
 const ACCEPTED_AT_ONCE = 8;
-/** Consecutive errors after which the operator is considered unable to work. */
+/** Number of consecutive errors after which the operator gives up. */
 const ERRORS_MAX = 20;
 
-/** Works alongside the fleet until the run ends. */
+/** The operator, which works until the run ends. */
 export class FleetOperator {
   readonly #options: FleetOperatorOptions;
   readonly #own: ReadonlyMap<string, Device>;
-  /** The requested deployment; a coordinator responds only when all shards have asked. */
+  /** The requested deployment. A coordinator answers only after all shards have requested it. */
   #asked: Promise<Target> | undefined;
   target: Target | undefined;
-  /** True once the server was asked to abort the deployment of the run. */
+  /** True once the operator has asked the server to abort the deployment of the run. */
   isTargetAborted = false;
-  /** The key generation with which it has accepted each device. */
+  /** The key generation with which each device was last accepted. */
   readonly #accepted = new WeakMap<Device, number>();
   #willLook = false;
 
@@ -60,8 +68,8 @@ export class FleetOperator {
   }
 
   /**
-   * Accepts and deploys, round after round.
-   * @throws ClientError when a deployment is refused, or the server fails repeatedly; FleetStopped
+   * Accepts devices and creates the deployment, in rounds.
+   * @throws ClientError when the deployment is refused or errors continue; FleetStopped
    */
   async work(): Promise<never> {
     const { rest, roundMs = ROUND_MS } = this.#options;
@@ -80,12 +88,12 @@ export class FleetOperator {
     }
   }
 
-  /** Called when a device waits to be accepted: the next round begins soon, whatever their pace. */
+  /** Called when a device waits to be accepted. Starts a round soon if the next one is far away. */
   noticePending(): void {
     const { clock, roundMs = ROUND_MS, wake } = this.#options;
     if (this.#willLook || roundMs <= ROUND_MS) return;
     this.#willLook = true;
-    // Devices that begin to wait in the meantime are accepted in the same round.
+    // The delay lets one round accept several devices that start to wait at about the same time.
     clock.after(ROUND_MS, () => {
       this.#willLook = false;
       wake?.(this);
@@ -93,7 +101,8 @@ export class FleetOperator {
   }
 
   /**
-   * Aborts what is in progress on the device; false when the server refuses or does not know it.
+   * Aborts the deployments in progress on the device. Returns false when the server refuses or the
+   * device's ID is unknown.
    */
   async abort(device: Device): Promise<boolean> {
     if (device.id === undefined) return false;
@@ -107,11 +116,12 @@ export class FleetOperator {
     }
   }
 
-  /** Aborts the deployment of the run, if there is one; a refusal counts as an error of the run. */
+  /** Aborts the deployment of the run, if there is one. A refusal counts as an error of the run. */
   async abortTarget(): Promise<void> {
     const { management, metrics } = this.#options;
     if (this.target === undefined) return;
-    // A request without an answer may have been carried out.
+    // Set before the request, because the server may abort the deployment without its response
+    // arriving.
     this.isTargetAborted = true;
     try {
       await management.abortDeployment(this.target.deploymentId);
@@ -128,10 +138,11 @@ export class FleetOperator {
 
   async #round(): Promise<void> {
     const pending = this.#options.devices.filter(({ life }) => life === 'pending');
-    // Those that it has accepted do not know it yet.
+    // A device that was accepted stays pending until it signs in again, so it is not counted here.
     const unknown = pending.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
     const accepted = pending.length === 0 ? 0 : await this.#acceptFrom('pending');
-    // A device that was accepted earlier and has a new key is listed as accepted.
+    // The server lists a device that was accepted before and has a new key as accepted, not as
+    // pending.
     if (accepted < unknown.length) await this.#acceptFrom('accepted');
     await this.#deployOnce();
   }
@@ -149,7 +160,10 @@ export class FleetOperator {
     return accepted;
   }
 
-  /** A device is ours when both identity and key match; an identity alone can be borrowed. */
+  /**
+   * Accepts a listed device if it belongs to the fleet, and returns 1 in that case. Identity data
+   * and key must both match, because another device may have the same identity data.
+   */
   async #acceptOwn(listed: ListedDevice): Promise<number> {
     const device = this.#own.get(identityKey(listed.identity_data));
     const key = device?.session?.key.publicKeyPem;
@@ -163,7 +177,7 @@ export class FleetOperator {
     return 1;
   }
 
-  /** Waits at most a round for the deployment: devices may have to be accepted again. */
+  /** Returns true once the deployment may be created. */
   #mayDeploy(): boolean {
     return this.#options.mayDeploy?.() ?? true;
   }
@@ -171,12 +185,14 @@ export class FleetOperator {
   async #deployOnce(): Promise<void> {
     const { deployment, devices, rest, clock } = this.#options;
     if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
-    // Searched from the end: the last devices to arrive are the last to become known.
+    // Searched from the end, because the last devices to contact the server are the last to get an
+    // ID.
     if (devices.findLast(({ id }) => id === undefined)) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
     const asked = this.#asked ?? deployment(ids);
     this.#asked = asked;
-    // A run that ends meanwhile still needs the outcome of the request in progress.
+    // Wait for at most one round, because devices may have to be accepted meanwhile. If the run
+    // ends during the wait, the outcome of the request in progress is still needed.
     const round = rest(ROUND_MS).then(
       () => undefined,
       () => asked,
@@ -192,7 +208,11 @@ export class FleetOperator {
   }
 }
 
-/** A refused deployment stays refused; one without a response may exist nevertheless. */
+/**
+ * Returns true when the operator must give up instead of retrying: after a 401, after a refusal of
+ * the deployment, and after a request for the deployment without a response, because the server may
+ * have created it.
+ */
 function isFinalRefusal(error: ClientError): boolean {
   if (error.operation === 'create-deployment')
     return !(error instanceof StatusError) || !error.passing;

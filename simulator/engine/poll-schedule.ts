@@ -1,22 +1,22 @@
 /**
- * When devices start and when they poll. Pure except for seeded randomness; all times in
- * milliseconds.
+ * Computes when devices make their first contact and when they poll. The functions are pure except
+ * for seeded randomness; all times are in milliseconds.
  */
 import type { Random } from '../../fixtures/random.ts';
 import type { Policy } from '../plan/cohort.ts';
 
-/** How the first contacts of a fleet are spread over time. */
+/** The number of devices and the time over which their first contacts are distributed. */
 interface Ramp {
   readonly devices: number;
   readonly rampMs: number;
 }
 
-/** Returns how long after the start of the run device `index` makes its first contact. */
+/** Returns the milliseconds from the start of the run to the first contact of device `index`. */
 export function firstContactAfterMs({ devices, rampMs }: Ramp, index: number): number {
   return (rampMs * index) / devices;
 }
 
-/** The device whose polls are scheduled. */
+/** A device and its policy, for the computation of its polls. */
 export interface Poller {
   readonly index: number;
   readonly policy: Pick<Policy, 'pollIntervalMs' | 'pollJitterShare' | 'phase'>;
@@ -25,9 +25,10 @@ export interface Poller {
 }
 
 /**
- * Returns the time until the device's next poll. Each device keeps its own phase within the poll
- * interval, whatever happens between two polls; jitter is added per poll and does not accumulate.
- * @param sinceStartMs time since the start of the run
+ * Returns the milliseconds until the device's next poll. Each device has a fixed phase within the
+ * poll interval, so a long cycle does not shift its later polls. Jitter is added to each poll and
+ * does not accumulate.
+ * @param sinceStartMs milliseconds since the start of the run
  */
 export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
   const { pollIntervalMs } = poller.policy;
@@ -38,12 +39,12 @@ export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
 }
 
 /**
- * Timers may fire a little early, and sums of fractions fall a little short: a poll this early
- * counts for the slot that follows, and is not repeated in it.
+ * Tolerance for timers that fire early and for rounding errors. A poll that is early by less than
+ * this counts as the poll of the slot that follows, so that it is not repeated there.
  */
 const EARLY_MAX_MS = 2;
 
-/** Its multiples modulo 1 are evenly distributed, however many there are. */
+/** The multiples of this number modulo 1 are evenly distributed for any number of devices. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
 function phaseShare({ index, policy, random }: Poller): number {
@@ -52,7 +53,10 @@ function phaseShare({ index, policy, random }: Poller): number {
   return random.stream(`device/${index}/phase`).fraction();
 }
 
-/** Depends on the slot alone, so that the same fleet polls at the same times in every run. */
+/**
+ * Returns the jitter of a poll. It depends on the slot alone, so that the same fleet polls at the
+ * same times in every run.
+ */
 function jitterMs({ index, policy, random }: Poller, slotMs: number): number {
   const { pollJitterShare, pollIntervalMs } = policy;
   if (pollJitterShare === 0) return 0;

@@ -1,7 +1,4 @@
-/**
- * Reconciliation: compares the device deployments that each device holds with those that the server
- * has recorded.
- */
+/** Reconciliation: compares the devices' records of their deployments with the server's records. */
 
 import type { ManagementClient, Target } from '../client/management.ts';
 import { type Device, type DeviceDeployment, recordedStatus } from '../device/device.ts';
@@ -20,25 +17,28 @@ import {
   statisticsDifferences,
 } from './server-records.ts';
 
-/** Deployments whose lists are fetched; a fleet that saw more is checked in part. */
+/** Maximum number of deployments that are compared; a run with more is compared in part. */
 const DEPLOYMENTS_MAX = 100;
-/** Differences that are listed; more add no information. */
+/** Maximum number of differences in the result. */
 const DIFFERENCES_MAX = 1000;
 
-/** The devices and the deployment whose states at the server are compared with the fleet's. */
+/** The devices and the deployment to compare with the server's records. */
 export interface ReconciliationSubject {
   readonly devices: readonly Device[];
   readonly target: Target | undefined;
   readonly management: ManagementClient | undefined;
-  /** True when the devices are part of a fleet: the server's totals cover all of it. */
+  /**
+   * True when the devices are only a part of the fleet. The server's totals are not compared then,
+   * because they count the whole fleet.
+   */
   readonly isShard?: boolean;
-  /** True when the user has aborted the deployment of the run. */
+  /** True when the operator has aborted the deployment of the run. */
   readonly isAborted?: boolean | undefined;
 }
 
 /**
- * Compares devices and server after a run. Never throws: a list that cannot be fetched is part of
- * the result.
+ * Compares devices and server after a run. It does not throw when the server's list cannot be read;
+ * the result contains the reason.
  */
 export async function reconcile(subject: ReconciliationSubject): Promise<Reconciliation> {
   const { management } = subject;
@@ -88,7 +88,7 @@ async function compareRecords(
   };
 }
 
-/** Compares the server's totals with its own list. */
+/** Compares the server's totals with the server's own list. */
 class ServersSums {
   readonly #management: ManagementClient;
   readonly differences: Reconciliation['statistics'][number][] = [];
@@ -125,7 +125,10 @@ function unchecked(because: string): Reconciliation {
   };
 }
 
-/** Own devices only: the deployment of a shard includes those of other shards. */
+/**
+ * Returns the number of this process's devices for which no artifact was compatible. The list also
+ * contains devices of other shards.
+ */
 function unfitCount(
   devices: readonly Device[],
   recorded: ReadonlyMap<string, ListedDeployment>,
@@ -135,7 +138,7 @@ function unfitCount(
 
 interface Compared {
   readonly deploymentId: string;
-  /** Device deployments as the server lists them, by device ID. */
+  /** The server's records of a deployment, by device ID. */
   readonly servers: ReadonlyMap<string, ListedDeployment>;
   readonly target: Target | undefined;
   readonly isAborted: boolean;
@@ -169,8 +172,9 @@ function differenceOf(device: Device, compared: Compared): ReconciliationDiffere
 }
 
 /**
- * A report is lost when the server's status is one that the device had before. It arrived twice
- * when the server refused it as too late yet has it: the refusal was for the duplicate.
+ * Returns the kind of a difference. `lost`: the server's status is one that the device had earlier,
+ * so a later report is missing. `doubled`: the server has the status although it answered the
+ * report with 409, so the report arrived twice. `unknown`: any other difference.
  */
 function kindOf(
   deployment: DeviceDeployment | undefined,
@@ -184,8 +188,9 @@ function kindOf(
 }
 
 /**
- * Returns true when the server has acknowledged a success that it does not list. Asked again, such
- * a server offers the artifact anew or finds it installed, so its list may be newer than the loss.
+ * Returns true when the server acknowledged a success but does not list it. This check ignores the
+ * listed status, because such a server may have offered the artifact again and recorded a later
+ * status.
  */
 function lacksSuccess({ reported }: DeviceDeployment, theirs: string | undefined): boolean {
   return reported.includes('success') && theirs !== 'success';
@@ -196,8 +201,8 @@ function oursOf(deployment: DeviceDeployment, theirs: string | undefined): strin
 }
 
 /**
- * A report without a response may or may not have arrived, and a run may end before a device learns
- * that its own operator aborted it.
+ * Returns true when the records agree. An unacknowledged report may or may not be recorded, and the
+ * run may end before a device learns that the operator aborted its deployment.
  */
 function deploymentAgrees(
   deployment: DeviceDeployment,
@@ -212,9 +217,8 @@ function deploymentAgrees(
 }
 
 /**
- * What the server may hold for a device that was never offered anything: a pending device
- * deployment, or one that it closed because no artifact fits or the device has the artifact
- * already.
+ * Returns true when the server's record fits a device that was offered nothing. The record may be
+ * pending, or closed because no artifact is compatible or the device already has the artifact.
  */
 function absenceAgrees(device: Device, theirs: string | undefined, compared: Compared): boolean {
   if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;

@@ -1,4 +1,4 @@
-/** Builds the result of a fleet that has ended. */
+/** Builds the result of a run that has ended. */
 import type { Device } from '../device/device.ts';
 import type { GeneratorWatch } from '../metrics/generator-watch.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -21,10 +21,10 @@ import type { Fleet } from './fleet.ts';
 import { accountsOf, countedDeployment, funnelOf, outcomeOf } from './funnel.ts';
 import { sampledDevices } from './sample.ts';
 
-/** Facts of the run besides the fleet. */
+/** Facts about the run that the fleet does not know. */
 export interface RunFacts {
   readonly plan: FleetPlan;
-  /** The plan as it appears in the result. */
+  /** The plan in the form of the result. */
   readonly summary: PlanSummary;
   readonly ended: Ended;
   /** Start of the run, in ISO 8601 and UTC. */

@@ -1,9 +1,9 @@
-/** When a run ends, and why: its duration, an interruption, its coordinator, or a reason given. */
+/** The end of a run and its reason: duration, interruption, coordinator, or an explicit reason. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Ended } from '../result/result.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
-/** Least remaining time of a restarted shard, however late it is. */
+/** Minimum remaining time of a restarted shard in milliseconds, however late it starts. */
 const LATE_MIN_MS = 5000;
 
 interface Limits {
@@ -11,16 +11,16 @@ interface Limits {
   readonly signal: AbortSignal;
   readonly coordinator: CoordinatorLink | undefined;
   readonly durationMs: number | undefined;
-  /** How long the run of the other shards has lasted already. */
+  /** Milliseconds since the common start of the other shards. */
   readonly lateMs: number;
 }
 
-/** The end of one run; only the first reason counts. */
+/** The end of one run. Only the first reason counts. */
 export class RunEnd {
   readonly reason: Promise<Ended>;
   /** Ends the run now, for this reason. */
   readonly now: (because: Ended) => void;
-  /** Stops the timer and the listener. */
+  /** Cancels the timer and removes the listener. */
   readonly forget: () => void;
 
   constructor({ clock, signal, coordinator, durationMs, lateMs }: Limits) {

@@ -1,12 +1,12 @@
-/** The watched sample of a fleet: the same devices whatever the number of processes. */
+/** The watched devices of a fleet. They do not depend on the number of processes. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { ExchangeTap, type WatchedExchange } from '../network/exchange-tap.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
 /**
- * Returns the indices of the watched devices in the whole fleet: the given share, at least one
- * device, picked at random by the seed and so independent of keys and behaviours. Empty without a
+ * Returns the indices of the watched devices in the whole fleet: the given share, but at least one
+ * device. The seed selects them, independently of keys and behaviours. The set is empty without a
  * share.
  */
 export function sampledDevices({
@@ -18,7 +18,7 @@ export function sampledDevices({
   const wanted = Math.min(devices, Math.max(1, Math.round(devices * checkShare)));
   const random = seededRandom(seed).stream('check-share');
   const sample = new Set<number>();
-  // Floyd's algorithm: every set of that size is equally likely, with one draw per device.
+  // Floyd's algorithm: every set of this size is equally likely, with one random draw per device.
   for (let last = devices - wanted; last < devices; last++) {
     const index = random.integer(0, last);
     sample.add(sample.has(index) ? last : index);
@@ -26,7 +26,10 @@ export function sampledDevices({
   return sample;
 }
 
-/** Returns a function that gives each device of the sample an exchange tap. */
+/**
+ * Returns a function that creates an exchange tap for each watched device, and returns undefined
+ * for other devices.
+ */
 export function exchangeTaps(
   plan: FleetPlan,
   clock: Clock,

@@ -1,33 +1,36 @@
-/** The waits of a run, which all end with it. */
+/** The waits of a run, which all end when the run ends. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { InProgress, type Placed } from '../network/in-progress.ts';
 
-/** A pending wait and its owner. */
+/** The properties of a wait. */
 interface Wait {
   readonly waitMs: number;
   readonly sleeper?: object | undefined;
-  /** The worker whose work the wait is part of. */
+  /** Key of the work that the wait is part of, with which `interrupt` can end it. */
   readonly worker?: object | undefined;
   readonly outlivesDrain: boolean;
 }
 
-/** A wait that has begun. */
+/** A wait in progress. */
 interface Begun extends Placed {
   readonly outlivesDrain: boolean;
-  /** Ends it as if its time had come. */
+  /** Ends the wait as if its time had passed. */
   readonly wake: () => void;
   readonly interrupt: (error: Error) => void;
 }
 
-/** All pending waits; `stop` ends them all with FleetStopped. */
+/** All waits of a run. `stop` ends them with FleetStopped. */
 export class Scheduler {
   readonly #clock: Clock;
   readonly #begun = new InProgress<Begun>();
-  /** Waits by sleeper and by worker. Entries outlive their waits; `InProgress` explains why. */
+  /**
+   * Waits by sleeper and by worker. Entries stay after their waits end, to avoid the cost of
+   * changing maps that `InProgress` explains.
+   */
   readonly #resting = new Map<object, Begun | undefined>();
   readonly #working = new Map<object, Begun | undefined>();
-  /** Sleepers that were woken while not resting. */
+  /** Sleepers that were woken while not waiting. */
   readonly #woken = new Set<object>();
   #state: 'open' | 'draining' | 'stopped' = 'open';
 
@@ -45,45 +48,47 @@ export class Scheduler {
   }
 
   /**
-   * @param waitMs Infinity: until the end of the run
+   * Waits for a time.
+   * @param waitMs milliseconds; Infinity waits until the end of the run
    * @param sleeper key with which `wake` can end the wait early
-   * @throws FleetStopped when the run is over, or ends during the wait
+   * @throws FleetStopped when the run has ended, or ends during the wait
    */
   rest(waitMs: number, sleeper?: object): Promise<void> {
     return this.#begin({ waitMs, sleeper, outlivesDrain: false });
   }
 
   /**
-   * Waits in the middle of a worker's work; `interrupt` may end it early.
-   * @param outlivesDrain true when the work is to be finished when the run drains
-   * @throws FleetStopped likewise; the error of the interruption
+   * Waits in the middle of a worker's work. `interrupt` can end the wait early.
+   * @param outlivesDrain true when the work should finish while the run drains
+   * @throws FleetStopped when the run has ended, or ends during the wait; the error given to
+   *   `interrupt`
    */
   restAmidst(waitMs: number, worker: object, outlivesDrain: boolean): Promise<void> {
     return this.#begin({ waitMs, worker, outlivesDrain });
   }
 
   /**
-   * Waits without being interruptible, for a device that receives nothing meanwhile.
-   * @param outlivesDrain true when it is part of work that is to be finished when the run drains
-   * @throws FleetStopped likewise
+   * Waits without the possibility to wake or interrupt, for a device that is off.
+   * @param outlivesDrain true when the wait is part of work that should finish while the run drains
+   * @throws FleetStopped when the run has ended, or ends during the wait
    */
   restUnheard(waitMs: number, outlivesDrain: boolean): Promise<void> {
     return this.#begin({ waitMs, outlivesDrain });
   }
 
-  /** Ends the sleeper's rest now; when it is not resting, its next rest ends immediately. */
+  /** Ends the sleeper's wait at once. If it is not waiting, its next wait ends at once. */
   wake(sleeper: object): void {
     const resting = this.#resting.get(sleeper);
     if (resting) resting.wake();
     else this.#woken.add(sleeper);
   }
 
-  /** Ends the wait that the worker is in, if any. */
+  /** Ends the wait of the worker with an error, if it is waiting. */
   interrupt(worker: object, error: Error): void {
     this.#working.get(worker)?.interrupt(error);
   }
 
-  /** Ends every wait but those in work that is to be finished, and every later one immediately. */
+  /** Ends all waits and all later ones, except the waits in work that should finish. */
   drain(): void {
     if (this.#state === 'open') this.#state = 'draining';
     for (const { outlivesDrain, interrupt } of this.#begun.now()) {
@@ -91,7 +96,7 @@ export class Scheduler {
     }
   }
 
-  /** Ends every wait, and every later one immediately. */
+  /** Ends all waits and all later ones. */
   stop(): void {
     this.#state = 'stopped';
     for (const { interrupt } of this.#begun.now()) interrupt(new FleetStopped());

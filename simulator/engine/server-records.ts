@@ -1,23 +1,26 @@
-/** The server's records of a deployment: its list, its statistics, its audit log. */
+/**
+ * Reads the server's records of a deployment: its list of devices, its statistics and its audit
+ * log.
+ */
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 import type { ManagementClient } from '../client/management.ts';
 import { StatusError } from '../network/errors.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 
 type StatisticsRow = Reconciliation['statistics'][number];
-/** One of the server's records. */
+/** Name of one of the server's records. */
 export type ServerRecord = Reconciliation['sources'][number];
 
-/** A device deployment as listed by the server. */
+/** The server's record of a deployment on a device. */
 export interface ListedDeployment {
   readonly status: string;
-  /** How often the list names the device. */
+  /** Number of times that the list contains the device. */
   readonly times: number;
 }
 
 /**
- * Returns the listed device deployments by device ID. @throws ClientError when the list cannot be
- * fetched
+ * Returns the server's list of a deployment, by device ID.
+ * @throws ClientError when the list cannot be read
  */
 export async function listedDeployments(
   management: ManagementClient,
@@ -33,8 +36,9 @@ export async function listedDeployments(
 }
 
 /**
- * Returns where the statistics differ from the list; undefined where the server has none.
- * @throws ClientError when they cannot be fetched for another reason
+ * Returns the differences between the server's statistics and its list; undefined when the server
+ * has no statistics.
+ * @throws ClientError when the statistics cannot be read for another reason
  */
 export async function statisticsDifferences(
   management: ManagementClient,
@@ -48,17 +52,17 @@ export async function statisticsDifferences(
   const statuses = [...new Set([...listed.keys(), ...Object.keys(stated)])].sort();
   return statuses.flatMap((status) => {
     const row = { deploymentId, status, listed: listed.get(status) ?? 0 };
-    // Besides the statuses some servers include other figures, such as a total size.
+    // Some servers add other figures to the statistics, such as a total size.
     if (!knownStatuses.has(status) || row.listed === (stated[status] ?? 0)) return [];
     return [{ ...row, stated: stated[status] ?? 0 }];
   });
 }
 
 /**
- * Returns a difference when the audit log has the deployment's creation more than once; undefined
- * where there is no log or the user may not read it. An old entry may be gone: its absence is not a
- * difference.
- * @throws ClientError when it cannot be fetched for another reason
+ * Returns a difference when the audit log contains the creation of the deployment more than once.
+ * Returns undefined when there is no audit log or the operator may not read it. A missing entry is
+ * no difference, because old entries may have been deleted.
+ * @throws ClientError when the log cannot be read for another reason
  */
 export async function auditDifferences(
   management: ManagementClient,

@@ -1,4 +1,4 @@
-/** Tracks which devices of a run have finished their deployment, and how long that took. */
+/** Tracks which devices have finished their deployment, and measures how long it took. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import { type Device, type DeviceDeployment, isSettled } from '../device/device.ts';
@@ -7,14 +7,14 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { countedDeployment } from './funnel.ts';
 
-/** What is tracked, and where it is counted. */
+/** The plan, the devices and the callback of the tracking. */
 export interface SettledDevicesOptions {
   readonly plan: Pick<FleetPlan, 'deploy' | 'deploymentId' | 'until'>;
   readonly devices: readonly Device[];
   readonly clock: Clock;
   readonly metrics: RunMetrics;
   readonly target: () => Target | undefined;
-  /** Called when all devices have finished, where the plan ends then. */
+  /** Called when all devices have finished, in a plan with `until: settled`. */
   readonly onAll: () => void;
 }
 
@@ -27,15 +27,15 @@ export class SettledDevices {
     this.#options = options;
   }
 
-  /** Records a device deployment that has ended and that the server knows to have ended. */
+  /** Records a deployment that has ended on a device and whose end the server has acknowledged. */
   settled(device: Device, deployment: DeviceDeployment): void {
     this.#count(deployment);
     this.#note(device);
   }
 
   /**
-   * Called once the deployment exists; devices that finished it in an earlier run count
-   * immediately.
+   * Called once the deployment has been created. Devices that finished it in an earlier run count
+   * at once.
    */
   deployed(): void {
     for (const device of this.#options.devices) if (this.#isSettled(device)) this.#note(device);
@@ -54,8 +54,8 @@ export class SettledDevices {
   }
 
   /**
-   * A device may have finished an older deployment, so the check runs once every device has
-   * finished one.
+   * Records a device that has finished a deployment. It may have been an older deployment, so once
+   * all devices have finished one, each device is checked again.
    */
   #note(device: Device): void {
     const { plan, devices, onAll } = this.#options;

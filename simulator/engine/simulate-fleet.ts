@@ -1,4 +1,7 @@
-/** Entry point of the fleet simulator: a plan in, one result out. Not the command line. */
+/**
+ * Entry point of the fleet simulator: it runs a plan and returns one result. It does not use the
+ * command line.
+ */
 
 import { setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../fixtures/clock.ts';
@@ -37,72 +40,76 @@ export type { FleetProgress, FleetResult } from '../result/result.ts';
 export { StateError } from '../state/state-error.ts';
 export { NotDeployableError, requireDeployable } from './deployable.ts';
 
-/** Options of a run besides its plan. */
+/** Options of a run that the plan does not contain. */
 export interface FleetHooks {
-  /** Ends the run cleanly; the result is then that of an interrupted run. */
+  /** Ends the run cleanly; its result says that it was interrupted. */
   readonly signal: AbortSignal;
-  /** Ends the run without waiting for open deployments; effective once `signal` has aborted. */
+  /**
+   * Ends the run without waiting for deployments in progress. It has an effect only after `signal`
+   * has aborted.
+   */
   readonly forceStop?: AbortSignal | undefined;
-  /** Keeps the fleet alive after the end of the run, once its result exists. */
+  /** Keeps the fleet alive after the end of the run. */
   readonly stay?: {
-    /** Milliseconds between two polls of a device from then on. */
+    /** Milliseconds between two polls of a device after the end of the run. */
     readonly pollIntervalMs: number;
-    /** Called with the result; the fleet ends when it resolves. */
+    /** Called with the result. The fleet stops when the returned promise resolves. */
     readonly until: (result: FleetResult) => Promise<void>;
   };
-  /** Called immediately, then about once a second, and once at the end. */
+  /** Called at the start, then about once a second, and once at the end. */
   readonly onProgress?: (progress: FleetProgress) => void;
-  /** Called synchronously for everything that happens; must return quickly. */
+  /** Called synchronously for every event, so it must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
-  /** Called by a shard with the number of events that did not reach its coordinator. */
+  /** Called in a shard with the number of events that could not be sent to its coordinator. */
   readonly onEventsLost?: (events: number) => void;
-  /** Called when an RSA key of the pool is missing, and again when it has been made. */
+  /** Called when an RSA key of the pool is found missing, and again when it has been created. */
   readonly onKeys?: (progress: KeyProgress) => void;
   readonly clock: Clock;
   /**
-   * Moves the run's clock until cancelled, for fleets in virtual time; `isQuiet` returns true when
-   * nothing but time is pending.
+   * Advances the clock of a run in virtual time until cancelled. `isQuiet` returns true when
+   * everything waits for time to pass.
    */
   readonly drive?: (isQuiet: () => boolean) => Timer;
   /** Carries the requests in place of connections. */
   readonly carrier?: Carrier | undefined;
-  /** How often to look at the whole fleet; in virtual time, looking is the largest cost. */
+  /** Intervals of the work that visits all devices, which is the largest cost in virtual time. */
   readonly looks?: FleetLooks | undefined;
-  /** Starts watching the process; when absent, Node's own measurements are used. */
+  /** Starts measuring the resources of the process; without it, Node's measurements are used. */
   readonly machine?: () => Machine;
-  /** Version of the program, for the result. */
+  /** Version of Fleetbed, for the result. */
   readonly version?: string;
-  /** The line to the coordinator of the run, when the plan is a shard. */
+  /** Connection to the coordinator of the run, when the plan is that of a shard. */
   readonly coordinator?: CoordinatorLink;
-  /** Judges the exchanges of the sample; required where the plan has a checkShare. */
+  /** Judges the exchanges of watched devices; required when the plan has a `checkShare`. */
   readonly judge?: ExchangeJudge | undefined;
 }
 
-/** Milliseconds between two looks at the whole fleet. */
+/** Intervals in milliseconds of the work that visits all devices. */
 export interface FleetLooks {
-  /** For progress, thresholds and the series; a second by default. */
+  /** Interval of progress reports, threshold checks and the time series; one second by default. */
   readonly progressMs: number;
-  /** Between two looks of the operator for devices to accept. */
+  /** Interval of the operator's search for devices to accept. */
   readonly operatorMs: number;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
 
 /**
- * V8 allocates the objects of a piece of code directly in the old generation once most of them have
- * survived several collections. While a fleet signs in, all requests do, because they wait for the
- * server; later each poll would then leave garbage there until the next full collection.
+ * Turns off an optimization of V8: code whose objects survive several collections allocates its
+ * objects directly in the old generation. While a fleet signs in, requests survive because they
+ * wait for the server. Later, each poll would leave garbage in the old generation until the next
+ * full collection.
  */
 function keepGarbageYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
 /**
- * Runs a fleet against a server and returns the outcome of every device.
- * @throws BehaviourFileError, PlanError before anything starts when a behaviour file is wrong or
- * nobody judges the sample; IdentityError when the requested devices cannot be built, StateError when its state or its
- * ledger cannot be stored; ClientError when the server cannot be reached, refuses the operator's
- * login or its deployment
+ * Runs a fleet against a server and returns the result with the outcome of every device.
+ * @throws BehaviourFileError when a behaviour file is invalid, and PlanError when a `checkShare`
+ *   has no judge, both before anything starts; IdentityError when the devices cannot be built;
+ *   StateError when the state or the ledger cannot be stored; ClientError when the server cannot be
+ *   reached, or refuses the operator's login or the deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   keepGarbageYoung();
@@ -126,7 +133,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const report = (): void => {
     watch.look(fleet.openNow());
     const shard = plan.shard?.index ?? 0;
-    // In a run of several shards, the coordinator judges all of them together.
+    // In a run with several shards, the coordinator judges the thresholds for all of them together.
     if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
@@ -134,12 +141,12 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
-  // How long keys take must not show in virtual time: they are made once, and read ever after.
+  // Virtual time stops while keys are created, because only the first run with a pool creates them.
   let isPreparingKeys = false;
   const driver = hooks.drive?.(() => !isPreparingKeys && fleet.isQuiet());
   try {
     fleet.memory = openMemory(plan, fleet.devices);
-    // The first progress report must not wait for the first second to pass.
+    // The first progress report is due at once, not after the first second.
     report();
     await unlessStopped(fleet.reach(signal));
     isPreparingKeys = true;
@@ -174,14 +181,17 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   }
 }
 
-/** A sample without a judge would pass whatever the server does. */
+/**
+ * Returns the judge of the watched devices. Without one, the sample would pass whatever the server
+ * does, so its absence is an error.
+ */
 function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
   if (checkShare === undefined) return undefined;
   if (judge === undefined) throw new PlanError(['checkShare needs a judge in the hooks']);
   return judge;
 }
 
-/** A run interrupted before its start has a result like any other. */
+/** Ignores FleetStopped, because a run that is interrupted before its start also has a result. */
 async function unlessStopped(step: Promise<void>): Promise<void> {
   try {
     await step;
@@ -190,7 +200,10 @@ async function unlessStopped(step: Promise<void>): Promise<void> {
   }
 }
 
-/** A prime search in the middle of a run would distort its figures. */
+/**
+ * Creates all missing keys before the run, because a prime search during the run would distort its
+ * figures.
+ */
 async function preparedKeys(
   { keyring }: Identities,
   { devices }: Fleet,
@@ -222,7 +235,10 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
   };
 }
 
-/** Percentiles only: histograms take time to write and go into the result alone. */
+/**
+ * Returns percentiles without histograms. Encoding a histogram takes time, so only the result
+ * contains them.
+ */
 function latenciesSoFar({ metrics }: Fleet): LatencySoFar[] {
   return [...metrics.histograms()].map(latencySoFar);
 }

@@ -1,6 +1,6 @@
 /**
- * The WebSockets of the fleet: one for each device that has a token, reopened when it breaks. One
- * sweep serves all of them, so that no socket needs a timer of its own.
+ * The WebSockets of a fleet: one for each device that has a token, reopened when it breaks. A
+ * common timer checks all sockets, so that no socket needs its own.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -16,7 +16,7 @@ import { backOffMs } from '../network/retry-after.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
 import type { DeviceControl } from './device-control.ts';
 
-/** What the sockets of a run share. */
+/** Options that all sockets of a run share. */
 export interface FleetSocketsOptions {
   readonly baseUrl: string;
   readonly clock: Clock;
@@ -30,30 +30,33 @@ export interface FleetSocketsOptions {
   readonly control: Pick<DeviceControl, 'wake' | 'sendInventory'>;
 }
 
-/** How often each socket is checked. */
+/** Interval in milliseconds at which each socket is checked. */
 const SWEEP_PERIOD_MS = 100;
-/** Devices per turn: checking all of a large fleet at once would delay its requests. */
+/** Number of devices checked at once; checking a large fleet at once would delay its requests. */
 const TURN_DEVICES = 500;
-/** Above this number turns grow, because timers are at least a millisecond apart. */
+/**
+ * Maximum number of turns per sweep, because timers are at least a millisecond apart. In a larger
+ * fleet, each turn checks more devices.
+ */
 const TURNS_MAX = 20;
-/** Concurrent handshakes: more of them overrun a server's accept queue. */
+/** Maximum number of concurrent handshakes; more would overflow the server's accept queue. */
 const HANDSHAKES_MAX = 128;
 
 interface Line {
   socket: DeviceSocket | undefined;
-  /** The device's message handler with its files; absent until first needed. */
+  /** Handles the messages of the device and stores its files; undefined until the first message. */
   spoken: ConnectDevice | undefined;
-  /** Consecutive breaks without a connection in between. */
+  /** Number of consecutive breaks without an open connection in between. */
   breaks: number;
   dueMs: number;
   openedMs: number;
   /** Number of handshakes that this device has started. */
   openings: number;
-  /** The handshake has been sent and passes the device's network link until it is due. */
+  /** True while the handshake waits for the delay of the device's simulated network. */
   isOnWay: boolean;
 }
 
-/** The WebSockets of a fleet's devices; `close` ends them all. */
+/** The WebSockets of a fleet. `close` closes all of them. */
 export class FleetSockets {
   readonly #options: FleetSocketsOptions;
   readonly #devices: readonly Device[];
@@ -87,7 +90,7 @@ export class FleetSockets {
     return this.#opening.size;
   }
 
-  /** Closes every socket cleanly, like devices that are shut down. */
+  /** Closes every socket cleanly, as devices do that are shut down. */
   close(): void {
     this.#sweeps.cancel();
     for (const [{ index: device }, { socket }] of this.#lines) {
@@ -97,7 +100,7 @@ export class FleetSockets {
     }
   }
 
-  /** Drops the connection of a device that lost power. Not an error, so it is not counted. */
+  /** Drops the connection of a device that lost power. This is not counted as an error. */
   drop(device: Device, cause = 'power-lost'): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
@@ -111,7 +114,10 @@ export class FleetSockets {
     }
   }
 
-  /** Some devices lose every connection after a while; they reconnect by their back-off. */
+  /**
+   * Drops a connection that the device's behaviour has held for its maximum time. The device
+   * reconnects after its back-off.
+   */
   #dropHeldLong(device: Device, line: Line, nowMs: number): void {
     const { hooks, parameters } = device.behaviour;
     const holdsMs = hooks.socketHoldsMs?.(parameters);
@@ -156,7 +162,10 @@ export class FleetSockets {
     return this.#devices.slice(first, first + size);
   }
 
-  /** Breaks the device's connection; it reconnects after this time, or by its back-off. */
+  /**
+   * Breaks the device's connection and counts an error.
+   * @param returnsAfterMs wait before the device reconnects; undefined for the device's back-off
+   */
   cut(device: Device, returnsAfterMs?: number): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
@@ -167,7 +176,10 @@ export class FleetSockets {
     line.dueMs = this.#options.clock.now() + waitMs;
   }
 
-  /** As with requests, both directions are delayed before the handshake is sent. */
+  /**
+   * Returns true when the handshake may be sent. As for requests, the delay of both directions
+   * passes before that.
+   */
   #passesNetwork(device: Device, line: Line): boolean {
     const link = device.session?.link;
     if (link === undefined || line.isOnWay) return true;
@@ -209,7 +221,7 @@ export class FleetSockets {
     const label = line.socket?.closedBy ?? 'closed';
     this.#options.metrics.countError({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
-    // The device signs in again before it retries; the server no longer accepts the old token.
+    // The server no longer accepts the token, so the device must sign in before it reconnects.
     const { session } = device;
     const isRefused = line.socket?.refusedWith === 401;
     if (isRefused && session?.renewsToken) session.token = undefined;
@@ -246,7 +258,7 @@ export class FleetSockets {
     this.#opening.add(socket);
   }
 
-  /** Counts a handshake and emits its event. */
+  /** Returns an observer that counts a handshake and emits an event for it. */
   #handshakeObserver({ index: device }: Device): ExchangeObserver {
     const { metrics, events, clock } = this.#options;
     if (events === discardedEvents) return metrics;

@@ -1,7 +1,7 @@
 /**
- * Which devices are on: stages switch devices on and off cleanly, a power cut does so instantly,
- * and the network can be down. A device that is switched off cleanly first finishes its cycle,
- * including its update.
+ * Decides which devices are on. Stages switch devices on and off cleanly, a power cut switches them
+ * off at once, and the network can be cut. A device that is switched off cleanly first completes
+ * its cycle, including its update.
  */
 
 import type { Device } from '../device/device.ts';
@@ -11,24 +11,24 @@ import type { Scheduler } from './scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface SwitchesOptions {
-  /** Absent: every device is on from its first contact. */
+  /** The stages; undefined when every device is on from its first contact. */
   readonly timeline: Timeline | undefined;
   readonly scheduler: Scheduler;
-  /** Since the start of the run. */
+  /** Returns the milliseconds since the start of the run. */
   readonly elapsedMs: () => number;
-  /** Polls of each device; absent: unlimited. */
+  /** Maximum number of polls of each device; undefined for no limit. */
   readonly iterations: number | undefined;
-  /** Called when a device has made all its polls. */
+  /** Called when a device has made its last poll. */
   readonly onSpent: (device: Device) => void;
 }
 
-/** Timers are not exact: anything less than this away counts as due. */
+/** Tolerance of timers in milliseconds: a time that is closer than this counts as reached. */
 const SLACK_MS = 1;
 
 /** Tracks which devices are on. */
 export class Switches {
   readonly #options: SwitchesOptions;
-  /** Until when the power of a device is cut, since the start of the run. */
+  /** End of each device's power cut, in milliseconds since the start of the run. */
   readonly #cutUntilMs = new Map<Device, number>();
   #cutOff: ReadonlySet<Device> = new Set();
 
@@ -36,7 +36,7 @@ export class Switches {
     this.#options = options;
   }
 
-  /** Returns how long until the device is first switched on; Infinity: never. */
+  /** Returns the milliseconds until the device is first switched on; Infinity when it never is. */
   firstOnAfterMs(device: Device, rampMs: number): number {
     const { timeline } = this.#options;
     if (timeline === undefined) return rampMs;
@@ -44,7 +44,7 @@ export class Switches {
     return isOn ? 0 : untilMs;
   }
 
-  /** Returns how long the device stays off from now; 0 when it is on, Infinity: permanently. */
+  /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
   offForMs(device: Device): number {
     const nowMs = this.#options.elapsedMs();
     const presence = this.#options.timeline?.presenceOf(device.index, nowMs + SLACK_MS);
@@ -68,11 +68,14 @@ export class Switches {
     return new TransportError('OUTAGE', { operation, caller, elapsedMs: 0 });
   }
 
-  /** Waits for a device: between two cycles, or within one. @throws FleetStopped, PowerLoss */
+  /**
+   * Waits for a device, between two cycles or within one.
+   * @throws FleetStopped, PowerLoss
+   */
   rest(device: Device, waitMs: number, isBetweenRounds: boolean): Promise<void> {
     const { scheduler } = this.#options;
     const isUpdating = device.life === 'updating';
-    // A reboot belongs to its update.
+    // A device that is off during an update is rebooting, so its wait belongs to the update.
     if (device.off) return scheduler.restUnheard(waitMs, isUpdating);
     if (device.session === undefined) return scheduler.rest(waitMs);
     if (isBetweenRounds) return this.#pause(device, waitMs);
@@ -81,7 +84,7 @@ export class Switches {
     return scheduler.restAmidst(waitMs, device, isUpdating);
   }
 
-  /** Cuts the device's power for this long; it then returns automatically. */
+  /** Cuts the device's power for this many milliseconds. */
   cut(device: Device, lastingMs: number): void {
     const { scheduler, elapsedMs } = this.#options;
     this.#cutUntilMs.set(device, elapsedMs() + lastingMs);
@@ -89,7 +92,7 @@ export class Switches {
     if (!device.off) scheduler.wake(device);
   }
 
-  /** Cuts the network of these devices; an empty list restores all of it. */
+  /** Cuts the network of these devices and restores it for all others. */
   cutOff(devices: readonly Device[]): void {
     this.#cutOff = new Set(devices);
   }
@@ -104,7 +107,7 @@ export class Switches {
     return scheduler.rest(Math.min(waitMs, onMs), device);
   }
 
-  /** Nothing is due any more. */
+  /** Switches off a device that has made its last poll, until the end of the run. */
   #forGood(device: Device): Promise<void> {
     if (device.session) device.session.plannedMs = undefined;
     this.#options.onSpent(device);

@@ -1,10 +1,10 @@
 /**
- * Stages as a timeline: how many devices are on at any time, and thus when each device is. Pure;
- * all times in milliseconds since the start of the run.
+ * Converts the stages of a plan to a timeline: how many devices are on at any time, and when each
+ * device is on. The functions are pure; all times are in milliseconds since the start of the run.
  */
 import type { LoadStage } from '../plan/load-fields.ts';
 
-/** Between its two ends the number of devices changes linearly. */
+/** A period in which the number of devices changes linearly. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -12,17 +12,17 @@ interface Stretch {
   readonly toDevices: number;
 }
 
-/** The state of a device, on or off, and how long it lasts. */
+/** Whether a device is on, and until when. */
 export interface Presence {
   readonly isOn: boolean;
-  /** Infinity when it is the last change. */
+  /** Time of the next change; Infinity when there is none. */
   readonly untilMs: number;
 }
 
-/** The stages of a plan in sequence; devices that are on at the end of the last one stay on. */
+/** The stages of a plan in sequence. Devices that are on at the end of the last stage stay on. */
 export class Timeline {
   readonly #stretches: readonly Stretch[];
-  /** When each stage begins, in order. */
+  /** Start and name of each stage, in order. */
   readonly starts: readonly { readonly atMs: number; readonly name: string }[];
   readonly endMs: number;
 
@@ -36,7 +36,8 @@ export class Timeline {
   }
 
   /**
-   * Returns the device's state at this time. Devices are switched on by index, and off in reverse.
+   * Returns the device's state at a time. Devices are switched on in order of index, and off in
+   * reverse order.
    */
   presenceOf(index: number, atMs: number): Presence {
     const intervals = this.#intervalsOf(index);
@@ -46,7 +47,7 @@ export class Timeline {
     return { isOn: true, untilMs: current.toMs };
   }
 
-  /** Returns when the device is on, in order, with a gap between any two intervals. */
+  /** Returns the intervals in which the device is on, in order. Adjacent intervals are merged. */
   #intervalsOf(index: number): readonly { readonly fromMs: number; readonly toMs: number }[] {
     const intervals: { fromMs: number; toMs: number }[] = [];
     const { endMs } = this;
@@ -72,7 +73,7 @@ function stretchesOf(stages: readonly LoadStage[]): readonly Stretch[] {
     atMs += durationMs;
     if (kind === 'ramp') devices = wanted;
     if (kind === 'drain') devices = 0;
-    // After a burst the number is what it was before.
+    // After a burst, the number of devices returns to the number before it.
     const fromDevices = kind === 'burst' ? wanted : before;
     const toDevices = kind === 'burst' ? wanted : devices;
     return { fromMs, toMs: atMs, fromDevices, toDevices };
@@ -80,8 +81,8 @@ function stretchesOf(stages: readonly LoadStage[]): readonly Stretch[] {
 }
 
 /**
- * Returns the part of the stretch in which the device is on; empty when its end is not after its
- * start.
+ * Returns the interval of the period in which the device is on. The interval is empty when its end
+ * is not after its start.
  */
 function within(stretch: Stretch, index: number): { fromMs: number; toMs: number } {
   const { fromMs, toMs, fromDevices, toDevices } = stretch;

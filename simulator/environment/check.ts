@@ -1,17 +1,17 @@
 /** The result of a check of the environment. */
 
-/** `warn` does not prevent a run. */
+/** Verdict of a check; `warn` does not prevent a run. */
 type Verdict = 'pass' | 'warn' | 'fail';
 
 /** One row of `fleetbed doctor environment`. */
 export interface Check {
   readonly name: string;
   readonly verdict: Verdict;
-  /** What was found, as one sentence. */
+  /** The observation, as one sentence. */
   readonly found: string;
   /** The remedy; absent when the check passes. */
   readonly wayOut?: string;
-  /** Most devices with a websocket that fit; absent when the check does not limit them. */
+  /** Maximum number of devices with a websocket; absent when the check does not limit it. */
   readonly connectedDevicesMax?: number;
 }
 
@@ -20,7 +20,7 @@ export function passed(name: string, found: string): Check {
   return { name, verdict: 'pass', found };
 }
 
-/** Returns a check that warns, with the remedy. */
+/** Returns a check with a warning and its remedy. */
 export function warned(name: string, found: string, wayOut: string): Check {
   return { name, verdict: 'warn', found, wayOut };
 }

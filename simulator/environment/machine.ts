@@ -1,28 +1,31 @@
-/** Checks of this machine: how many connections it can hold open, and whether its ports are free. */
+/**
+ * Checks of this machine: how many connections it can hold open, and whether the server's ports are
+ * free.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { type Check, failed, passed, warned } from './check.ts';
 
-/** The fleet that is to run. */
+/** The size of the fleet to run. */
 export interface PlannedFleet {
   readonly devices: number;
-  /** True when each device holds a websocket. */
+  /** True when each device opens a websocket. */
   readonly connect: boolean;
 }
 
-/** Files that a command itself has open: modules, event loop, standard streams, reports. */
+/** Number of files that a command opens itself: modules, event loop, standard streams, reports. */
 const OWN_FILES = 64;
-/** Connections that the simulator shares among all devices, to the API and to files elsewhere. */
+/** Number of connections that all devices share, to the API and to other hosts. */
 const SHARED_CONNECTIONS = 2 * 256;
 const COMMAND_LIMIT_MS = 2000;
 const raise =
   'Raise it with `ulimit -n NUMBER` (as root for more than the hard limit), or run fewer devices.';
 
 /**
- * Checks that the process may open a file for every connection. @param text the limit as reported
- * by the system
+ * Checks that the limit of open files allows all connections.
+ * @param text the limit as the system reports it
  */
 export function openFilesCheck(
   text: string | undefined,
@@ -51,7 +54,9 @@ export function openFilesCheck(
   return { ...passed(name, found), ...bound };
 }
 
-/** The soft limit of this process, as text; Node has raised it to the hard one. */
+/**
+ * Returns the soft limit of open files of this process, as text. Node raises it to the hard limit.
+ */
 export async function openFilesLimit(): Promise<string | undefined> {
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');
@@ -61,18 +66,21 @@ export async function openFilesLimit(): Promise<string | undefined> {
   }
 }
 
-/** Asks a shell, which inherits the limit, on systems without /proc. */
+/** Returns the limit of open files from a shell, which inherits it, on systems without /proc. */
 async function shellLimit(): Promise<string | undefined> {
   try {
     const asked = promisify(execFile)('sh', ['-c', 'ulimit -n'], { timeout: COMMAND_LIMIT_MS });
     return (await asked).stdout.trim();
   } catch {
-    // No shell, as on Windows, and so no such limit.
+    // A system without a shell, such as Windows, has no such limit.
     return undefined;
   }
 }
 
-/** Checks that there are enough outgoing ports. @param range the text of ip_local_port_range */
+/**
+ * Checks that there are enough outgoing ports.
+ * @param range the content of ip_local_port_range
+ */
 export function localPortsCheck(
   range: string | undefined,
   { devices, connect }: PlannedFleet,
@@ -92,13 +100,13 @@ export function localPortsCheck(
   return { ...(isShort ? row : passed(name, found)), connectedDevicesMax: max };
 }
 
-/** Returns the range of outgoing ports, on systems that report it. */
+/** Returns the range of outgoing ports; undefined when the system does not report it. */
 export async function localPortRange(): Promise<string | undefined> {
-  // Only Linux has the file.
+  // The file exists on Linux only.
   return readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => undefined);
 }
 
-/** Checks that a server can listen here. */
+/** Checks that a server can listen on this host and port. */
 export async function portCheck(host: string, port: number): Promise<Check> {
   const name = `port ${port}`;
   const code = await new Promise<string | undefined>((resolve) => {

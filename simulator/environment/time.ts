@@ -1,27 +1,26 @@
-/** The check of this machine's clock, alone and against that of a server. */
+/** Checks this machine's clock, by itself and against the clock of a server. */
 import { type Check, failed, passed, warned } from './check.ts';
 
-/** No clock can be right before this date: the program did not exist. */
+/** Earliest plausible time; the program did not exist before this date. */
 const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
-/** Beyond this date, today's certificates and tokens have expired. */
+/** Latest plausible time; today's certificates and tokens have expired by this date. */
 const LATEST_MS = Date.parse('2100-01-01T00:00:00Z');
-/** Tolerated offset: the Date header has seconds only, and the answer takes some time. */
+/** Tolerated offset, because the Date header has whole seconds and the response takes some time. */
 const OFFSET_FREE_MS = 5000;
 /**
- * From this offset on, new links and certificates are not valid yet, or no longer, on the other
- * side.
+ * Offset beyond which the other side may find new links and certificates not yet valid, or expired.
  */
 const OFFSET_MAX_MS = 300_000;
 const setClock = 'Set the clock, best by NTP: `timedatectl set-ntp true`.';
 
-/** The time that a server reports. */
+/** The time in a response of the server. */
 interface ServerTime {
   /** Milliseconds since the Unix epoch. */
   readonly dateMs?: number;
   readonly isSteered: boolean;
 }
 
-/** Checks that the clock is plausible, and close to that of the server, if any. */
+/** Checks that the clock is plausible and, with a server, close to the server's clock. */
 export function clockCheck(nowMs: number, server: ServerTime | undefined): Check {
   const name = 'clock';
   const now = new Date(nowMs).toISOString();

@@ -1,6 +1,6 @@
 /**
- * Checks of the way to a server: it is reachable, its certificate is trusted, and it speaks the
- * API.
+ * Checks of the connection to a server: the server is reachable, its certificate is trusted, and it
+ * implements the API.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -13,31 +13,31 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { readPlainFile } from '../../fixtures/plain-file.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
-/** How the server is to be reached. */
+/** The address of the server, and how to connect to it. */
 export interface ServerCheckOptions {
   readonly url: URL;
-  /** Trusted in place of Node's own authorities, when given. */
+  /** Certificates to trust in place of Node's built-in authorities. */
   readonly caPem: string | undefined;
   readonly clock: Clock;
-  /** Returns the sentence about an error: what was found, `; ` and the remedy. */
+  /** Returns a sentence about an error: the observation, `; ` and the remedy. */
   readonly sentenceOf: (error: Error, host: string) => string;
 }
 
-/** The parts of an answer that the checks use. */
+/** The result of the API check, with facts for the clock check. */
 export interface ServerAnswer {
   readonly check: Check;
   /** The Date header, in milliseconds since the Unix epoch. */
   readonly dateMs?: number;
-  /** True when the server reports that its time is not that of the system. */
+  /** True when the server's header says that its time differs from the system's. */
   readonly isSteered: boolean;
 }
 
-/** Time limit of each step, including the look-up of the name. */
+/** Time limit of each step, including the name lookup. */
 const STEP_LIMIT_MS = 5000;
 const EXPIRY_NEAR_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** Checks that something accepts connections there. */
+/** Checks that the address of the server accepts connections. */
 export async function reachCheck({ url, clock, sentenceOf }: ServerCheckOptions): Promise<Check> {
   const name = 'reachability';
   const error = await settled(clock, (done) => {
@@ -84,7 +84,7 @@ export async function tlsCheck({
   return warned(name, found, 'Renew it before it expires during a run.');
 }
 
-/** Checks that the server speaks the API: it answers 401 to a request without a token. */
+/** Checks that the server implements the API: it must answer 401 to a request without a token. */
 export async function answerCheck({
   url,
   caPem,
@@ -127,7 +127,7 @@ export async function answerCheck({
   }
 }
 
-/** Checks that the additional certificates that Node trusts can be read. */
+/** Checks that the additional certificates that Node is told to trust can be read. */
 export async function trustCheck(
   environment: Readonly<Record<string, string | undefined>>,
   nowMs: number,
@@ -147,26 +147,29 @@ export async function trustCheck(
   const certificates = certificatesIn(pem);
   if (!certificates) return failed(name, `${what}, which contains no certificates.`, wayOut);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
-  // Every system's own bundle has some that have expired.
+  // Some expired certificates are normal: every operating system's own bundle has some.
   const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
   return expired < certificates.length ? passed(name, found) : warned(name, found, 'Renew them.');
 }
 
 const CERTIFICATES_MAX = 1000;
 
-/** Returns all certificates of the file; `undefined` when there are none, or one is damaged. */
+/** Returns all certificates in the text; undefined when there are none or one is damaged. */
 function certificatesIn(pem: string): X509Certificate[] | undefined {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
     const read = blocks.slice(0, CERTIFICATES_MAX).map((block) => new X509Certificate(block));
     return read.length > 0 ? read : undefined;
   } catch {
-    // A damaged block makes Node ignore the file.
+    // Node ignores the whole file when one block is damaged.
     return undefined;
   }
 }
 
-/** Runs a step with a time limit, and closes what it opened. @returns its error */
+/**
+ * Runs a step with a time limit and closes the socket or request that it opened.
+ * @returns the error of the step; undefined when it succeeded
+ */
 async function settled(
   clock: Clock,
   begin: (done: (error: Error | undefined) => void) => { destroy(): unknown },
@@ -187,7 +190,7 @@ function timedOut(): Error {
   return Object.assign(new Error('no answer came in time'), { code: 'ETIMEDOUT' });
 }
 
-/** Splits the sentence of an error into what was found and the remedy. */
+/** Splits the sentence about an error into the observation and the remedy. */
 function foundAndWayOut(
   error: Error,
   url: URL,

@@ -6,10 +6,10 @@ import {
   redisTrafficOf,
 } from './redis-traffic.ts';
 
-/** Average traffic of one device once the fleet has signed in; per second. */
+/** Average traffic of one device per second, once the fleet has signed in. */
 export interface DeviceTraffic {
   readonly requests: number;
-  /** HTTP without TLS: request lines, headers, bodies. */
+  /** Bytes of HTTP without TLS: request lines, headers and bodies. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
   /** Share of the devices with a websocket, from 0 to 1. */
@@ -20,11 +20,11 @@ export interface DeviceTraffic {
 export interface GeneratorMachine {
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Sockets that the limit of open files allows for one process. */
+  /** Maximum number of sockets per process, from the limit on open files. */
   readonly socketsPerProcess: number;
 }
 
-/** What the processes of a simulated fleet cost, in seconds of CPU time and in bytes. */
+/** Costs of the processes of a simulated fleet, in seconds of CPU time and in bytes. */
 export interface Costs {
   /** CPU seconds per second of an idle process. */
   readonly cpuPerProcess: number;
@@ -33,12 +33,15 @@ export interface Costs {
   readonly cpuPerSocket: number;
   readonly bytesPerProcess: number;
   readonly bytesPerDevice: number;
-  /** Memory of one websocket, in addition to that of its device. */
+  /** Memory of one websocket, in addition to the memory of its device. */
   readonly bytesPerSocket: number;
   readonly redis: RedisCosts;
 }
 
-/** Measured on a two-core VM with Node 20; part `estimate` of the benchmark shows their accuracy. */
+/**
+ * Costs measured on a two-core VM with Node 20. Part `estimate` of the benchmark shows their
+ * accuracy.
+ */
 const measuredCosts: Costs = {
   cpuPerProcess: 0.012,
   cpuPerRequest: 120e-6,
@@ -49,11 +52,15 @@ const measuredCosts: Costs = {
   redis: measuredRedisCosts,
 };
 
-/** Share of a core up to which a process sends on time; the rest is for bursts. */
+/** Share of a core up to which a process sends on time; the rest is a reserve for bursts. */
 const CORE_SHARE = 0.7;
-/** Share of the memory for the fleet; the rest is for the system and the young generation. */
+/**
+ * Share of the memory that the fleet may use; the rest is for the system and the young generation.
+ */
 const MEMORY_SHARE = 0.8;
-/** Duration of the run whose Redis traffic is estimated; later it hardly grows. */
+/**
+ * Duration of the run for which Redis traffic is estimated; the traffic hardly grows afterwards.
+ */
 const RUN_SECONDS = 3600;
 
 const noTraffic: RedisTraffic = { commands: 0, bytes: 0 };
@@ -65,7 +72,7 @@ export interface FleetNeeds {
   readonly sentBytesPerSecond: number;
   readonly receivedBytesPerSecond: number;
   readonly sockets: number;
-  /** Cores: CPU seconds per second. */
+  /** Number of cores, as CPU seconds per second. */
   readonly cores: number;
   readonly memoryBytes: number;
   readonly processes: number;
@@ -98,7 +105,7 @@ export function needsOf(
     Math.ceil(memoryBytes / (machine.memoryBytes * MEMORY_SHARE)),
   );
   const run = { workers: processes, devices, requestsPerSecond, seconds: RUN_SECONDS };
-  // One process coordinates itself.
+  // A fleet in one process does not use Redis.
   const redis = processes === 1 ? noTraffic : redisTrafficOf(run, costs.redis);
   return {
     devices,

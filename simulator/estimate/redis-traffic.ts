@@ -1,31 +1,32 @@
-/**
- * Estimates the Redis traffic while workers share a fleet: commands, and bytes in both directions.
- */
+/** Estimates the Redis traffic of a fleet on workers: commands, and bytes in both directions. */
 import { figuresPeriodSeconds } from '../result/shard-figures.ts';
 
-/** A run on workers, one shard each. */
+/** A run on workers with one shard each. */
 export interface SharedRun {
   readonly workers: number;
   /** Devices of all workers together. */
   readonly devices: number;
   readonly requestsPerSecond: number;
-  /** How long the run has lasted: its histograms grow with what they have counted. */
+  /** Duration of the run so far; histograms grow with the number of values in them. */
   readonly seconds: number;
 }
 
-/** Redis costs per second; bytes in and out are added. */
+/** Redis costs per second. Bytes count both directions. */
 export interface RedisCosts {
-  /** Commands of a coordinator, which announces its run and keeps its keys. */
+  /** Commands of a coordinator, which announces its run and keeps its keys from expiring. */
   readonly commandsPerRun: number;
-  /** Commands of a worker: it looks for runs, locks its job, and exchanges messages. */
+  /** Commands of a worker, which looks for runs, locks its job and exchanges messages. */
   readonly commandsPerWorker: number;
-  /** Bytes of a worker, in addition to its progress messages. */
+  /** Bytes of a worker without its progress messages. */
   readonly bytesPerWorker: number;
   /** Bytes of a progress message without figures. */
   readonly progressBytes: number;
-  /** Bytes of a progress message with figures, in addition to their histograms. */
+  /** Bytes of a progress message with figures, without the histograms. */
   readonly figuresBytes: number;
-  /** Bytes of a histogram, times the cube of log10 of its count: 125 times for 10^5. */
+  /**
+   * Bytes of a histogram, divided by the cube of log10 of its count: 125 times this value for 10^5
+   * durations.
+   */
   readonly histogramBytes: number;
 }
 
@@ -35,7 +36,10 @@ export interface RedisTraffic {
   readonly bytes: number;
 }
 
-/** Measured like the costs of machines; part `estimate` of the benchmark shows their accuracy. */
+/**
+ * Redis costs measured in the same way as `measuredCosts`. Part `estimate` of the benchmark shows
+ * their accuracy.
+ */
 export const measuredRedisCosts: RedisCosts = {
   commandsPerRun: 9,
   commandsPerWorker: 17,
@@ -45,16 +49,19 @@ export const measuredRedisCosts: RedisCosts = {
   histogramBytes: 43,
 };
 
-/** Limit of `simulate --shards`; more processes are several runs. */
+/** Maximum number of shards of one run (`simulate --shards`); more workers need several runs. */
 const WORKERS_MAX = 1000;
-/** A message is written to Redis and read from it. */
+/** Each message passes twice: it is written to Redis and read from it. */
 const WAYS = 2;
-/** Operations of a device that are sent when it arrives, each with a histogram, and their requests. */
+/**
+ * Number of operations that a device uses on arrival, each with a histogram, and of their requests.
+ */
 const FIRST_OPERATIONS = 6;
 const FIRST_REQUESTS = 8;
 
 /**
- * Returns the Redis traffic of this run, or of the fewest runs that this number of workers needs.
+ * Returns the Redis traffic of a run. If it has more workers than one run allows, it is divided
+ * into as few runs as possible.
  */
 export function redisTrafficOf(
   run: SharedRun,
@@ -62,7 +69,7 @@ export function redisTrafficOf(
 ): RedisTraffic {
   const { workers } = run;
   const runs = Math.ceil(workers / WORKERS_MAX);
-  // Workers take turns with their figures: the more workers, the less often each sends them.
+  // A worker sends its figures less often the more workers the run has.
   const share = 1 / figuresPeriodSeconds(Math.ceil(workers / runs));
   const figures = costs.figuresBytes + histogramsBytes(run, costs);
   const progress = share * figures + (1 - share) * costs.progressBytes;
@@ -73,8 +80,8 @@ export function redisTrafficOf(
 }
 
 /**
- * Returns the bytes of one worker's histograms: latencies of first requests and polls, and
- * lateness.
+ * Returns the bytes of one worker's histograms: latencies of first requests, latencies of polls,
+ * and lateness.
  */
 function histogramsBytes(
   { workers, devices, requestsPerSecond, seconds }: SharedRun,

@@ -1,13 +1,13 @@
 /**
- * Reads comma-separated values as in RFC 4180: quotes around fields that contain commas, quotes or
- * line breaks, with quotes doubled inside. Every field and every error has a position.
- *
- * Custom code, because no library reports the position of a field: csv-parse (7.0) knows the line
- * in which a record ends and the field's number but no character column, and for an unclosed quote
- * only the last line of the file; papaparse (5.7) counts records and accepts a stray quote.
+ * Parses comma-separated values as RFC 4180 defines them: fields that contain commas, quotes or
+ * line breaks are quoted, and quotes within them are doubled. Every field and every error has a
+ * line and a column.
+ * This parser exists because no library reports the position of a field. csv-parse (7.0) reports
+ * the last line of a record and the number of a field but no column, and for an unclosed quote only
+ * the last line of the file. papaparse (5.7) counts records and accepts a stray quote.
  */
 
-/** A field and where it begins; line and column count from 1. */
+/** A field with the position of its first character; line and column count from 1. */
 export interface CsvField {
   readonly text: string;
   readonly line: number;

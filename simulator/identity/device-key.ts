@@ -1,12 +1,10 @@
-/**
- * The key of one device: derived from the fleet's seed whenever it is needed, or held in memory.
- */
+/** The key of one device: either derived from the fleet's seed at each use, or stored in memory. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { type KeyTypeRow, keyTypeRows } from './key-types.ts';
 
-/** A device's key, ready to sign. */
+/** A private key with its type and its public key. */
 export interface DeviceKey {
   readonly keyType: KeyType;
   readonly privateKey: KeyObject;
@@ -15,10 +13,10 @@ export interface DeviceKey {
 }
 
 /**
- * Returns the key of device `index`; the same for the same seed, in every run and process. It uses
- * almost no memory per device: the private key, 2 to 3 KB, is derived for each signature.
+ * Returns the key of device `index`. The same seed gives the same key in every run and process. The
+ * key takes almost no memory, because the private key of 2 to 3 KB is derived at each signature.
  * @param random the fleet's generator, made from its seed
- * @param keyType a type whose keys can be derived; those of a pool are held
+ * @param keyType a key type whose row has `derive`; RSA keys come from a pool instead
  * @param generation 0 for the initial key, 1 for the one after the first key change, and so on
  */
 export function deviceKey(
@@ -34,7 +32,7 @@ export function deviceKey(
   return new DerivedKey(keyType, { random, stream, derive });
 }
 
-/** Returns a key held in memory, such as one of a pool or of a file; devices may share it. */
+/** Returns a key that stays in memory, from a pool or from a file. Devices may share it. */
 export function heldKey(keyType: KeyType, privateKey: KeyObject): DeviceKey {
   return { keyType, privateKey, publicKeyPem: publicPemOf(privateKey) };
 }

@@ -1,7 +1,7 @@
 /**
- * Sets the `id_data` of each device where the user overrides it: a template filled in per device,
- * or a row of a file. Rejected as a whole before anything starts when two devices would be the
- * same.
+ * The `id_data` of each device when the plan overrides it: from a template filled in for each
+ * device, or from a row of a CSV file. Errors are thrown before the run starts, also when two
+ * devices would have the same `id_data`.
  * Spec: AuthRequest
  */
 
@@ -13,19 +13,24 @@ import { readIdTemplate } from './id-template.ts';
 import { type IdData, type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 
-/** The id_data options of a plan; with none of them it holds the identity data unchanged. */
+/**
+ * The options of a plan about `id_data`. Without either, the `id_data` contains the identity data.
+ */
 export interface IdDataPlan {
   /** A JSON object whose strings contain placeholders such as `{index}` and `{mac}`. */
   readonly template?: string | undefined;
-  /** A CSV file: member names, then a row for each device. */
+  /**
+   * A CSV file whose first row contains member names and whose other rows contain one device each.
+   */
   readonly csvFile?: string | undefined;
 }
 
-/** Largest file that is read; far more than a million rows need. */
+/** Largest accepted CSV file in bytes; a million rows need far less. */
 const FILE_MAX_BYTES = 256 * 2 ** 20;
 
 /**
- * Returns the source of all devices' id_data; undefined when the plan does not override it.
+ * Returns a function that gives each device its `id_data`; undefined when the plan does not
+ * override it.
  * @param devices number of devices
  * @throws IdentityError when the template or the file is wrong, or has too few rows
  */
@@ -43,8 +48,8 @@ export async function idDataSource(
 }
 
 /**
- * Checks that no two devices have the same id_data.
- * @throws IdentityError that names the first two that do
+ * Checks that no two devices have the same `id_data`.
+ * @throws IdentityError that names the first two devices with the same `id_data`
  */
 export function requireDistinct(idData: Iterable<IdData>): void {
   const seen = new Map<string, number>();

@@ -1,14 +1,12 @@
-/**
- * Reads `id_data` from a CSV file: the first row names the members, device i has row i after it.
- */
+/** Parses `id_data` from CSV. The first row names the members; device 0 uses the row after it. */
 import { counted } from '../../fixtures/counted.ts';
 import { CsvError, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 
-/** What the rows are read for. */
+/** The file name and the number of devices for parsing a CSV file. */
 interface RowsWanted {
-  /** Prefix of every error message. */
+  /** File name, which precedes every error message. */
   readonly file: string;
   readonly devices: number;
 }
@@ -16,7 +14,7 @@ interface RowsWanted {
 const MEMBERS_MAX = 100;
 
 /**
- * Reads as many rows as there are devices; further rows are ignored.
+ * Parses one row for each device and ignores further rows.
  * @throws IdentityError with file, line and column
  */
 export function readIdRows(text: string, { file, devices }: RowsWanted): IdDataOf {

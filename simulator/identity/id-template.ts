@@ -19,13 +19,13 @@ const templateShape = v.pipe(
 interface FillIn extends IdDataFacts {
   /** The number after a colon, as in `{digits:15}`. */
   readonly length: number | undefined;
-  /** Random generator of this device and member alone. */
+  /** Random generator used only for this member of this device. */
   readonly chance: Random;
 }
 
 const LENGTH_MAX = 64;
 
-/** The supported placeholders, with the text that replaces each. */
+/** The supported placeholders, each with a function that returns its replacement. */
 const places: Readonly<Record<string, (facts: FillIn) => string>> = {
   index: ({ index, length = 0 }) => String(index).padStart(length, '0'),
   number: ({ index, length = 0 }) => String(index + 1).padStart(length, '0'),

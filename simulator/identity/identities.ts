@@ -1,4 +1,4 @@
-/** The identities of a fleet: the data that each device reports and the key that it signs with. */
+/** The identities of a fleet: the data that each device sends, and the key with which it signs. */
 import type { Random } from '../../fixtures/random.ts';
 import { idDataSource, requireDistinct } from './id-data.ts';
 import type { IdDataOf } from './identity.ts';
@@ -16,7 +16,7 @@ export interface IdentityPlan {
   readonly idData?: string | undefined;
   /** CSV file with the id_data of each device. */
   readonly idDataFile?: string | undefined;
-  /** The RSA keys that devices share. */
+  /** The pool of RSA keys that devices share. */
   readonly rsaPool?:
     | {
         readonly size?: number | undefined;
@@ -24,19 +24,19 @@ export interface IdentityPlan {
         readonly folder?: string | undefined;
       }
     | undefined;
-  /** Folder of the user's own keys. */
+  /** Folder with the user's own keys. */
   readonly keyFolder?: string | undefined;
 }
 
 /** The identity of one device. */
 export interface DeviceIdentity {
-  /** Data reported in its inventory. */
+  /** Identity data in the inventory of the device. */
   readonly identity: IdentityData;
-  /** Members of the id_data that the device signs in with. */
+  /** Members of the `id_data` with which the device signs in. */
   readonly idData: IdData;
 }
 
-/** Random generator and key progress callback. */
+/** Random generator of the fleet, and the callback for progress in creating keys. */
 interface IdentityDependencies {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
@@ -47,7 +47,7 @@ const DEFAULT_ID_PREFIX = 'FB';
 const POOL_SIZE = 64;
 const POOL_BITS = 2048;
 
-/** The identities of a fleet by index; close them when done. */
+/** The identities of a fleet, by device index. The owner must close it. */
 export class Identities {
   readonly #plan: IdentityPlan;
   readonly #random: Random;
@@ -65,8 +65,8 @@ export class Identities {
   }
 
   /**
-   * Reads what the plan names: templates, rows, the user's keys.
-   * @throws IdentityError when any of it is wrong, or two devices would be the same
+   * Reads the template, CSV file and key folder that the plan names.
+   * @throws IdentityError when any of them is wrong, or two devices would have the same `id_data`
    */
   static async open(plan: IdentityPlan, around: IdentityDependencies): Promise<Identities> {
     const { random, onKeys: onProgress } = around;
@@ -80,7 +80,7 @@ export class Identities {
     return identities;
   }
 
-  /** Returns the identity of device `index`; the same in every run and process. */
+  /** Returns the identity of device `index`, which is the same in every run and process. */
   of(index: number): DeviceIdentity {
     const identity = identityData(this.#random, index, this.#plan.idPrefix ?? DEFAULT_ID_PREFIX);
     if (this.#idDataOf === undefined) return { identity, idData: identity };
@@ -97,7 +97,10 @@ export class Identities {
   }
 }
 
-/** MAC address and serial number in id_data override the generated ones. */
+/**
+ * Returns the values of `mac`, `serial` and `sku` in an overridden `id_data`, which replace the
+ * generated ones.
+ */
 function ownNames(idData: IdData): Partial<IdentityData> {
   const names = (['mac', 'serial', 'sku'] as const).flatMap((name) => {
     const value = idData[name];

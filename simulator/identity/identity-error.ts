@@ -1,6 +1,6 @@
 /** Errors about keys or identities that a fleet cannot be built from. */
 
-/** One sentence: what is wrong, where, and the remedy. */
+/** Thrown with one sentence that says what is wrong, where, and how to correct it. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
 }
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Returns why a system call failed, in a few words. */
+/** Returns a short reason for the failure of a system call. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return reasons[code] ?? (error instanceof Error ? error.message : String(error));

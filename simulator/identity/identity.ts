@@ -4,21 +4,22 @@
  */
 import type { Random } from '../../fixtures/random.ts';
 
-/** Generated identity data; the values in `id_data`. */
+/** Generated identity data, which are also the default contents of `id_data`. */
 export type IdentityData = {
-  /** A locally administered address, unique within the fleet. */
+  /** A locally administered MAC address, unique within the fleet. */
   readonly mac: string;
   readonly serial: string;
   readonly sku: string;
 };
 
-/** Identity data where the user overrides it. */
+/** Contents of an `id_data` that the user may override. */
 export type IdData = Readonly<Record<string, string | number | boolean>>;
 
 const skus = ['gateway-s', 'gateway-m', 'gateway-l', 'panel-7', 'panel-10', 'meter-3p'] as const;
 
 /**
- * Returns the identity data of device `index`, the same for every fleet of the same seed.
+ * Returns the identity data of device `index`. Fleets with the same seed have the same identity
+ * data.
  * @param random the fleet's generator, made from its seed
  * @param idPrefix prefix of the serial number
  */
@@ -29,25 +30,26 @@ export function identityData(random: Random, index: number, idPrefix: string): I
   return { mac: macAddress(random, index), serial, sku };
 }
 
-/** Returns the text of `id_data`. */
+/** Returns the `id_data` as JSON text. */
 export function idDataOf(data: IdData): string {
   return JSON.stringify(data);
 }
 
 /**
- * Returns identity data in a canonical form, independent of member order, for finding a device
- * among those that a server lists.
+ * Returns identity data in a canonical form that does not depend on the order of members. It is
+ * used to find a device in the server's list.
  */
 export function identityKey(data: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify(members);
 }
 
-/** Bit 1 of the first byte marks an address that is not assigned by a manufacturer. */
+/** Bit 1 of the first byte marks an address that no manufacturer has assigned. */
 const LOCALLY_ADMINISTERED = 0x02;
 
 /**
- * Half of the address identifies the fleet, the other half the device: no two of a fleet are alike.
+ * Returns a MAC address. Two bytes identify the fleet and three the device, so that no two devices
+ * of a fleet have the same address.
  */
 function macAddress(random: Random, index: number): string {
   const address = Buffer.alloc(6);
@@ -57,7 +59,7 @@ function macAddress(random: Random, index: number): string {
   return address.toString('hex').replace(/..(?!$)/g, '$&:');
 }
 
-/** What a device's id_data is built from. */
+/** The facts about a device from which its `id_data` is built. */
 export interface IdDataFacts {
   readonly index: number;
   readonly identity: IdentityData;
@@ -65,5 +67,5 @@ export interface IdDataFacts {
   readonly random: Random;
 }
 
-/** Returns the id_data of a device. */
+/** Function that returns the `id_data` of a device. */
 export type IdDataOf = (facts: IdDataFacts) => IdData;

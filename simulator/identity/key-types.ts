@@ -1,22 +1,22 @@
 /**
- * The key types of a device as a table: how a key is made and how it signs. The only place that
- * distinguishes them.
+ * The table of a device's key types: how keys are created and how they sign. All differences
+ * between key types are in this file.
  * Spec: POST /auth_requests
  */
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 
-/** One key type: what its keys are made from and how they sign. */
+/** One key type: how its keys are created and how they sign. */
 export interface KeyTypeRow {
   /**
-   * Derives a private key from this generator; absent for keys that cannot be derived from a seed:
-   * these are pooled.
+   * Derives a private key from a random generator. Absent for keys that cannot be derived from a
+   * seed, which come from a pool.
    */
   readonly derive?: (random: Random) => KeyObject;
   /** Digest before signing; `null` when the body itself is signed. */
   readonly digest: 'sha256' | null;
-  /** Form of the signature and the standard that defines it. */
+  /** Form of the signature and the standard that defines it, for display. */
   readonly signature: string;
 }
 
@@ -39,7 +39,8 @@ export const keyTypeRows: Readonly<Record<KeyType, KeyTypeRow>> = {
 };
 
 /**
- * Returns the signature of these exact bytes in standard base64, as sent in the signature header.
+ * Returns the signature of the body, byte for byte, in standard base64, as sent in the signature
+ * header.
  * Spec: POST /auth_requests
  */
 export function signatureOf(body: Buffer, keyType: KeyType, privateKey: KeyObject): string {
@@ -49,8 +50,8 @@ export function signatureOf(body: Buffer, keyType: KeyType, privateKey: KeyObjec
 const ED25519_SEED_BYTES = 32;
 
 /**
- * JWK takes a ninth of the time of PKCS#8. Node derives the key from `d` alone, and only requires
- * the public half to be present.
+ * Imports the key as JWK, which takes a ninth of the time that PKCS#8 takes. Node derives the key
+ * from `d` alone and only requires that `x` is present.
  */
 function ed25519Key(seed: Buffer): KeyObject {
   const jwk = { kty: 'OKP', crv: 'Ed25519', d: seed.toString('base64url'), x: '' };
@@ -60,7 +61,8 @@ function ed25519Key(seed: Buffer): KeyObject {
 const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 const P256_SCALAR_BYTES = 32;
 /**
- * Eight bytes more than the scalar make the bias of the remainder negligible (FIPS 186-5, A.2.1).
+ * Number of random bytes for a scalar. Eight extra bytes make the bias of the remainder negligible
+ * (FIPS 186-5, A.2.1).
  */
 const P256_SCALAR_SOURCE_BYTES = P256_SCALAR_BYTES + 8;
 
@@ -78,7 +80,7 @@ function p256Key(source: Buffer): KeyObject {
   return createPrivateKey({ key: jwk, format: 'jwk' });
 }
 
-/** The uncompressed public point: 4, then x and y of 32 bytes each. */
+/** Returns the uncompressed public point: the byte 4, then x and y with 32 bytes each. */
 function p256Point(secret: Buffer): Buffer {
   const exchange = createECDH('prime256v1');
   exchange.setPrivateKey(secret);

@@ -1,6 +1,6 @@
 /**
  * The keys of a fleet's devices: derived from the seed, from the RSA pool, or from the user's own
- * files. The same plan gives device `index` the same key in every process.
+ * files. With the same plan, device `index` has the same key in every process.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
@@ -13,7 +13,7 @@ import { readOwnKeys } from './own-keys.ts';
 import type { RsaBits } from './rsa-makers.ts';
 import { type KeyProgress, RsaPool } from './rsa-pool.ts';
 
-/** The key options of a plan. */
+/** The random generator and the key options of a plan. */
 export interface KeyringOptions {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
@@ -22,19 +22,19 @@ export interface KeyringOptions {
     readonly bits: RsaBits;
     readonly folder?: string | undefined;
   };
-  /** Folder of the user's own keys, replacing all others. */
+  /** Folder with the user's own keys; when set, no other keys are used. */
   readonly keyFolder?: string | undefined;
-  /** Called when an RSA key is missing, and again when it has been made. */
+  /** Called when an RSA key is found missing, and again when it has been created. */
   readonly onProgress?: ((progress: KeyProgress) => void) | undefined;
 }
 
-/** The device that a key belongs to. */
+/** A device for which a key is needed. */
 interface KeyOwner {
   readonly index: number;
   readonly keyType: KeyType;
 }
 
-/** The keys of a fleet; close it when done. */
+/** The keys of a fleet. The owner must close it. */
 export class Keyring {
   readonly #random: Random;
   readonly #pool: RsaPool;
@@ -46,20 +46,27 @@ export class Keyring {
     this.#own = own;
   }
 
-  /** @throws IdentityError when the user's own keys cannot be used */
+  /**
+   * Reads the user's own keys, if the plan names a folder.
+   * @throws IdentityError when the user's own keys cannot be used
+   */
   static async open(options: KeyringOptions): Promise<Keyring> {
     const { keyFolder } = options;
     return new Keyring(options, keyFolder === undefined ? undefined : await readOwnKeys(keyFolder));
   }
 
-  /** Returns the type of the user's own key for a device; undefined when the plan assigns it. */
+  /**
+   * Returns the key type of the user's own key for a device; undefined when the plan has no key
+   * folder.
+   */
   ownKeyType(index: number): KeyType | undefined {
     return this.#own?.[index % this.#own.length]?.keyType;
   }
 
   /**
-   * Returns the key of a device.
-   * @param generation number of the key: 0 is the first; of shared keys, the next in line
+   * Returns a key of a device.
+   * @param generation 0 for the first key, 1 after the first key change, and so on; with shared
+   *   keys it selects the next key of the pool
    * @throws IdentityError when the pool cannot be used; FleetStopped
    */
   async keyFor({ index, keyType }: KeyOwner, generation = 0): Promise<DeviceKey> {
@@ -69,14 +76,17 @@ export class Keyring {
     return this.#pool.key((index + generation) % this.#pool.size);
   }
 
-  /** Makes the missing initial keys of these devices. Throws as `keyFor` does. */
+  /**
+   * Creates the missing initial keys of these devices.
+   * @throws the errors of `keyFor`
+   */
   async prepare(devices: readonly KeyOwner[]): Promise<void> {
     await Promise.all(this.#sharers(devices).map(({ position }) => this.#shared(position)));
   }
 
   /**
-   * Returns the keys that these devices share; undefined when each has its own. Keys that an
-   * interrupted run did not get to make are omitted.
+   * Returns the keys that these devices share; undefined when every device has its own key. Keys
+   * that an interrupted run had not yet created are omitted.
    */
   async sharedKeys(devices: readonly KeyOwner[]): Promise<SharedKeys | undefined> {
     const uses: KeyUse[] = [];
@@ -94,7 +104,9 @@ export class Keyring {
     this.#pool.close();
   }
 
-  /** Returns the positions in use, in order, each with its number of devices. */
+  /**
+   * Returns the positions of the shared keys that are in use, in order, with the number of devices.
+   */
   #sharers(devices: readonly KeyOwner[]) {
     const size = this.#own?.length ?? this.#pool.size;
     const sharers = new Map<number, number>();

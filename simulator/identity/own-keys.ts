@@ -8,15 +8,16 @@ import { plainFile } from '../../fixtures/plain-file.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 
-/** Most files read from a folder; each key takes a few kilobytes. */
+/** Maximum number of key files; each key takes a few kilobytes of memory. */
 const FILES_MAX = 10_000;
 const FILE_MAX_BYTES = 64 * 1024;
 const RSA_MIN_BITS = 1024;
 const keyFile = /\.(pem|key)$/i;
 
 /**
- * Reads the private keys (PKCS#8, PKCS#1 or SEC1, unencrypted) of all `*.pem` and `*.key` files.
- * @throws IdentityError with the file and its error
+ * Reads the private keys (PKCS#8, PKCS#1 or SEC1, unencrypted) of all `*.pem` and `*.key` files in
+ * a folder, sorted by name.
+ * @throws IdentityError that names the file and the problem
  */
 export async function readOwnKeys(folder: string): Promise<readonly DeviceKey[]> {
   const names = (await namesIn(folder)).filter((name) => keyFile.test(name)).sort();
@@ -78,7 +79,7 @@ function parsed(pem: string): KeyObject | undefined {
   }
 }
 
-/** Returns the contract's key type of a key. */
+/** Returns the contract's key type for a key, or the problem when devices cannot use the key. */
 function kindOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
   const { modulusLength = 0, namedCurve } = asymmetricKeyDetails ?? {};
   const kinds: Readonly<Record<string, KeyType | { readonly problem: string }>> = {

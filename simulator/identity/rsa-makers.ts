@@ -1,13 +1,13 @@
 /**
- * Makes RSA keys in dedicated threads: a prime search takes a tenth of a second and more, and must
- * block neither the event loop nor the thread pool for name lookups and file access.
+ * Creates RSA keys in dedicated threads. A prime search takes 0.1 seconds or more, and must block
+ * neither the event loop nor Node's thread pool, which serves name lookups and file access.
  */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { FleetStopped } from '../network/errors.ts';
 
-/** Modulus lengths that devices have. */
+/** Supported modulus lengths in bits. */
 export type RsaBits = 2048 | 3072;
 
 interface Job {
@@ -16,12 +16,12 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** More threads gain little, and each takes some megabytes. */
+/** Maximum number of threads. More threads gain little, and each takes some megabytes. */
 const THREADS_MAX = 8;
 
 /**
- * The program of a thread: a modulus length in, a private key as PKCS#8 PEM out. A string, because
- * it has to run from source as well as from the built code.
+ * The program of a thread: it receives a modulus length and returns a private key as PKCS#8 in PEM.
+ * It is a string so that it runs both from source and from built code.
  */
 const program = `
 const { parentPort } = require('node:worker_threads');
@@ -33,7 +33,7 @@ parentPort.on('message', (modulusLength) => {
   parentPort.postMessage(generateKeyPairSync('rsa', options).privateKey);
 });`;
 
-/** The key makers; threads exist only while there is work. Close it when done. */
+/** Creates RSA keys. Threads exist only while keys are being created. The owner must close it. */
 export class RsaMakers {
   readonly #threadsMax = Math.min(availableParallelism(), THREADS_MAX);
   readonly #queue: Job[] = [];
@@ -41,8 +41,8 @@ export class RsaMakers {
   #threads = 0;
 
   /**
-   * Makes a private key, PKCS#8 in PEM.
-   * @throws FleetStopped when the makers are closed first
+   * Creates a private key, as PKCS#8 in PEM.
+   * @throws FleetStopped when `close` is called first
    */
   make(bits: RsaBits): Promise<string> {
     return new Promise((resolve, reject) => {
@@ -52,7 +52,7 @@ export class RsaMakers {
     });
   }
 
-  /** Ends all threads; pending keys are not made. */
+  /** Ends all threads; calls that are pending fail with FleetStopped. */
   close(): void {
     this.#closing.abort();
     for (const { reject } of this.#queue.splice(0)) reject(new FleetStopped());

@@ -1,6 +1,6 @@
 /**
- * The RSA keys of a fleet: a bounded number shared by its devices, made where missing and stored in
- * a folder, so that the next run has the same ones. A key is made when its first device needs it.
+ * A pool of RSA keys that the devices of a fleet share. The pool creates a key when the first
+ * device needs it, and stores it in a folder so that later runs have the same keys.
  */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
@@ -13,26 +13,26 @@ import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 import { type RsaBits, RsaMakers } from './rsa-makers.ts';
 
-/** Progress of making missing keys. */
+/** Progress in creating missing keys. */
 export interface KeyProgress {
   readonly made: number;
-  /** Number of missing keys, as far as known. */
+  /** Number of keys found missing so far. */
   readonly of: number;
 }
 
 export interface RsaPoolOptions {
   readonly size: number;
   readonly bits: RsaBits;
-  /** Where keys are stored between runs; without it they last as long as the pool. */
+  /** Folder that stores the keys between runs; without it, the keys exist as long as the pool. */
   readonly folder?: string | undefined;
-  /** Called when a key is missing, and again when it has been made. */
+  /** Called when a key is found missing, and again when it has been created. */
   readonly onProgress?: ((progress: KeyProgress) => void) | undefined;
 }
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** A pool of keys by position; close it when done. */
+/** A pool of RSA keys, by position. The owner must close it. */
 export class RsaPool {
   readonly #options: RsaPoolOptions;
   readonly #makers = new RsaMakers();
@@ -53,8 +53,8 @@ export class RsaPool {
   }
 
   /**
-   * Returns the key at a position from 0 to one below the size.
-   * @throws IdentityError when its file is damaged or cannot be used; FleetStopped
+   * Returns the key at a position from 0 to `size - 1`.
+   * @throws IdentityError when the file of the key is damaged or cannot be used; FleetStopped
    */
   key(position: number): Promise<DeviceKey> {
     const known = this.#keys.get(position);
@@ -84,7 +84,7 @@ export class RsaPool {
     this.#options.onProgress?.({ made: this.#made, of: this.#missing });
   }
 
-  /** Undefined when there is no such file yet, or no folder. */
+  /** Returns the stored key; undefined when the file or the folder does not exist. */
   async #saved(position: number): Promise<KeyObject | undefined> {
     const file = this.#fileOf(position);
     if (file === undefined) return undefined;
@@ -107,8 +107,9 @@ export class RsaPool {
   }
 
   /**
-   * Stores a key atomically. When another process was first, its key becomes the pool's and ours is
-   * discarded, so that all have the same.
+   * Stores a key atomically and returns the key at this position. When another process has stored
+   * one first, that key is returned and this one is discarded, so that all processes use the same
+   * key.
    */
   async #keep(position: number, pem: string): Promise<KeyObject> {
     const file = this.#fileOf(position);
@@ -119,7 +120,7 @@ export class RsaPool {
       makeFolder(folder, FOLDER_MODE);
       removeLeftDrafts(file);
       await writeFile(draft, pem, { mode: FILE_MODE });
-      // Not a rename, which would overwrite the key that another process has just started to use.
+      // A link fails when the file exists; a rename would overwrite the other process's key.
       await link(draft, file).catch(unlessThere);
     } catch (error) {
       throw unusable(`cannot write ${file}`, error);

@@ -1,30 +1,36 @@
 /**
- * Counts the verdicts of the judge of a watched sample: by requirement and phase, with the first
- * breach.
+ * Counts verdicts on the exchanges of watched devices, by requirement and phase, and stores the
+ * first breach of each requirement.
  */
 
 import type { WatchedExchange } from '../network/exchange-tap.ts';
 import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from '../result/merge-checks.ts';
 import type { Breach, Checks, RequirementChecks } from '../result/result-checks.ts';
 
-/** Evidence of a broken requirement, without secrets. */
+/** Evidence of a breach of a requirement, without secrets. */
 type BreachEvidence = Pick<Breach, 'expected' | 'seen' | 'request' | 'answer'>;
 
-/** The verdict of an exchange on one requirement; with a breach, the requirement is broken. */
+/**
+ * The verdict on one requirement for one exchange; `breach` is present when the exchange violates
+ * it.
+ */
 interface RequirementVerdict {
   readonly requirement: string;
   readonly breach?: () => BreachEvidence;
 }
 
-/** Judges the watched exchanges; the simulator itself has no rules of conformance. */
+/**
+ * Judges watched exchanges. The caller supplies the judge, because the simulator has no conformance
+ * rules of its own.
+ */
 export interface ExchangeJudge {
-  /** All requirements that it can judge. */
+  /** All requirements that the judge can check. */
   readonly requirements: readonly Pick<RequirementChecks, 'requirement' | 'sentence'>[];
-  /** Called for each watched exchange as it ends. */
+  /** Called with each watched exchange when it ends; returns the verdicts. */
   see(exchange: WatchedExchange): readonly RequirementVerdict[];
 }
 
-/** What is reported immediately about a breach. */
+/** The part of a breach that is reported at once. */
 type BreachNotice = Readonly<Record<'requirement' | 'operation', string>> & {
   readonly device: number;
 };
@@ -39,12 +45,13 @@ interface RequirementTally extends Tally {
   readonly phases: Map<string, Tally>;
   firstBreach: Omit<Breach, 'requestsPerSecond'> | undefined;
   /**
-   * Number of breaches by the start of their second since the Unix epoch, or of a longer interval.
+   * Number of breaches per interval, by the start of the interval in milliseconds since the Unix
+   * epoch. An interval is a second, or longer after folding.
    */
   breaches: Map<number, number>;
 }
 
-/** The metrics of the checks of one run. */
+/** The verdicts of one run. */
 export class CheckMetrics {
   readonly #judge: ExchangeJudge;
   readonly #onBreach: (breach: BreachNotice) => void;
@@ -60,7 +67,7 @@ export class CheckMetrics {
     }
   }
 
-  /** Records an exchange that has ended in this phase. */
+  /** Judges an exchange that ended in this phase and counts the verdicts. */
   record(exchange: WatchedExchange, phase: string): void {
     this.#exchanges++;
     for (const { requirement, breach } of this.#judge.see(exchange)) {
@@ -80,7 +87,7 @@ export class CheckMetrics {
     }
   }
 
-  /** Returns the requirements broken so far. */
+  /** Returns the requirements that have been violated so far. */
   broken(): readonly string[] {
     return [...this.#tallies].flatMap(([requirement, { broken }]) =>
       broken > 0 ? requirement : [],
@@ -88,7 +95,8 @@ export class CheckMetrics {
   }
 
   /**
-   * Returns the figures so far; rates are filled in later. @param devices number of watched devices
+   * Returns the figures so far, with request rates of 0 that are filled in later.
+   * @param devices number of watched devices
    */
   figures(devices: number): Checks {
     const requirements = [...this.#tallies].map(

@@ -1,4 +1,4 @@
-/** Measurements of this process: the one place that asks Node for them. */
+/** Measurements of this process's resources. No other file requests them from Node. */
 
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import {
@@ -9,11 +9,11 @@ import {
 } from 'node:perf_hooks';
 import type { MachineFacts } from '../result/result-machines.ts';
 
-/** Resources that a process has used so far. */
+/** Resources that a process has used since its watch began. */
 export interface MachineReading {
   readonly cpuUserMs: number;
   readonly cpuSystemMs: number;
-  /** Milliseconds in which the event loop was busy, and in which it was idle. */
+  /** Milliseconds during which the event loop was busy, and was idle. */
   readonly loopBusyMs: number;
   readonly loopIdleMs: number;
   readonly memoryBytes: number;
@@ -24,18 +24,23 @@ export interface MachineReading {
   readonly eventLoopLagMaxMs: number;
 }
 
-/** A process that can be watched. */
+/** Access to the resource measurements of a process. */
 export interface Machine {
-  /** Returns the totals since watching began. */
+  /** Returns the totals since the watch began. */
   read(): MachineReading;
   close(): void;
 }
 
-/** Sampling interval of the event loop; Node counts this wait as part of what it measures. */
+/**
+ * Sampling interval of the event loop delay. Node's measurement includes it, so it is subtracted.
+ */
 const RESOLUTION_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
 
-/** Returns facts about the machine. @param fleetbed version of the program, where known */
+/**
+ * Returns facts about this machine.
+ * @param fleetbed version of the program, where known
+ */
 export function thisMachineFacts(fleetbed: string | undefined): MachineFacts {
   return {
     ...(fleetbed !== undefined && { fleetbed }),
@@ -50,7 +55,7 @@ export function thisMachineFacts(fleetbed: string | undefined): MachineFacts {
   };
 }
 
-/** Watches this process from now on; close it when done. */
+/** Starts to watch this process. The caller must close the result. */
 export function thisMachine(): Machine {
   return new NodeMachine();
 }

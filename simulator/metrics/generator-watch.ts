@@ -1,17 +1,20 @@
-/** Watches the load-generating process during the run, and reports its peaks at the end. */
+/**
+ * Watches the resources of the load-generating process during a run and reports its maxima at the
+ * end.
+ */
 
 import type { ProcessFacts } from '../result/result-generator.ts';
 import type { Machine } from './generator-machine.ts';
 
-/** Numbers of currently open resources. */
+/** Numbers of sockets, connections and queued requests at one time. */
 export interface OpenNow {
   readonly sockets: number;
   readonly connections: number;
-  /** Requests that wait for a connection. */
+  /** Requests that are waiting for a connection. */
   readonly queued: number;
 }
 
-/** Keeps the maximum of each. */
+/** Stores the maximum of each resource. */
 export class GeneratorWatch {
   readonly #machine: Machine;
   #memoryMaxBytes = 0;
@@ -23,7 +26,7 @@ export class GeneratorWatch {
     this.#machine = machine;
   }
 
-  /** To be called about once a second. */
+  /** Takes a sample. Call it about once a second. */
   look({ sockets, connections, queued }: OpenNow): void {
     const { memoryBytes } = this.#machine.read();
     this.#memoryMaxBytes = Math.max(this.#memoryMaxBytes, memoryBytes);

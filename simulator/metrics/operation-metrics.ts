@@ -1,4 +1,4 @@
-/** Outcomes of the exchanges of one phase, by operation. */
+/** The outcomes of the exchanges of one phase, counted by operation. */
 import type { NoAnswerKind } from '../network/errors.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import type { OperationCount, OperationLatency } from '../result/result-figures.ts';
@@ -10,10 +10,10 @@ interface Entry {
   signatureRefusals: number;
 }
 
-/** Status classes by first digit: a table avoids building a string for every exchange. */
+/** Status classes by first digit. Looking one up avoids building a string for every exchange. */
 const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
 
-/** The metrics of one phase. */
+/** The metrics of one phase or of a whole run, by operation. */
 export class OperationMetrics {
   readonly #entries = new Map<string, Entry>();
 
@@ -58,7 +58,7 @@ export class OperationMetrics {
     });
   }
 
-  /** Sorted by name, so that results do not depend on which operation came first. */
+  /** Returns the entries by name, so that results do not depend on which operation came first. */
   #sorted(): [string, Entry][] {
     return [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
   }

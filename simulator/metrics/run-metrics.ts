@@ -1,6 +1,6 @@
 /**
- * The counters of a run: every exchange by phase, operation and outcome, latencies from the time an
- * exchange was due, updates as wholes and by stage, time series, and errors by cause.
+ * The metrics of a run: exchanges by phase, operation and outcome; latencies since an exchange was
+ * due; durations of updates and of their stages; time series; and errors by cause.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { ClientError, NoAnswerKind } from '../network/errors.ts';
@@ -17,7 +17,7 @@ import { SeriesCounter } from '../result/series.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import { UpdateMetrics } from './update-metrics.ts';
 
-/** Phases that are kept apart; a plan with more counts the rest in the last one. */
+/** Maximum number of phases with metrics of their own; later phases count in the last one. */
 const PHASES_MAX = 64;
 const FIRST_PHASE = 'run';
 
@@ -35,17 +35,17 @@ export class RunMetrics implements ExchangeObserver {
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
   readonly #entered = new Map<string, number>();
   /**
-   * Kept in addition to those of the phases: summing them for every progress report would hold up
-   * the load.
+   * Metrics of all phases together. They are counted separately, because summing the phases for
+   * every progress report would delay the load.
    */
   readonly #whole = new OperationMetrics();
   #phase: Phase;
   readonly updates = new UpdateMetrics();
   readonly series: SeriesCounter;
-  /** How late scheduled exchanges were sent. */
+  /** How late scheduled exchanges were sent, in milliseconds. */
   readonly lateness = DurationHistogram.empty();
   exchangeCount = 0;
-  /** Exchanges without an answer, or answered with 5xx: an error is this everywhere. */
+  /** Number of exchanges without a response or with status 5xx. */
   errorCount = 0;
 
   constructor(clock: Clock) {
@@ -55,8 +55,8 @@ export class RunMetrics implements ExchangeObserver {
   }
 
   /**
-   * Counts exchanges in this phase from now on; a phase without exchanges is omitted. A repeated
-   * name gets a number, so that phases of several processes can be matched by name.
+   * Starts a phase: later exchanges count in it. A phase without exchanges is omitted from the
+   * result. A repeated name gets a number, so that the phases of several processes match by name.
    */
   enterPhase(name: string): void {
     if (this.#phases.length >= PHASES_MAX) return;
@@ -97,8 +97,8 @@ export class RunMetrics implements ExchangeObserver {
   }
 
   /**
-   * Counts a cause of failure in the life of a device or of the operator: of an error, of a refusal
-   * or of a broken socket.
+   * Counts the cause of an error of a device or of the operator, including refusals and broken
+   * sockets.
    */
   countError(error: Pick<ClientError, 'operation' | 'label'>): void {
     const { operation, label } = error;
@@ -150,7 +150,7 @@ export class RunMetrics implements ExchangeObserver {
   }
 }
 
-/** As in thresholds: any 5xx. */
+/** Returns true for status 5xx, which thresholds also count as an error. */
 function isServerError(status: number): boolean {
   return status >= 500 && status < 600;
 }

@@ -1,8 +1,8 @@
-/** Durations of updates, as wholes and by stage. */
+/** Durations of updates, in total and by stage. */
 import { DurationHistogram } from '../result/histograms.ts';
 import type { UpdateFigures } from '../result/result-figures.ts';
 
-/** What an update is measured from, and its outcome. */
+/** The event from which an update is measured. */
 type UpdateStart = UpdateFigures['whole'][number]['from'];
 type FinalState = UpdateFigures['whole'][number]['outcome'];
 
@@ -13,12 +13,12 @@ export class UpdateMetrics {
   readonly #whole = new Map<string, DurationHistogram>();
   readonly #stages = new Map<string, DurationHistogram>();
 
-  /** Records how long a device was in a stage of its update. */
+  /** Records how long an update was in a stage. */
   stageEnded(stage: string, durationMs: number): void {
     recorded(this.#stages, stage, durationMs);
   }
 
-  /** Records an update whose outcome has been acknowledged. */
+  /** Records the duration of an update whose end the server has acknowledged. */
   updateEnded(from: UpdateStart, outcome: FinalState, durationMs: number): void {
     recorded(this.#whole, `${from}${separator}${outcome}`, durationMs);
   }

@@ -1,13 +1,13 @@
-/** One exchange in progress: its time limit, its end, and the cause when it fails. */
+/** One exchange in progress: its time limit, its end, and the error when it fails. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, PowerLoss, TimeoutError, TransportError } from './errors.ts';
 import type { Placed } from './in-progress.ts';
 
-/** Sender and request, for error context. */
+/** The operation and the caller of an exchange, for its errors and metrics. */
 export interface AttemptSubject {
   readonly operation: string;
   readonly caller: string;
-  /** When it was due, in monotonic milliseconds; when absent, at its start. */
+  /** When the exchange was due, in monotonic milliseconds; without a value, when it started. */
   readonly plannedMs?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface AttemptLimits {
   readonly requestTimeLimitMs: number;
 }
 
-/** Tracks one exchange; its time limit begins with `extend`. Always call `end`. */
+/** Tracks one exchange. The time limit starts with `extend`. The owner must call `end`. */
 export class Attempt implements Placed {
   place: number | undefined;
   readonly subject: AttemptSubject;
@@ -35,8 +35,8 @@ export class Attempt implements Placed {
   }
 
   /**
-   * Registers a callback for a timeout or the end of the run; called at most once, and immediately
-   * when it has happened already.
+   * Registers a callback for the moment when the time limit expires or the run ends. The callback
+   * runs at most once, and immediately when that moment has passed.
    */
   whenBrokenOff(act: () => void): void {
     this.#whenBrokenOff = act;
@@ -44,8 +44,8 @@ export class Attempt implements Placed {
   }
 
   /**
-   * Returns a signal that aborts at the timeout or the end of the run; for what follows the head of
-   * a response.
+   * Returns a signal that aborts when the time limit expires or the run ends. It also covers the
+   * body that follows the head of a response.
    */
   signal(): AbortSignal {
     const controller = new AbortController();
@@ -53,33 +53,33 @@ export class Attempt implements Placed {
     return controller.signal;
   }
 
-  /** Returns the time since the start. */
+  /** Returns the milliseconds since the exchange started. */
   elapsedMs(): number {
     return this.#limits.clock.monotonicMs() - this.#startedMs;
   }
 
-  /** Time from when it was due until it started. */
+  /** Milliseconds between the time when the exchange was due and its start. */
   get latenessMs(): number {
     return Math.max(0, this.#startedMs - (this.subject.plannedMs ?? this.#startedMs));
   }
 
-  /** Returns the time since it was due, including the time a device waited for its turn. */
+  /** Returns the milliseconds since the exchange was due, including any wait before its start. */
   latencyMs(): number {
     return this.elapsedMs() + this.latenessMs;
   }
 
-  /** True while received data is being processed and nothing is awaited from the server. */
+  /** True while the device processes received data and waits for nothing from the server. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** Stops the time limit, because received data is being processed. */
+  /** Pauses the time limit while the device processes received data. */
   hold(): void {
     this.#isHeld = true;
     this.#timer?.cancel();
   }
 
-  /** Starts the time limit anew. */
+  /** Restarts the time limit. */
   extend(): void {
     this.#isHeld = false;
     if (this.#brokenOffBy !== undefined) return;
@@ -91,12 +91,14 @@ export class Attempt implements Placed {
     this.#timer?.cancel();
   }
 
-  /** Aborts the exchange; `faultOf` then returns this error. */
+  /** Aborts the exchange; `errorOf` then returns this error. */
   stop(error: Error): void {
     this.#breakOff(error);
   }
 
-  /** Returns the error as a client error. */
+  /**
+   * Returns the error to throw for a failed exchange: a client error, or the error given to `stop`.
+   */
   errorOf(error: unknown): Error {
     if (error instanceof ClientError || error instanceof PowerLoss) return error;
     if (this.#brokenOffBy instanceof Error) return this.#brokenOffBy;
@@ -123,7 +125,9 @@ export class Attempt implements Placed {
 
 const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT';
 
-/** Returns the stable code of an error or of its cause, else its name. */
+/**
+ * Returns the code of an error or of its cause. Returns the error's name when neither has a code.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN';
   for (const each of [error, error.cause]) {

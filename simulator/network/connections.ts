@@ -1,23 +1,23 @@
 /**
- * How connections to a server are made: trusted authorities, client certificate and source
+ * Settings of the connections to a server: trusted authorities, client certificate and source
  * addresses.
  */
 import { buildConnector } from 'undici';
 
-/** Certificates and source addresses; the same for requests and sockets. */
+/** Certificates and source addresses, used for requests and for sockets. */
 export interface Wiring {
-  /** Certificates of the authorities to trust instead of the well-known ones, in PEM. */
+  /** Certificates of the authorities to trust in place of Node's built-in list, in PEM. */
   readonly caPem?: string | undefined;
-  /** The fleet's own certificate with its key, in PEM. */
+  /** The client certificate of the fleet and its key, in PEM. */
   readonly certPem?: string | undefined;
   readonly keyPem?: string | undefined;
-  /** Source addresses to use in turn; when absent, the system chooses. */
+  /** Source addresses to use in turn; without them the operating system chooses. */
   readonly sourceAddresses?: readonly string[] | undefined;
 }
 
 /**
- * Returns the TLS settings for Node. Certificates are always verified: no environment variable can
- * disable that.
+ * Returns the TLS settings for Node. They always verify certificates, so that
+ * NODE_TLS_REJECT_UNAUTHORIZED has no effect.
  */
 export function tlsSettings({ caPem, certPem, keyPem }: Wiring) {
   return {
@@ -29,15 +29,15 @@ export function tlsSettings({ caPem, certPem, keyPem }: Wiring) {
 }
 
 /**
- * Returns a function that cycles through the source addresses; it returns undefined where the
- * system chooses.
+ * Returns a function that returns the next source address at each call, in a cycle. It returns
+ * undefined when the operating system chooses the address.
  */
 export function sourceAddressesInTurn({ sourceAddresses = [] }: Wiring): () => string | undefined {
   let next = 0;
   return () => sourceAddresses[next++ % sourceAddresses.length];
 }
 
-/** Returns the connector of a connection pool. */
+/** Returns the connector for undici's connection pool. */
 export function connectorFor(wiring: Wiring, timeoutMs: number): buildConnector.connector {
   const settings = { ...tlsSettings(wiring), timeout: timeoutMs };
   const connect = buildConnector(settings);

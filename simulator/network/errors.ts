@@ -1,4 +1,4 @@
-/** Why an exchange with a server failed: one class per cause. Not how to handle it. */
+/** Errors of an exchange with a server: one class for each kind of failure. */
 import { printable } from '../../fixtures/printable.ts';
 
 /** Context included in every client error. */
@@ -12,10 +12,10 @@ export interface Circumstances {
   readonly cause?: unknown;
 }
 
-/** Stable names of the causes. */
+/** Stable codes of the kinds of failure. */
 export type ClientErrorCode = 'transport' | 'timeout' | 'status' | 'answer' | 'download';
 
-/** Base class of exchange errors; the message is one line and safe for a terminal. */
+/** Base class of the errors of an exchange. The message is one line without control characters. */
 export abstract class ClientError extends Error {
   abstract readonly code: ClientErrorCode;
   /** Stable short form of the cause for counting: `transport/ECONNREFUSED`, `status/503`. */
@@ -37,11 +37,11 @@ export abstract class ClientError extends Error {
 
 const MESSAGE_MAX_CHARACTERS = 500;
 
-/** Thrown when there was no response: no connection, or one that broke. */
+/** Thrown when no response arrived, because there was no connection or the connection broke. */
 export class TransportError extends ClientError {
   override readonly name = 'TransportError';
   readonly code = 'transport';
-  /** Name of the error as given by the system or library, such as `ECONNREFUSED`. */
+  /** Error code from the system or library, such as `ECONNREFUSED`. */
   readonly reason: string;
   readonly label: string;
   readonly passing = true;
@@ -53,7 +53,7 @@ export class TransportError extends ClientError {
   }
 }
 
-/** Why there was no response, as counted. */
+/** Category under which an exchange without a response is counted. */
 export type NoAnswerKind = 'timeout' | 'reset' | 'refused' | 'other';
 
 const silences: Readonly<Record<string, NoAnswerKind>> = {
@@ -65,7 +65,7 @@ const silences: Readonly<Record<string, NoAnswerKind>> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** Returns the category of a transport error by its system or library name. */
+/** Returns the category of an error code from the system or library. */
 export function noAnswerKindOf(reason: string): NoAnswerKind {
   return silences[reason] ?? 'other';
 }
@@ -99,16 +99,16 @@ export class TimeoutError extends ClientError {
   }
 }
 
-/** A response whose status is not a success of the operation. */
+/** A response whose status is not one of the operation's success statuses. */
 export interface RefusedAnswer {
   readonly status: number;
   /** The `error` field of the body, if any. */
   readonly serverSays?: string;
-  /** The wait that the server asks for. */
+  /** The wait that the server requests with Retry-After, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
-/** Thrown for a status other than the operation's success. */
+/** Thrown for a response whose status is not one of the operation's success statuses. */
 export class StatusError extends ClientError {
   override readonly name = 'StatusError';
   readonly code = 'status';
@@ -129,7 +129,7 @@ export class StatusError extends ClientError {
   }
 }
 
-/** What can be wrong with a response that has a success status. */
+/** Problems of a response that has a success status. */
 export type AnswerProblem =
   | ('not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link')
   | 'other-server';
@@ -149,10 +149,10 @@ export class AnswerError extends ClientError {
   }
 }
 
-/** What can go wrong after the first byte of a file has arrived. */
+/** Problems that occur after a download has started. */
 export type DownloadProblem = 'cut-off' | 'range' | 'too-large' | 'changed' | 'length';
 
-/** Thrown when a download started and did not complete. */
+/** Thrown when a download started but did not complete. */
 export class DownloadError extends ClientError {
   override readonly name = 'DownloadError';
   readonly code = 'download';
@@ -179,7 +179,7 @@ export class PowerLoss extends Error {
   }
 }
 
-/** Thrown into pending waits and exchanges when a run ends. Not an error: it is never counted. */
+/** Thrown into pending waits and exchanges when a run ends. Metrics do not count it as an error. */
 export class FleetStopped extends Error {
   override readonly name = 'FleetStopped';
 

@@ -1,16 +1,13 @@
-/**
- * Observes the traffic between one device and the server: each request as it is sent and each
- * response as it arrives. Changes neither.
- */
+/** Observes the exchanges between one device and the server, without changing them. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Exchanger } from './link.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** Largest response body that is shown; a longer one is omitted entirely. */
+/** Largest response body passed to the observer, in bytes; a larger body is left out. */
 const SHOWN_MAX_BYTES = 256 * 1024;
 
-/** One observed request of a device and its outcome. */
+/** One observed request of a device and its response, if any. */
 export interface WatchedExchange {
   /** Index of the device in the fleet. */
   readonly device: number;
@@ -21,10 +18,16 @@ export interface WatchedExchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
-  /** Milliseconds since the Unix epoch; a file counts as ended once its head has arrived. */
+  /**
+   * Milliseconds since the Unix epoch. A file download ends here when the head of the response
+   * arrives.
+   */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** Absent when there was none. Its body is absent when it is a file, or too long. */
+  /**
+   * The response; absent when none arrived. Its body is absent for a file or a body that is too
+   * large.
+   */
   readonly answer?: {
     readonly status: number;
     readonly headers: IncomingHttpHeaders;
@@ -48,7 +51,7 @@ export class ExchangeTap {
     this.#options = options;
   }
 
-  /** Returns the same transport with the tap attached. */
+  /** Returns a transport that passes every request on and observes it. */
   over(transport: Exchanger): Exchanger {
     return {
       exchange: (request) =>

@@ -1,7 +1,7 @@
 /**
- * The messages of one WebSocket in one direction through a device's network: each is delayed by
- * latency and bandwidth, and none overtakes another. A socket never loses a single message: where
- * the network loses one, the connection breaks. Pings are not shaped.
+ * Carries the messages of one WebSocket in one direction through a device's simulated network.
+ * Latency and bandwidth delay each message; the order of messages is kept. TCP never loses a single
+ * message, so where the network loses one, the whole connection breaks. Pings pass without delay.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -11,20 +11,22 @@ import type { LinkShape } from '../plan/policy.ts';
 export interface FrameLinkOptions {
   readonly shape: LinkShape;
   readonly clock: Clock;
-  /** Exclusive to this direction of this socket. */
+  /** Random generator of this direction of this socket, shared with nothing else. */
   readonly random: Random;
-  /** Called when the network loses a message, or when more are in flight than it holds. */
+  /** Called when the network loses a message, or when more than `UNDERWAY_MAX` are in flight. */
   readonly broken: () => void;
 }
 
-/** Messages in flight in one direction. */
+/** Limit on the messages in flight in one direction. */
 const UNDERWAY_MAX = 1000;
 
-/** One direction of one socket; `close` it with the socket. */
+/** One direction of one socket. The owner must close it together with the socket. */
 export class FrameLink {
   readonly #options: FrameLinkOptions;
   readonly #timers = new Set<Timer>();
-  /** When the line is free again, and when the last message arrives. */
+  /**
+   * Monotonic time at which the line is free again; the next field is the last message's arrival.
+   */
   #freeAtMs = 0;
   #lastArrivalMs = 0;
   #isClosed = false;
@@ -33,7 +35,7 @@ export class FrameLink {
     this.#options = options;
   }
 
-  /** Delivers a message of this size when it is due. */
+  /** Delivers a message of this size after the delay of the network, by calling `arrive`. */
   carry(bytes: number, arrive: () => void): void {
     if (this.#isClosed) return;
     const { shape, clock, random, broken } = this.#options;

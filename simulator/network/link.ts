@@ -1,7 +1,7 @@
 /**
- * The network between one device and the server, simulated in this process: latency, jitter, loss
- * and bandwidth. It sits between a device and the transport and touches no socket; its waits use
- * the run's clock, its randomness is the device's own.
+ * Simulates the network between one device and the server: latency, jitter, loss and bandwidth. A
+ * link wraps the transport and opens no socket. Its waits use the clock of the run, and its random
+ * numbers come from a generator of the device.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -10,7 +10,7 @@ import { type Circumstances, type ClientError, TimeoutError, TransportError } fr
 import { FrameLink } from './frame-link.ts';
 import type { HttpAnswer, HttpRequest, OpenAnswer } from './transport.ts';
 
-/** Sends requests: the transport itself, or a link in front of it. */
+/** Sends requests; implemented by the transport, and by a link or tap in front of it. */
 export interface Exchanger {
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   open(request: HttpRequest): Promise<OpenAnswer>;
@@ -18,31 +18,35 @@ export interface Exchanger {
 
 export interface LinkOptions {
   readonly clock: Clock;
-  /** The device's own generator, drawn from in the order of its exchanges. */
+  /** Random generator of the device; each exchange draws from it in order. */
   readonly random: Random;
-  /** Waits; throws FleetStopped when the run ends first. */
+  /**
+   * Waits for a time.
+   * @throws FleetStopped when the run ends first
+   */
   readonly rest: (waitMs: number) => Promise<void>;
-  /** How long a device waits for an exchange that stalls. */
+  /** Time limit after which a device gives up an exchange that stalls. */
   readonly requestTimeLimitMs: number;
 }
 
 /**
- * Where an exchange is lost: its request, its response, or the response's body after this share.
+ * Where an exchange is lost: in its request, in its response, or in the response's body after this
+ * share of the bytes.
  */
 type LossPoint = 'request' | 'answer' | { readonly afterShare: number };
 
-/** The outcome of one exchange. */
+/** The random outcome of one exchange: whether, where and how the network loses it. */
 interface Fate {
   readonly lostAt: LossPoint | undefined;
-  /** True when the connection breaks immediately; otherwise it stalls until the timeout. */
+  /** True when the connection breaks immediately; false when it stalls until the time limit. */
   readonly byReset: boolean;
 }
 
-/** A request that was delivered. */
+/** A request that has passed the network, with its outcome. */
 interface Transmission {
   readonly request: HttpRequest;
   readonly fate: Fate;
-  /** Ends the exchange with its planned loss. */
+  /** Ends the exchange with the loss that its outcome plans. */
   lose(): Promise<never>;
 }
 
@@ -56,7 +60,7 @@ export class Link {
     this.#options = options;
   }
 
-  /** Returns the transport with this network in front of it. */
+  /** Returns a transport that sends every request through this network. */
   over(transport: Exchanger): Exchanger {
     return {
       exchange: (request) => this.#exchange(transport, request),
@@ -65,7 +69,8 @@ export class Link {
   }
 
   /**
-   * Returns the round-trip delay of a socket handshake, or undefined when it is lost.
+   * Returns the round-trip delay of a socket handshake in milliseconds, or undefined when the
+   * network loses the handshake.
    * @param opening number of handshakes that the device started before
    */
   handshakeMs(opening: number): number | undefined {
@@ -77,7 +82,7 @@ export class Link {
   }
 
   /**
-   * Returns the two directions of a socket.
+   * Returns a frame link for each direction of a socket.
    * @param opening number of sockets that the device opened before
    * @param broken called when the network breaks the connection
    */
@@ -109,8 +114,8 @@ export class Link {
   }
 
   /**
-   * Waits for both directions before the request is sent: network delay must not count as server
-   * latency, nor make the request late.
+   * Waits for the delay of both directions before the request is sent, so that the delay of the
+   * simulated network counts neither as server latency nor as lateness of the request.
    * @throws TransportError, TimeoutError when the request is lost; FleetStopped
    */
   async #sent(request: HttpRequest): Promise<Transmission> {
@@ -127,7 +132,7 @@ export class Link {
     return { request: { ...request, plannedMs: shiftedMs }, fate, lose };
   }
 
-  /** Passes the body on at the network's bandwidth, up to the point of loss. */
+  /** Yields the body at the bandwidth of the network, up to the point of loss. */
   async *#paced(answer: OpenAnswer, { fate, lose }: Transmission): AsyncGenerator<Buffer> {
     const { lostAt } = fate;
     const length = Number(answer.headers['content-length'] ?? 0);
@@ -143,7 +148,8 @@ export class Link {
   }
 
   /**
-   * Small pieces, as on a slow network: a body that is cut off midway delivers what came before.
+   * Splits the body into the pieces of a tenth of a second, so that a body that is lost midway
+   * still delivers the bytes before the loss.
    */
   async *#inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { bytesPerSecond } = this.#shape;
@@ -158,7 +164,7 @@ export class Link {
 
   #fate(): Fate {
     const { random } = this.#options;
-    // Always the same number of draws, so that one more loss does not change the other outcomes.
+    // Draws a fixed number of random values, so that one more loss does not change later outcomes.
     const lost = random.fraction();
     const where = random.fraction();
     const how = random.fraction();

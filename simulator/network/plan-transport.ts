@@ -1,5 +1,5 @@
 /**
- * The transport to the server of a plan; the same for its devices and for the coordinator of its
+ * Creates the transport to the server of a plan, for its devices and for the coordinator of its
  * shards.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -18,37 +18,38 @@ import {
   Transport,
 } from './transport.ts';
 
-/** Options of a transport besides the plan. */
+/** Options of a transport that the plan does not contain. */
 export interface PlanTransportOptions {
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
   readonly onExchange?: (ended: EndedExchange) => void;
-  /** Returns the error that keeps a request from being sent. */
+  /** Returns the error that prevents a request from being sent; undefined when there is none. */
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   readonly connectionsMax: number;
   /** Carries the requests in place of connections. */
   readonly carrier?: Carrier | undefined;
 }
 
-/** Creates the transport that the plan describes; close it when done. */
+/** Creates the transport that the plan describes. The caller must close it. */
 export function planTransport(plan: FleetPlan, options: PlanTransportOptions): Transport {
   const { baseUrl, requestTimeLimitMs } = plan;
   return new Transport({ ...options, ...planWiring(plan), baseUrl, requestTimeLimitMs });
 }
 
-/** Returns the connection settings of the plan, also used for sockets. */
+/** Returns the connection settings of the plan, for requests and for sockets. */
 export function planWiring({ tls, sourceAddresses }: FleetPlan): Wiring {
   return { ...tls, sourceAddresses };
 }
 
-/** How long a server may take to show that it is one of this API. */
+/** Time within which a server must show that it implements this API. */
 const API_SHOWN_MAX_MS = 5000;
 const WORDS_MAX_CHARACTERS = 100;
 
 /**
- * Checks that something that may be this API answers within five seconds, by a request without a
- * token that changes nothing. A redirect and a page are what other servers answer.
- * @throws AnswerError with what came in its place; TimeoutError, another ClientError, FleetStopped
+ * Checks within five seconds that the server may implement this API, with a request that has no
+ * token and changes nothing. A redirect or an HTML page shows that it is another server.
+ * @throws AnswerError that names the redirect or the page; TimeoutError or another ClientError
+ *   without a response; FleetStopped
  */
 export async function expectApi(transport: Transport, clock: Clock): Promise<void> {
   const operation = operations['get-configuration'];
@@ -56,7 +57,7 @@ export async function expectApi(transport: Transport, clock: Clock): Promise<voi
   const subject = { operation: 'reach-server', caller: 'fleet' } as const;
   const target = pathOf(operation);
   const asked = transport.exchange({ ...subject, method, target, headers: {} });
-  // Its own time limit may be longer; the transport is closed after a refusal.
+  // The request may fail after the five seconds, when nobody awaits it any more.
   asked.catch(() => undefined);
   const limitMs = Math.min(API_SHOWN_MAX_MS, transport.requestTimeLimitMs);
   let limit: Timer | undefined;
@@ -73,7 +74,10 @@ export async function expectApi(transport: Transport, clock: Clock): Promise<voi
   }
 }
 
-/** What shows that the server is another one, with the way out; undefined where nothing does. */
+/**
+ * Returns a sentence that says why the response comes from another server and what to do; undefined
+ * for a response that this API may give.
+ */
 function otherServer(
   status: number,
   headers: IncomingHttpHeaders,

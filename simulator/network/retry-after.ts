@@ -1,13 +1,18 @@
-/** How long to wait before a retry: what the server asks for, else a growing random wait. */
+/**
+ * Computes the wait before a retry: the wait that the server requests, or else a random wait that
+ * grows with each failure.
+ */
 import type { Random } from '../../fixtures/random.ts';
 import type { BackOffKind } from '../plan/policy.ts';
 
-/** The longest wait that a server can request, in milliseconds. */
+/**
+ * The longest wait that a server can request, in milliseconds; longer requests are shortened to it.
+ */
 export const retryAfterMaxMs = 3_600_000;
 
 /**
- * Parses a Retry-After header: whole seconds or an HTTP date, clamped to 0 and `retryAfterMaxMs`.
- * Undefined when the header is absent or is neither.
+ * Parses a Retry-After header, which contains whole seconds or an HTTP date. Returns milliseconds
+ * from 0 to `retryAfterMaxMs`; undefined when the header is absent or has neither form.
  */
 export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
   if (typeof header !== 'string') return undefined;
@@ -16,7 +21,10 @@ export function retryAfterMs(header: unknown, nowMs: number): number | undefined
   return Math.min(Math.max(0, waitMs), retryAfterMaxMs);
 }
 
-/** `Date.parse` alone would accept `-5` and `2 apples` as dates. */
+/**
+ * The form of an HTTP date, checked first because `Date.parse` accepts `-5` and `2 apples` as
+ * dates.
+ */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 function dateOf(header: string): number {
@@ -25,13 +33,13 @@ function dateOf(header: string): number {
 
 /** Back-off after consecutive errors; times in milliseconds. */
 export interface BackOff {
-  /** How each wait is drawn; defaults to `equal-jitter`. */
+  /** How each wait is computed; `equal-jitter` when omitted. */
   readonly kind?: BackOffKind;
   readonly minMs: number;
   readonly maxMs: number;
 }
 
-/** The wait by kind; the ceiling is the minimum wait, doubled at each attempt, up to a limit. */
+/** Computes a wait of each kind. The ceiling is `minMs`, doubled at each attempt, up to `maxMs`. */
 const waits: Readonly<
   Record<BackOffKind, (ceilingMs: number, minMs: number, chance: Random) => number>
 > = {
@@ -42,8 +50,9 @@ const waits: Readonly<
 };
 
 /**
- * Returns the wait before attempt `attempt + 1`. Devices that fail together retry together except
- * for the jitter: none, over the upper half of the ceiling (the default), or over all of it.
+ * Returns the wait in milliseconds between failure number `attempt` and the next attempt. Without
+ * jitter, devices that fail together also retry together; `equal-jitter` draws from the upper half
+ * of the ceiling, `full-jitter` from the whole of it.
  * @param attempt 1 after the first failure
  */
 export function backOffMs(attempt: number, backOff: BackOff, random: Random): number {

@@ -1,4 +1,4 @@
-/** A semaphore that limits how many tasks run at the same time. */
+/** A semaphore. */
 
 /** Runs a limited number of tasks at a time; later ones wait for their turn. */
 export class Semaphore {
@@ -10,7 +10,10 @@ export class Semaphore {
     this.#width = width;
   }
 
-  /** Runs the task when there is room; its error is passed on. */
+  /**
+   * Runs the task as soon as fewer tasks than the limit are running. An error of the task is
+   * thrown.
+   */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#taken === this.#width) await new Promise<void>((go) => this.#waiting.push(go));
     else this.#taken++;
@@ -18,7 +21,7 @@ export class Semaphore {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // The slot goes directly to the next waiting task and stays taken.
+      // The slot passes directly to the next waiting task, so the count stays unchanged.
       if (next) next();
       else this.#taken--;
     }

@@ -1,6 +1,6 @@
 /**
- * The transport to a server: pooled connections, a time limit on every exchange, bounded bodies,
- * and one place where every exchange is measured. Knows nothing of devices or operations.
+ * The transport to a server: pooled connections, a time limit on every exchange, limited body
+ * sizes, and one place that measures every exchange. It knows neither devices nor operations.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, Pool } from 'undici';
@@ -20,44 +20,46 @@ import {
 import { InProgress } from './in-progress.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
-/** Receives every exchange, with or without a response. */
+/** Receives the metrics of every exchange, with or without a response. */
 export interface ExchangeObserver {
-  /** Called when a scheduled exchange is sent, with its lateness. */
+  /** Called when a scheduled exchange is sent, with its lateness in milliseconds. */
   sent(latenessMs: number): void;
-  /** @param latencyMs since the exchange was due */
+  /** @param latencyMs milliseconds since the exchange was due */
   answered(operation: string, status: number, latencyMs: number): void;
   unanswered(operation: string, silence: NoAnswerKind): void;
-  /** Called when a response that was already counted refused the device's signature. */
+  /** Called in addition to `answered` when the server rejected the device's signature. */
   signatureRefused(operation: string): void;
 }
 
-/** A finished exchange: its status or the cause of its failure, and its duration. */
+/** An exchange that has ended: its status or the cause of its failure, and its duration. */
 export interface EndedExchange {
   readonly operation: string;
   readonly caller: string;
-  /** Absent when there was no response. */
+  /** Status of the response; absent when none arrived. */
   readonly status?: number;
-  /** Why there was none, such as `transport/ECONNRESET`. */
+  /** Why no response arrived, such as `transport/ECONNRESET`. */
   readonly cause?: string;
-  /** Milliseconds since the exchange was due. */
+  /** Milliseconds since the exchange was due; for a failed exchange, since it started. */
   readonly elapsedMs: number;
 }
 
-/** The caller and the operation of a request. */
+/** The caller and the operation of an exchange. */
 export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
 
-/** How to reach a server. */
+/** The address of a server, and the settings of the exchanges with it. */
 export interface TransportOptions extends Wiring {
-  /** With `http:` or `https:`; a path in it prefixes every operation's path. */
+  /**
+   * URL with `http:` or `https:`. If it has a path, that path precedes the path of every operation.
+   */
   readonly baseUrl: string;
   readonly requestTimeLimitMs: number;
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
-  /** Called for every exchange as it ends, including its caller. */
+  /** Called for every exchange when it ends, with its caller. */
   readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
-  /** Returns the error that keeps a request from being sent; undefined when there is none. */
+  /** Returns the error that prevents a request from being sent; undefined when there is none. */
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
-  /** Concurrent connections to one origin. */
+  /** Maximum number of concurrent connections to one origin. */
   readonly connectionsMax: number;
   /** Carries the requests in place of connections. */
   readonly carrier?: Carrier | undefined;
@@ -66,14 +68,14 @@ export interface TransportOptions extends Wiring {
 export interface HttpRequest {
   /** ID of the contract's operation, under which the exchange is counted. */
   readonly operation: string;
-  /** The caller, for error messages. */
+  /** Name of the caller in error messages. */
   readonly caller: string;
   readonly method: Method;
   /** Path and query below the base URL, or a full URL for a link. */
   readonly target: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** When it was due, in monotonic milliseconds; when absent, now. */
+  /** When the request was due, in monotonic milliseconds; without a value, now. */
   readonly plannedMs?: number | undefined;
   /** Largest accepted response body in bytes. */
   readonly answerMaxBytes?: number;
@@ -91,27 +93,30 @@ export interface HttpAnswer {
 export interface OpenAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Reads the body to its end. Throws ClientError when it breaks off or stalls. */
+  /**
+   * Yields the body to its end.
+   * @throws ClientError when the body breaks off or stalls
+   */
   chunks(): AsyncGenerator<Buffer>;
-  /** Discards the body without reading the rest of it. */
+  /** Closes the response without reading the rest of its body. */
   discard(): void;
-  /** Returns the milliseconds since the request was sent. */
+  /** Returns the milliseconds since the exchange started. */
   elapsedMs(): number;
 }
 
-/** Default limit on the bytes of a response body. */
+/** Default limit on a response body, in bytes. */
 const ANSWER_MAX_BYTES = 4 * 2 ** 20;
-/** Hosts other than the server's own that links may point to during one run. */
+/** Maximum number of hosts, other than the server's own, that links may point to in one run. */
 const LINK_ORIGINS_MAX = 32;
 
-/** Where a request goes, and over which connections. */
+/** The connections, the origin and the path of a request. */
 interface ConnectionSlot {
   readonly dispatcher: Dispatching;
   readonly origin: string;
   readonly path: string;
 }
 
-/** Connections to one server; close it when done. */
+/** The connections to one server. The owner must close it. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #base: URL;
@@ -126,7 +131,8 @@ export class Transport {
     this.#basePath = this.#base.pathname.replace(/\/$/, '');
     const settings = {
       connections: options.connectionsMax,
-      // The run's clock enforces the time limit of the whole exchange, not undici's.
+      // The clock of the run enforces the time limit of an exchange, so undici's own limits are
+      // off.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: connectorFor(options, options.requestTimeLimitMs),
@@ -154,8 +160,8 @@ export class Transport {
   }
 
   /**
-   * Sends a request and returns once the head of the response has arrived; the body must be read or
-   * discarded. The time limit then applies to each pause between two chunks of the body.
+   * Sends a request and returns once the head of the response has arrived. The caller must read or
+   * discard the body. The time limit then applies to the wait for each chunk of the body.
    * @throws TransportError, TimeoutError, FleetStopped
    */
   async open(request: HttpRequest): Promise<OpenAnswer> {
@@ -170,7 +176,6 @@ export class Transport {
     }
   }
 
-  /** The observer of the exchanges. */
   get observer(): ExchangeObserver {
     return this.#options.observer;
   }
@@ -180,7 +185,7 @@ export class Transport {
     return this.#options.requestTimeLimitMs;
   }
 
-  /** Number of exchanges that wait for time to pass on a carrier. */
+  /** Number of exchanges on a carrier that wait for virtual time to pass. */
   get onTheWayCount(): number {
     return this.#options.carrier?.onTheWayCount ?? 0;
   }
@@ -192,18 +197,18 @@ export class Transport {
     return count;
   }
 
-  /** Current HTTP connections to the server, and requests that wait for one. */
+  /** Number of open HTTP connections to the server, and of requests that wait for a connection. */
   get load(): { readonly connections: number; readonly queued: number } {
     const { connected, queued } = this.#pool.stats;
     return { connections: connected, queued };
   }
 
-  /** Aborts everything in progress: each exchange fails with FleetStopped. */
+  /** Aborts every exchange in progress; each fails with FleetStopped. */
   breakOff(): void {
     for (const attempt of this.#underway.now()) attempt.stop(new FleetStopped());
   }
 
-  /** Aborts the exchanges that have become blocked while in progress. */
+  /** Aborts the exchanges in progress for which `obstacle` now returns an error. */
   breakOffBlocked(): void {
     for (const attempt of this.#underway.now()) {
       const obstacle = this.#options.obstacle?.(attempt.subject);
@@ -211,7 +216,7 @@ export class Transport {
     }
   }
 
-  /** Closes all connections; exchanges still in progress are aborted. */
+  /** Closes all connections and aborts the exchanges in progress. */
   async close(): Promise<void> {
     this.breakOff();
     await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
@@ -229,16 +234,19 @@ export class Transport {
     if (obstacle) throw obstacle;
   }
 
-  /** Reads the whole response directly, without the stream that `open` creates: the hot path. */
+  /**
+   * Reads a whole response without the stream that `open` creates, because nearly every exchange
+   * takes this path.
+   */
   #whole(request: HttpRequest, attempt: Attempt): Promise<WholeAnswer> {
     const { method, headers, body = null } = request;
-    // Named one by one: with a spread, a poll was seen to leave 1 KB more among the old objects.
+    // The fields are named instead of spread: a spread left 1 KB per poll in the old generation.
     const { dispatcher, origin, path } = this.#placeOf(request);
     return new Promise((resolve, reject) => {
       const reader = new WholeAnswerReader(maxBytesOf(request), { resolve, reject });
       attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
-      // A carrier in memory may have brought the answer already.
+      // A carrier in the same process may already have delivered the response.
       if (!reader.isSettled) attempt.extend();
     });
   }
@@ -269,7 +277,7 @@ export class Transport {
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
-          // The reader's processing time is not the server's.
+          // The time limit does not run while the consumer processes a chunk.
           attempt.hold();
           yield chunk;
           attempt.extend();
@@ -277,13 +285,13 @@ export class Transport {
       } catch (error) {
         throw failed(error);
       } finally {
-        // Also when the reader has stopped early: the server did respond.
+        // A consumer that stops early also ends the exchange, because the server did respond.
         done();
       }
     }
     const discard = (): void => {
       done();
-      // Destroying a body emits an error that is of no interest.
+      // Destroying the body emits an error, which can be ignored here.
       body.on('error', () => undefined).destroy();
     };
     return { status, headers, chunks, discard, elapsedMs: () => attempt.elapsedMs() };

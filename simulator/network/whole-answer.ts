@@ -1,6 +1,6 @@
 /**
- * Reads one whole response straight from undici's connection: no stream, no signal and no promise
- * but the caller's own. Nine of ten exchanges of a fleet are of this kind.
+ * Reads one whole response directly from undici's connection, with no stream, no signal and no
+ * promise except the caller's. Nine of ten exchanges of a fleet use this reader.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -10,11 +10,11 @@ export interface WholeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** True when the body was longer than allowed and was not read to its end. */
+  /** True when the body exceeded the limit and its rest was not read. */
   readonly isCutOff: boolean;
 }
 
-/** Callbacks of the caller awaiting the response. */
+/** Callbacks of the promise that the caller awaits. */
 interface Settlement {
   readonly resolve: (answer: WholeAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -33,16 +33,16 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] | undefined;
   #sizeBytes = 0;
-  /** True once the whole response has arrived, or as much of it as is allowed. */
+  /** True once the response has arrived completely, or up to the limit on its body. */
   isSettled = false;
 
-  /** @param maxBytes limit on the body */
+  /** @param maxBytes limit on the body in bytes */
   constructor(maxBytes: number, settlement: Settlement) {
     this.#maxBytes = maxBytes;
     this.#settlement = settlement;
   }
 
-  /** Ends the exchange now, even while it still waits for a connection. */
+  /** Aborts the exchange, even while it waits for a connection. */
   breakOff(error: Error): void {
     this.#brokenOff = error;
     this.#settlement.reject(error);

@@ -1,4 +1,4 @@
-/** Options that apply to the whole fleet and that a cohort may override. */
+/** Options of the whole fleet that each cohort may override. */
 
 import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
@@ -7,7 +7,7 @@ import { kinds, type UngroupedRows } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
 import { backOff, downloads, link, phases } from './policy.ts';
 
-/** Weights of the key types. */
+/** Schema of the weights of the key types; at least one is above 0. */
 const keys = v.pipe(
   v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0))),
   v.check(
@@ -16,7 +16,7 @@ const keys = v.pipe(
   ),
 );
 
-/** Weights of behaviours by name; at least one is above 0. */
+/** Schema of the weights of behaviours, by name; at least one is above 0. */
 const behaviours = v.pipe(
   v.record(v.string(), weight, 'must be an object of names and weights'),
   v.check(
@@ -26,7 +26,7 @@ const behaviours = v.pipe(
   v.transform((weights) => Object.entries(weights).map(([name, each]) => ({ name, weight: each }))),
 );
 
-/** Overrides of behaviour parameters, by behaviour and name. */
+/** Schema of overridden behaviour parameters, by behaviour and parameter. */
 const parameters = v.record(
   v.string(),
   v.record(
@@ -37,7 +37,7 @@ const parameters = v.record(
   'must be an object of behaviours and their parameters',
 );
 
-/** The mix of keys and behaviours among the devices. */
+/** Options for the mix of keys and behaviours among the devices. */
 export const mixtureOptions = inGroup('Fleet', {
   keys: {
     flag: '--keys <shares>',
@@ -67,7 +67,7 @@ export const mixtureOptions = inGroup('Fleet', {
   },
 } as const satisfies UngroupedRows);
 
-/** How the devices interact with the server. */
+/** Options for how the devices interact with the server. */
 export const policyOptions = inGroup('Devices', {
   poll: {
     flag: '--poll <duration>',
@@ -77,7 +77,7 @@ export const policyOptions = inGroup('Devices', {
     field: 'pollIntervalMs',
     result: number,
   },
-  /** Each poll is late by up to this share of the interval, at random. */
+  /** Largest random delay of a poll, as a share of the interval. */
   pollJitter: {
     flag: '--poll-jitter <share>',
     help: 'random delay of a poll, as a share of the interval',
@@ -88,8 +88,8 @@ export const policyOptions = inGroup('Devices', {
     result: number,
   },
   /**
-   * Where in the interval devices poll: `even`, spread as far apart as possible; `random`, by the
-   * seed; `lockstep`, all at the same time.
+   * How the polls of the devices are distributed over the interval. `even`: as far apart as
+   * possible; `random`: by the seed; `lockstep`: all at the same time.
    */
   phase: {
     flag: '--phase <phase>',
@@ -117,7 +117,10 @@ export const policyOptions = inGroup('Devices', {
     absent: false,
     result: v.boolean(),
   },
-  /** How much of an artifact is downloaded: all of it, its headers only, or nothing. */
+  /**
+   * How much of an artifact a device downloads. `full`: the whole file; `head`: its first bytes;
+   * `none`: nothing.
+   */
   download: {
     flag: '--download <part>',
     help: 'part of an artifact to download',
@@ -140,7 +143,7 @@ export const policyOptions = inGroup('Devices', {
       obeysRetryAfter: v.boolean(),
     }),
   },
-  /** The network simulated in this process; when absent, the real one is used unchanged. */
+  /** The network that this process simulates; when absent, traffic uses the real network only. */
   link: {
     flag: '--link <words>',
     help: "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",

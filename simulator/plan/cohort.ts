@@ -1,13 +1,11 @@
-/**
- * Cohorts: the parts of a fleet that differ in keys, behaviours and policy, each with its share.
- */
+/** Cohorts: parts of a fleet with their own keys, behaviours and policy, sized by weights. */
 import * as v from 'valibot';
 import { cohortOptions, type mixtureOptions, policyOptions } from './cohort-options.ts';
 import { type FieldsOf, fieldsOf, overridesOf } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';
 import type { BackOffKind, LinkShape } from './policy.ts';
 
-/** How many cohorts a plan may have; more cannot be distinguished in a report. */
+/** Maximum number of cohorts in a plan; reports could not show more of them legibly. */
 const COHORTS_MAX = 100;
 const COHORT_NAME_MAX_CHARACTERS = 64;
 const BACK_OFF_MIN_MS = 500;
@@ -16,26 +14,28 @@ const BACK_OFF_MAX_MS = 60_000;
 type MixtureFields = FieldsOf<typeof mixtureOptions>;
 type PolicyFields = FieldsOf<typeof policyOptions>;
 
-/** How a device interacts with the server, with all defaults applied. */
+/** The policy of a device towards the server, with all defaults applied. */
 export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'link'>> {
   readonly backOff: {
     readonly kind: BackOffKind;
     readonly minMs: number;
     readonly maxMs: number;
-    /** True when a device keeps the wait that the server asks for. */
+    /** True when a device waits as long as the server requests with Retry-After. */
     readonly obeysRetryAfter: boolean;
   };
   readonly link?: LinkShape;
 }
 
-/** A cohort of a plan: what it does not have applies as for the whole fleet. */
+/**
+ * A cohort as written in a plan. Options that it does not set have the values of the whole fleet.
+ */
 export interface CohortRow extends Partial<FieldsOf<typeof cohortOptions>> {
   name: string;
-  /** Share of the fleet's devices. */
+  /** Relative share of the fleet's devices. */
   weight: number;
 }
 
-/** A cohort of a plan: its name, its weight and the options that it overrides. */
+/** Schema of a cohort: its name, its weight, and the options that it overrides. */
 export const cohort = v.pipe(
   v.strictObject({
     ...overridesOf(cohortOptions),
@@ -47,7 +47,7 @@ export const cohort = v.pipe(
   }),
 );
 
-/** The cohorts of a plan. */
+/** Schema of the list of cohorts in a plan. */
 export const cohorts = v.pipe(
   v.array(cohort, 'must be a list of cohorts'),
   v.maxLength(COHORTS_MAX, `must have at most ${COHORTS_MAX} cohorts`),
@@ -63,7 +63,7 @@ export const cohorts = v.pipe(
 
 type Common = FieldsOf<typeof cohortOptions> & { cohorts?: readonly CohortRow[] | undefined };
 
-/** A part of the fleet, with all defaults applied. */
+/** A cohort of the fleet, with all defaults applied. */
 export interface Cohort {
   readonly name: string;
   readonly weight: number;
@@ -74,7 +74,10 @@ export interface Cohort {
   readonly policy: Policy;
 }
 
-/** Returns the cohorts of a plan in its order; a single one named `all` where the plan has none. */
+/**
+ * Returns the cohorts in the order of the plan. A plan without cohorts has a single one named
+ * `all`.
+ */
 export function cohortsOf(plan: Common): readonly Cohort[] {
   const { keys, behaviours: mixture } = plan;
   const rows: readonly CohortRow[] = plan.cohorts ?? [{ name: 'all', weight: 1 }];
@@ -92,7 +95,10 @@ function parametersOf(behaviourParameters: NonNullable<Cohort['behaviourParamete
   return Object.keys(behaviourParameters).length === 0 ? {} : { behaviourParameters };
 }
 
-/** A cohort may override single members of a composite such as a back-off. */
+/**
+ * Returns the policy options of a cohort. A cohort may also override a single member of a composite
+ * option such as the back-off.
+ */
 function policyFieldsOf(plan: Common, differs: Omit<CohortRow, 'name' | 'weight'>): PolicyFields {
   const [whole, own] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
   const fields = Object.values(policyOptions).flatMap(({ field }) => {
@@ -108,12 +114,15 @@ function isParted(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the policy for these fields. */
+/** Returns the policy that these options describe, with all defaults applied. */
 export function policyOf({ link, ...fields }: PolicyFields): Policy {
   return { ...fields, backOff: backOffOf(fields), ...(link && { link: linkOf(link) }) };
 }
 
-/** A wait that starts above the poll interval would make retries rarer than polls. */
+/**
+ * Returns the back-off with its defaults. The minimum wait is at most the poll interval, because a
+ * device would otherwise retry less often than it polls.
+ */
 function backOffOf({ backOff = {}, pollIntervalMs }: PolicyFields): Policy['backOff'] {
   const minMs = backOff.minMs ?? Math.min(BACK_OFF_MIN_MS, pollIntervalMs);
   const maxMs = backOff.maxMs ?? Math.max(BACK_OFF_MAX_MS, pollIntervalMs, minMs);

@@ -1,4 +1,6 @@
-/** The options of a plan about the server and the credentials of the fleet and its user. */
+/**
+ * The options of a plan that concern the server, and the credentials of the fleet and its operator.
+ */
 
 import * as v from 'valibot';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
@@ -10,7 +12,10 @@ const defaultUrl = 'http://127.0.0.1:8080';
 const baseUrlSaid = `must be an http or https URL such as ${defaultUrl}`;
 const SOURCE_ADDRESSES_MAX = 256;
 
-/** Options shared between commands bring their own flag and help. */
+/**
+ * A row with `cli: { kind: 'own' }` has neither flag nor help, because several commands share its
+ * option, which brings them.
+ */
 export const connectionOptions = inGroup('Connection', {
   /** Base URL of the server, without the path of the API. */
   url: {
@@ -59,7 +64,7 @@ export const connectionOptions = inGroup('Connection', {
     ),
     result: v.exactOptional(v.string()),
   },
-  /** For a whole response, and for each pause in a download. */
+  /** The limit applies to a whole response, and to each pause in a download. */
   requestTimeLimit: {
     flag: '--request-time-limit <duration>',
     help: 'time limit of a request',
@@ -69,7 +74,7 @@ export const connectionOptions = inGroup('Connection', {
     field: 'requestTimeLimitMs',
     result: v.exactOptional(number),
   },
-  /** Files, relative to the working directory of the command. */
+  /** Paths of files are relative to the working directory of the command. */
   ca: {
     flag: '--ca <file>',
     help: 'PEM file with the certificate of the server or of its CA',

@@ -1,21 +1,21 @@
-/** The phases of a plan's deployment: which share of the devices may have it from when on. */
+/** The phases of a plan's deployment: which share of the devices is updated from which time on. */
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { duration, given, wholeNumber } from './plan-values.ts';
 
-/** A phase of a deployment: which percentage of the devices may start, and when. */
+/** Schema of a phase of a deployment: its share of the devices, and its start. */
 export const deploymentPhase = v.pipe(
   v.strictObject({
-    /** Percent of the devices; the last phase may leave it out, and gets the rest. */
+    /** Percentage of the devices. The last phase may omit it and then has all remaining devices. */
     batch: v.optional(wholeNumber(1, 100)),
-    /** Counts from the creation of the deployment. */
+    /** Start of the phase, measured from the creation of the deployment. */
     after: v.optional(duration(0)),
   }),
   v.transform(({ batch, after }) => given({ batchPercent: batch, afterMs: after })),
 );
 
-/** In order; together they make up all devices. */
+/** Schema of the list of phases, in order. Together they include all devices. */
 export const deploymentPhases = v.pipe(
   v.array(deploymentPhase, 'must be a list of phases'),
   v.minLength(1, 'must have at least one phase'),
@@ -33,7 +33,7 @@ export const deploymentPhases = v.pipe(
 
 type DeploymentPhase = v.InferOutput<typeof deploymentPhase>;
 
-/** Returns the phases as the API has them, of a deployment created now. */
+/** Returns the phases in the form of the API, for a deployment that is created now. */
 export function givenPhases(phases: readonly DeploymentPhase[], nowMs: number): GivenPhase[] {
   return phases.map(({ batchPercent, afterMs = 0 }) => ({
     ...(batchPercent !== undefined && { batch_size: batchPercent }),

@@ -1,7 +1,7 @@
 /**
- * A plan on workers has two halves. The coordinator's half is data and goes through Redis. The
- * server address, every secret and every path are the worker's own: write access to Redis must not
- * decide where a password is sent or what is read.
+ * Divides the plan of a run on workers into two parts. The coordinator's part is data and passes
+ * through Redis. The server address, all secrets and all paths come from each worker itself, so
+ * that write access to Redis can neither redirect a password nor choose the files that are read.
  */
 import * as v from 'valibot';
 import type { OptionRow } from './option-row.ts';
@@ -9,13 +9,16 @@ import { options } from './options.ts';
 import type { FleetPlan, PlanWords } from './plan.ts';
 
 const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
-/** What is sent: the coordinator's options, and what no option has. */
+/** Names of plan values that the coordinator sends: its options, and values that have no option. */
 const wordsOfCoordinator = new Set([
   ...rows.flatMap(([name, { owner }]) => (owner === undefined ? [name] : [])),
   ...['shard', 'deploymentId'],
 ]);
 
-/** What a worker must supply when the coordinator's plan has it, and how to supply it. */
+/**
+ * Values that a worker must supply itself when the coordinator's plan has them, each with a clause
+ * that tells the user how to supply it.
+ */
 const needed: Readonly<Record<string, string>> = {
   tenantToken: 'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
   certificate: 'it has no client certificate: start it with --cert FILE and --key FILE',
@@ -26,36 +29,39 @@ const needed: Readonly<Record<string, string>> = {
   ),
 };
 
-/** `--state FOLDER` from `--state <folder>`. */
+/** Turns the flag `--state <folder>` into the usage `--state FOLDER`. */
 function usageOf(flag: string): string {
   return flag.replace(/<(\w+)>/, (_, value: string) => value.toUpperCase());
 }
 
 const needsFields = {
   url: v.string(),
-  /** The operator whose password it needs. */
+  /** The operator whose credentials the worker needs. */
   operator: v.exactOptional(v.string()),
   own: v.array(v.picklist(Object.keys(needed))),
 };
-/** What a worker needs to take part in a run. */
+/** Schema of the values that a worker needs of its own to take part in a run. */
 export const needsShape = v.strictObject(needsFields);
 export type Needs = v.InferOutput<typeof needsShape>;
 
 const isOfCoordinator = (name: string): boolean => wordsOfCoordinator.has(name);
 
-/** The coordinator's half as stored in a job: it is checked with the whole plan. */
+/**
+ * Schema of the coordinator's part as stored in a job. Its values are checked later, with the whole
+ * plan.
+ */
 export const sentPlanShape = v.record(
   v.pipe(v.string(), v.check(isOfCoordinator, 'is not known in a job')),
   v.unknown(),
 );
 
-/** A worker's half of every plan, from its own command line and environment. */
+/** A worker's own part of every plan, from its command line and its environment. */
 export interface OwnPlan
   extends Omit<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' | 'key'> {
   readonly url: string;
 }
 
-/** Returns the coordinator's half of the plan, and what it needs of a worker. */
+/** Returns the coordinator's part of the plan, and the values that a worker needs of its own. */
 export function dividedPlan(words: OwnPlan) {
   const entries = Object.entries(words).filter(([name]) => isOfCoordinator(name));
   const needs: Needs = {
@@ -72,9 +78,9 @@ function isGiven(words: OwnPlan, name: string): boolean {
 }
 
 /**
- * Returns the whole plan of both halves, not yet checked. Values of the worker that the
- * coordinator's plan does not have are ignored, except those of the worker's machine: certificates
- * to trust, source addresses, key folder.
+ * Combines both parts into a plan that is not yet checked. A value of the worker is ignored when
+ * the coordinator's plan does not have it, except for values that belong to the worker's machine:
+ * trusted certificates, source addresses and key folder.
  */
 export function wholePlan(
   half: v.InferOutput<typeof sentPlanShape>,
@@ -100,13 +106,19 @@ function userName(user: NonNullable<FleetPlan['acceptWith']>): string {
   return 'token' in user ? TOKEN_USER : user.email;
 }
 
-/** The owner of a token is unknown here. */
+/**
+ * Returns true when the worker's user may be the operator. For a token this cannot be checked,
+ * because its owner is unknown here.
+ */
 function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
   if (user === undefined) return false;
   return [TOKEN_USER, operator].includes(userName(user)) || operator === TOKEN_USER;
 }
 
-/** Returns why a worker cannot take part, as a clause with the remedy; undefined when it can. */
+/**
+ * Returns the reason why a worker cannot take part, as a clause with the remedy; undefined when it
+ * can.
+ */
 export function missingIn(own: OwnPlan, { url, operator, own: names }: Needs): string | undefined {
   if (own.url !== url) {
     return `the run is against ${url}, but the --url of this worker is ${own.url}`;

@@ -1,4 +1,7 @@
-/** Faults of single exchanges on their way to a server in memory, as users write them. */
+/**
+ * Faults of single exchanges between a device and a server in the same process, in the notation of
+ * users.
+ */
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
@@ -6,11 +9,12 @@ import { duration, filled, oneOf, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
 
 /**
- * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not;
- * `power-loss`: the same, and the device loses power for `lasting`; `server-restart`: it arrives,
- * but the server stops before it answers, and is down for `lasting`. Two are server bugs:
- * `ack-lost`: answered with success, and never delivered; `not-stored`: answered like any other,
- * and lost, with what comes after it, when the server restarts.
+ * `request-lost`: the request does not reach the server. `answer-lost`: the request arrives, but
+ * its response is lost. `power-loss`: like `answer-lost`, and the device also loses power for
+ * `lasting`. `server-restart`: the request arrives, but the server stops before it responds, and is
+ * down for `lasting`. The other two simulate server bugs. `ack-lost`: the device gets a success
+ * response to a request that never reaches the server. `not-stored`: the server responds normally,
+ * but loses this change and all later ones when it restarts.
  */
 const exchangeFaultNames = [
   'request-lost',
@@ -31,8 +35,8 @@ const faultWords = v.pipe(
     /** Index of the device in the fleet. */
     device: wholeNumber(0, DEVICE_MAX),
     /**
-     * Ordinal number of the exchange among those of the device (or of its operation, if given),
-     * from 1.
+     * Number of the exchange among the exchanges of the device, from 1; with `operation`, among its
+     * exchanges of that operation.
      */
     exchange: wholeNumber(1, EXCHANGE_MAX),
     /** ID of the contract's operation, such as `put-deployment-status`. */
@@ -47,7 +51,10 @@ const faultWords = v.pipe(
 
 export type ExchangeFault = v.InferOutput<typeof faultWords>;
 
-/** Parses a fault such as `answer-lost, device: 0, exchange: 7`. @throws PlanWordsError */
+/**
+ * Parses a fault such as `answer-lost, device: 0, exchange: 7`.
+ * @throws PlanWordsError
+ */
 export function readExchangeFault(text: string): ExchangeFault {
   const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
   const read = readYaml(`{ ${named} }`, faultWords);
@@ -55,7 +62,7 @@ export function readExchangeFault(text: string): ExchangeFault {
   throw new PlanWordsError([...new Set(read.problems.map(({ message }) => message))]);
 }
 
-/** Writes a fault so that it can be read again. */
+/** Formats a fault as text that `readExchangeFault` accepts. */
 export function exchangeFaultText({ name, lasting, ...rest }: ExchangeFault): string {
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   const words = given.map(([word, value]) => `${word}: ${value}`);

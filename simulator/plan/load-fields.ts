@@ -1,9 +1,9 @@
-/** The load model of a plan as data: stages, arrivals and incidents. What they do is elsewhere. */
+/** Schemas of the load in a plan: stages, arrivals and incidents. */
 import * as v from 'valibot';
 import { duration, filled, given, oneOf, rate, wholeNumber, yesOrNo } from './plan-values.ts';
 import { backOff } from './policy.ts';
 
-/** Events that happen on their own, regardless of the devices' cycles. */
+/** Events that occur at a fixed rate, in addition to the devices' cycles. */
 const arrivalEvents = ['alerts', 'logs', 'first-contacts'] as const;
 const incidentNames = [
   'power-cut',
@@ -20,16 +20,16 @@ const ARRIVALS_PER_SECOND_MAX = 100_000;
 const DEVICES_MAX = 1_000_000;
 
 /**
- * `ramp`: the number of devices changes linearly; `burst`: it jumps, and falls back; `drain`: it
- * goes to zero.
+ * `ramp`: the number of devices changes linearly. `hold`: it stays constant. `burst`: it jumps and
+ * then falls back. `drain`: it falls to zero.
  */
 const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
 
-/** A stage of the load: one of `stageKinds` with its duration. */
+/** Schema of a stage of the load: one of `stageKinds` with its duration. */
 export const stage = v.pipe(
   v.strictObject({
     ...v.entriesFromList(stageKinds, v.optional(duration(1))),
-    /** Devices that are on at its end, or throughout a burst. */
+    /** Number of devices that are on at the end of a ramp, or throughout a burst. */
     devices: v.optional(wholeNumber(0, DEVICES_MAX)),
   }),
   v.check(
@@ -46,23 +46,23 @@ export const stage = v.pipe(
   }),
 );
 
-/** An incident of a plan: what happens to which devices, and when. */
+/** Schema of an incident: its kind, its time, and the affected devices. */
 export const incident = v.pipe(
   v.strictObject({
     name: oneOf(incidentNames),
-    /** Counts from the start of the run. */
+    /** Start of the incident, measured from the start of the run. */
     at: v.optional(duration(0), 0),
-    /** Time window in which every device is hit, or returns. */
+    /** Time window during which the devices are affected, or return. */
     within: v.optional(duration(0)),
-    /** At random within the window; false: all devices at its end. */
+    /** True: each device at a random time within the window; false: all devices at its end. */
     jitter: v.optional(yesOrNo),
-    /** Duration of a power or network outage. */
+    /** Duration of a power cut or of the network outage in a back-off comparison. */
     lasting: v.optional(duration(1)),
-    /** Name of the only cohort affected. */
+    /** Name of the only cohort that is affected. */
     cohort: v.optional(filled),
-    /** Index of the only device affected. */
+    /** Index of the only device that is affected. */
     device: v.optional(wholeNumber(0, DEVICES_MAX)),
-    /** The two back-offs of a back-off comparison without cohorts. */
+    /** The two back-offs to compare, in a plan without cohorts. */
     between: v.optional(v.pipe(v.array(backOff), v.length(2, 'must be a list of two back-offs'))),
   }),
   v.check(
@@ -84,14 +84,14 @@ export const incident = v.pipe(
   })),
 );
 
-/** One after the other; the run ends with the last one. */
+/** Schema of the list of stages. They follow one another, and the run ends after the last one. */
 export const stages = v.pipe(
   v.array(stage, 'must be a list of stages'),
   v.minLength(1, 'must have at least one stage'),
   v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
 );
 
-/** Independent events, in addition to the cycles of the devices. */
+/** Schema of the rates of events that occur in addition to the devices' cycles. */
 export const arrivals = v.pipe(
   v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate(ARRIVALS_PER_SECOND_MAX)))),
   v.transform((rates) =>

@@ -1,6 +1,7 @@
 /**
- * One option of `fleetbed simulate` as a row with everything about it; the plan, its file, the
- * command line, the plan in a result and the plan sent to workers are derived from it.
+ * The type of an option of `fleetbed simulate`. One row defines everything about an option: its
+ * value in the plan, in a plan file, on the command line, in a result, and in the plan sent to
+ * workers.
  */
 import * as v from 'valibot';
 import type { OptionRow as CommandOptionRow, OptionValue } from '../../fixtures/option-row.ts';
@@ -13,54 +14,57 @@ import {
   yesOrNo,
 } from './plan-values.ts';
 
-/** A heading of the help. */
+/** A heading in the help text. */
 type OptionGroup = 'Fleet' | 'Load' | 'Devices' | 'Connection' | 'Results';
 
-/** How the command line parses the value; `own`: like an option shared between commands. */
+/**
+ * How the command line parses the value. `own`: the row has no flag, because several commands share
+ * the option.
+ */
 export type CliValue =
   | OptionValue
   | { readonly kind: 'weights'; readonly names?: readonly string[] }
-  /** Words such as `ramp: 30s, devices: 100`; a list is given by repeating the option. */
+  /** Text such as `ramp: 30s, devices: 100`; repeating the option makes a list. */
   | { readonly kind: 'words'; readonly isList: boolean }
   | { readonly kind: 'device-share' | 'rates' | 'parameters' | 'thresholds' | 'own' };
 
 type CommandRow = CommandOptionRow<CliValue>;
 
 /**
- * One option. Its key in the table is its name in a plan file, and in the options as read; it has
- * neither flag nor help where an option that commands share brings its own.
+ * One option. Its key in the table is its name in a plan file. `flag` and `help` are absent for an
+ * option that several commands share.
  */
 export interface OptionRow
   extends Partial<Pick<CommandRow, 'flag' | 'help'>>,
     Pick<CommandRow, 'cli' | 'default'> {
   readonly group: OptionGroup;
-  /** Checks the value of a plan file and converts it to the plan's. */
+  /** Schema of the value in a plan file, which also converts it to the value in the plan. */
   readonly value: v.GenericSchema;
-  /** Its name in the plan, with the unit as suffix; absent where several options form one field. */
+  /** Name in the plan, with the unit as suffix; absent when several options form one field. */
   readonly field?: string;
-  /** The value of a plan file that does not have the option, where its help shows no default. */
+  /** Default value that the help text does not show; undefined when there is none. */
   readonly absent?: unknown;
-  /** Whose value applies in a run on workers; defaults to the coordinator's. */
+  /** Process that supplies the value in a run on workers; the coordinator when absent. */
   readonly owner?: 'worker';
-  /** What a worker lacks when it has no value and the coordinator's plan has one. */
+  /** Name for the missing value in the message to a worker that needs one and has none. */
   readonly lack?: string;
-  /** The value is never shown in a message. */
+  /** True when messages must not show the value. */
   readonly isSecret?: true;
-  /** The value in a result; absent: omitted. */
+  /** Schema of the value in a result; when absent, results omit the value. */
   readonly result?: v.GenericSchema;
 }
 
 type Rows = Readonly<Record<string, OptionRow>>;
 
-/** Rows whose group is not yet given. */
+/** Option rows without their group, which `inGroup` adds. */
 export type UngroupedRows = Readonly<Record<string, Omit<OptionRow, 'group'>>>;
 
-/** The options as a plan file writes them, by name; all may be absent. */
+/** The options by name, in the notation of a plan file. All may be absent. */
 export type WordsOf<R extends Rows> = {
   readonly [Name in keyof R]?: Readonly<v.InferInput<R[Name]['value']>> | undefined;
 };
 
-/** The fields of a plan that have a row of their own; those without a default may be absent. */
+/** The fields of a plan that a single option defines. A field without a default may be absent. */
 export type FieldsOf<R extends Rows> = {
   [Name in keyof R as R[Name] extends HasDefault ? FieldOf<R[Name]> : never]: ValueOf<R[Name]>;
 } & {
@@ -73,7 +77,7 @@ type HasDefault = { readonly default: object } | { readonly absent: unknown };
 type FieldOf<Row> = Row extends { readonly field: infer Field extends string } ? Field : never;
 type ValueOf<Row extends OptionRow> = v.InferOutput<Row['value']>;
 
-/** The schemas of a result's members, by field. */
+/** The schemas of a plan in a result, by field. */
 export type ResultEntries<R extends Rows> = {
   readonly [Name in keyof R as R[Name] extends { readonly result: v.GenericSchema }
     ? FieldOf<R[Name]>
@@ -82,14 +86,17 @@ export type ResultEntries<R extends Rows> = {
     : never;
 };
 
-/** The schemas of a plan file's members, by name; each fills in its default. */
+/** Returns the schemas of a plan file's members, by name, with the defaults. */
 export function entriesOf(rows: Rows): Record<string, v.GenericSchema> {
   return mapped(rows, ({ value, default: given, absent }) =>
     v.optional(value, given?.value ?? absent),
   );
 }
 
-/** The same without the defaults, for a part of a fleet that has only what differs. */
+/**
+ * Returns the schemas of a plan file's members, by name, without defaults. A cohort uses them,
+ * because it contains only the options that it overrides.
+ */
 export function overridesOf(rows: Rows): Record<string, v.GenericSchema> {
   return mapped(rows, ({ value }) => v.optional(value));
 }
@@ -98,7 +105,9 @@ function mapped(rows: Rows, schemaOf: (row: OptionRow) => v.GenericSchema) {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]));
 }
 
-/** Names values by their fields in the plan; those without one are left out. */
+/**
+ * Renames values from option names to field names of the plan. Values without a field are omitted.
+ */
 export function fieldsOf<R extends Rows>(rows: R, values: object): FieldsOf<R> {
   const fields = Object.entries(values).flatMap(([name, value]) => {
     const field = Object.hasOwn(rows, name) ? rows[name]?.field : undefined;
@@ -114,14 +123,14 @@ export function resultEntries<R extends Rows>(rows: R): ResultEntries<R> {
   return Object.fromEntries(entries) as ResultEntries<R>;
 }
 
-/** Common value kinds with their schemas for plan, command line and result. */
+/** Common kinds of option values, with their schemas for plan, command line and result. */
 export const kinds = {
   count: (min: number, max: number) => ({
     cli: { kind: 'count', min, max } as const,
     value: wholeNumber(min, max),
     result: v.exactOptional(resultCount),
   }),
-  /** A duration of at least `least` milliseconds; a number without a unit is in seconds. */
+  /** A duration of at least `min` milliseconds; a number without a unit is in seconds. */
   duration: (min: number) => ({
     cli: { kind: min === 0 ? 'duration' : 'positive-duration' } as const,
     value: duration(min),
@@ -134,8 +143,8 @@ export const kinds = {
     result: v.exactOptional(v.string()),
   }),
   /**
-   * A file or folder: it belongs to the machine, and is omitted from results.
-   * @param lack what a worker without one lacks
+   * A path of a file or folder on the machine of the worker; results omit it.
+   * @param lack name for the missing path in the message to a worker that needs one
    */
   path: (lack: string) => ({
     lack,

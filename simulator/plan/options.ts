@@ -1,6 +1,6 @@
 /**
- * Every option of a plan, a row each, in the order of the help; those of cohorts are in
- * `cohort-options.ts`.
+ * Every option of a plan, in the order of the help text. The options that a cohort may override are
+ * in `cohort-options.ts`.
  */
 
 import * as v from 'valibot';
@@ -18,12 +18,14 @@ import { thresholdsShape } from './thresholds-parser.ts';
 /** Default device type of a fleet. */
 const defaultDeviceType = 'fleetbed-board';
 
-/** Making that many takes minutes. */
+/** Maximum number of RSA keys; generating that many takes minutes. */
 const RSA_POOL_MAX = 4096;
 const rsaKeyBits = [2048, 3072] as const;
 
 const fleetOptions = inGroup('Fleet', {
-  /** The last three bytes of a MAC address count devices; memory is the limit long before that. */
+  /**
+   * The last three bytes of a MAC address number the devices, but memory limits a fleet to fewer.
+   */
   devices: {
     flag: '--devices <count>',
     help: 'number of devices',
@@ -32,7 +34,9 @@ const fleetOptions = inGroup('Fleet', {
     field: 'devices',
     result: v.pipe(count, v.description('Devices of the whole fleet, in all shards together.')),
   },
-  /** Any text; the same text gives the same fleet. A result includes it besides the plan. */
+  /**
+   * Any text. The same text produces the same fleet. A result contains the seed outside its plan.
+   */
   seed: {
     flag: '--seed <text>',
     help: 'seed: same seed, same fleet (default: random)',
@@ -41,7 +45,10 @@ const fleetOptions = inGroup('Fleet', {
     field: 'seed',
   },
   ...mixtureOptions,
-  /** Files, relative to the working directory of the command; read before the plan is checked. */
+  /**
+   * Paths relative to the working directory of the command. The files are read before the plan is
+   * checked.
+   */
   behaviourFile: {
     flag: '--behaviour-file <file>',
     help: 'JavaScript file with more behaviours; repeatable',
@@ -85,7 +92,7 @@ const fleetOptions = inGroup('Fleet', {
 } as const satisfies UngroupedRows);
 
 const loadOptions = inGroup('Load', {
-  /** First contacts are spread evenly over this time. */
+  /** The first contacts of the devices are distributed evenly over this time. */
   ramp: {
     flag: '--ramp <duration>',
     help: 'time over which the devices make first contact',
@@ -112,7 +119,7 @@ const loadOptions = inGroup('Load', {
     field: 'arrivals',
     result: v.exactOptional(v.array(v.object({ event: v.string(), perSecond: number }))),
   },
-  /** In a result, the back-offs under comparison are those of the cohorts. */
+  /** In a result, the compared back-offs appear in the cohorts. */
   incident: {
     flag: '--incident <words>',
     help: "incident: 'power-cut, at: 10s'; repeatable",
@@ -132,21 +139,23 @@ const loadOptions = inGroup('Load', {
       ),
     ),
   },
-  /** The run ends after this time at the latest. */
+  /** The run ends no later than after this time. */
   duration: {
     flag: '--duration <duration>',
     help: 'end after this time (default: until Ctrl-C)',
     ...kinds.duration(1),
     field: 'durationMs',
   },
-  /** Polls of each device; a device is switched off after its last. */
+  /** Number of polls of each device; a device is switched off after its last poll. */
   iterations: {
     flag: '--iterations <count>',
     help: 'end after this many polls of each device',
     ...kinds.count(1, 1_000_000_000),
     field: 'iterations',
   },
-  /** A device has finished when it has ended a deployment (that of the run, where there is one). */
+  /**
+   * A device has finished when a deployment has ended on it; in a run with a deployment, that one.
+   */
   until: {
     flag: '--until <event>',
     help: 'end once every device has finished a deployment',
@@ -200,7 +209,7 @@ const deviceOptions = inGroup('Devices', {
     },
     value: v.picklist(rsaKeyBits, 'must be 2048 or 3072'),
   },
-  /** Without one the keys last for the run. */
+  /** Without a folder, the keys exist only during the run. */
   rsaPoolFolder: {
     flag: '--rsa-pool-folder <folder>',
     help: "folder of the RSA keys (default: in the user's cache folder)",
@@ -208,14 +217,14 @@ const deviceOptions = inGroup('Devices', {
     value: filled,
     owner: 'worker',
   },
-  /** The keys in this folder replace all other device keys. */
+  /** The keys in this folder are used in place of all other device keys. */
   keyFolder: {
     flag: '--key-folder <folder>',
     help: 'folder of PEM files with your own device keys',
     ...kinds.path('device keys'),
     field: 'keyFolder',
   },
-  /** A JSON object as a text, with placeholders such as `{index}`. */
+  /** Text of a JSON object with placeholders such as `{index}`. */
   idData: {
     flag: '--id-data <template>',
     help: 'template of the id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
@@ -243,7 +252,7 @@ const deviceOptions = inGroup('Devices', {
 } as const satisfies UngroupedRows);
 
 const resultOptions = inGroup('Results', {
-  /** Conditions on the run, such as `p99(poll) < 200ms`. */
+  /** Conditions that the run must meet, such as `p99(poll) < 200ms`. */
   threshold: {
     flag: '--threshold <condition>',
     help: "condition to meet: 'p99(poll) < 200ms', 'errors < 0.1%'; repeatable",
@@ -252,7 +261,7 @@ const resultOptions = inGroup('Results', {
     field: 'thresholds',
     result: v.exactOptional(v.array(v.string())),
   },
-  /** When absent, only the thresholds marked for it. */
+  /** When false or absent, only thresholds with `abort on fail` end the run. */
   abortOnThreshold: {
     flag: '--abort-on-threshold',
     help: 'end the run as soon as a threshold can no longer be met',
@@ -269,7 +278,7 @@ const resultOptions = inGroup('Results', {
   },
 } as const satisfies UngroupedRows);
 
-/** By the name in a plan file. */
+/** Every option, by its name in a plan file. */
 export const options = {
   ...fleetOptions,
   ...loadOptions,

@@ -1,6 +1,6 @@
 /**
- * Value schemas of a plan file, each with its conversion to the plan and the sentence that rejects a
- * wrong value.
+ * Value schemas of a plan file. Each schema converts a value to the form of the plan, and has the
+ * message for an invalid value.
  */
 import * as v from 'valibot';
 import { durationMs, durationPattern } from '../../fixtures/duration.ts';
@@ -8,7 +8,7 @@ import { durationMs, durationPattern } from '../../fixtures/duration.ts';
 const YEAR_DAYS = 366;
 const YEAR_MS = YEAR_DAYS * 86_400_000;
 
-/** A whole number from `min` to `max`, both included. */
+/** Schema of a whole number from `min` to `max` inclusive. */
 export function wholeNumber(
   min: number,
   max: number,
@@ -17,7 +17,7 @@ export function wholeNumber(
   return v.pipe(v.number(said), v.integer(said), v.minValue(min, said), v.maxValue(max, said));
 }
 
-/** A duration from `min` milliseconds to a year. */
+/** Schema of a duration from `min` milliseconds to a year. */
 function milliseconds(min: number) {
   const said = `must be a duration from ${min}ms to ${YEAR_DAYS}d, in whole milliseconds`;
   return wholeNumber(min, YEAR_MS, said);
@@ -25,7 +25,10 @@ function milliseconds(min: number) {
 
 const durationSaid =
   'must be a duration such as 500ms, 30s or 5m (a number without a unit is in seconds)';
-/** A text such as `5s`, or a number of seconds, from `min` milliseconds to a year; read as milliseconds. */
+/**
+ * Schema of a duration from `min` milliseconds to a year: a text such as `5s`, or a number of
+ * seconds. The result is in milliseconds.
+ */
 export function duration(min: number) {
   return v.pipe(
     v.union(
@@ -46,7 +49,10 @@ export function duration(min: number) {
 }
 
 const linkDurationSaid = 'must be a duration with its unit, such as 300ms or 1.5s';
-/** For a network, milliseconds are as common as seconds: a bare number would be ambiguous. */
+/**
+ * Schema of a network delay. It requires a unit, because a bare number could mean milliseconds or
+ * seconds.
+ */
 export const linkDuration = v.pipe(
   v.string(linkDurationSaid),
   v.check((text) => /[a-z]$/.test(text) && durationMs(text) !== undefined, linkDurationSaid),
@@ -55,7 +61,7 @@ export const linkDuration = v.pipe(
 );
 
 const rateSaid = 'must be a rate per second, such as 20/s or 0.5';
-/** A rate per second above 0 and at most `max`, such as `20/s` or `0.5`. */
+/** Schema of a rate per second above 0 and at most `max`, such as `20/s` or `0.5`. */
 export function rate(max: number) {
   const said = `must be a number above 0, at most ${max}`;
   return v.pipe(
@@ -67,7 +73,7 @@ export function rate(max: number) {
 }
 
 const checkShareSaid = 'must be a share of the devices above 0, such as 1% or 0.01';
-/** A share of the devices. */
+/** Schema of a share of the devices, above 0 and at most 1, such as `1%` or `0.01`. */
 export const checkShare = v.pipe(
   v.union(
     [v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?%?$/, checkShareSaid))],
@@ -82,11 +88,11 @@ export const checkShare = v.pipe(
 );
 
 const weightSaid = 'must be a weight: a number of 0 or more';
-/** A share relative to others; only the proportions matter. */
+/** Schema of a relative weight; only the proportions between weights matter. */
 export const weight = v.pipe(v.number(weightSaid), v.finite(weightSaid), v.minValue(0, weightSaid));
 
 const shareSaid = 'must be a share: a number from 0 to 1';
-/** A part of the whole. */
+/** Schema of a share from 0 to 1. */
 export const share = v.pipe(
   v.number(shareSaid),
   v.minValue(0, shareSaid),
@@ -101,13 +107,13 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
 }
 
-/** A number in a result: zero or more. */
+/** Schema of a number of 0 or more in a result. */
 export const number = v.pipe(v.number(), v.finite(), v.minValue(0));
 
-/** A count in a result. */
+/** Schema of a count in a result. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** Removes undefined members: a plan distinguishes absent from undefined. */
+/** Removes undefined members, because a plan leaves absent values out. */
 export function given<Members extends object>(members: Members): Partial<Members> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Members>;

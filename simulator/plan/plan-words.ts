@@ -1,6 +1,6 @@
 /**
- * Reads a plan as users write it, in a file or on a command line: the same names in both, durations
- * such as `5s`, shares such as `steady=7`.
+ * Parses a plan as users write it, in a file or on a command line. Both use the same names and
+ * notations, such as `5s` for a duration and `steady=7` for a share.
  */
 
 import * as v from 'valibot';
@@ -22,7 +22,7 @@ const fileShape = v.pipe(
   ),
 );
 
-/** All names of a plan file. */
+/** All names that a plan file may use. */
 export const planWordNames = Object.keys(options) as readonly (keyof typeof options)[];
 
 /** Returns the JSON Schema of a plan file, draft 7. */
@@ -31,7 +31,10 @@ export function planSchema(): object {
   return { $id: 'urn:fleetbed:plan:1', ...schema };
 }
 
-/** Thrown for plan-file values that cannot be parsed; each error begins with line and column. */
+/**
+ * Thrown for values of a plan file that cannot be parsed; each problem begins with its line and
+ * column.
+ */
 export class PlanWordsError extends Error {
   override readonly name = 'PlanWordsError';
   readonly problems: readonly string[];
@@ -42,7 +45,10 @@ export class PlanWordsError extends Error {
   }
 }
 
-/** Reads a plan file, as it is written. @throws PlanWordsError with line and column of every error */
+/**
+ * Parses a plan file and returns its values unconverted.
+ * @throws PlanWordsError with line and column of every error
+ */
 export function readPlanWords(text: string): PlanWords {
   return checkedText(
     text,
@@ -51,14 +57,14 @@ export function readPlanWords(text: string): PlanWords {
   );
 }
 
-/** Composite members of a plan, in command-line form. */
+/** Schemas of the composite members of a plan that users can write as one line of text. */
 const parts = { backOff, link, cohort, deploymentPhase, stage, incident } as const;
 /** The name of a composite member of a plan. */
 export type PartName = keyof typeof parts;
 
 /**
- * Reads such a member from a text like `ramp: 30s, devices: 100`, as it is written; a first word
- * alone is the name.
+ * Parses a composite member from a text such as `ramp: 30s, devices: 100` and returns its values
+ * unconverted. A first word without a colon is the value of `name`.
  * @throws PlanWordsError
  */
 export function readPlanPart(name: PartName, text: string): object {

@@ -1,4 +1,4 @@
-/** The plan of a run: plain data, checked as a whole before anything starts. */
+/** The plan of a run. It is plain data and is checked as a whole before the run starts. */
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
 import type { CohortRow } from './cohort.ts';
@@ -7,23 +7,25 @@ import { options } from './options.ts';
 import { filled, given } from './plan-values.ts';
 import { shardShape } from './shard.ts';
 
-/** A deployment names its devices in one request body of 1 MiB. */
+/** Limit that keeps the request that creates a deployment, which names all devices, below 1 MiB. */
 const DEPLOYED_DEVICES_MAX = 25_000;
 
-/** Members that no file has and no single option. */
+/**
+ * Members of a plan that are not allowed in a plan file and do not correspond to a single option.
+ */
 const moreEntries = {
-  /** The part of the devices that this process runs; absent: all. */
+  /** The part of the devices that this process runs; absent for all devices. */
   shard: v.optional(shardShape),
-  /** The operator that accepts the fleet's own devices; without it they stay pending. */
+  /** The operator who accepts the fleet's devices; without one, the devices stay pending. */
   acceptWith: v.optional(
     v.union(
       [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
       'must be an e-mail address with a password, or a token',
     ),
   ),
-  /** An existing deployment to join instead of creating one. */
+  /** ID of an existing deployment that the run uses instead of creating one. */
   deploymentId: v.optional(v.pipe(filled, v.regex(/^[\w-]{1,64}$/, 'must be a deployment ID'))),
-  /** Certificates to trust, and the fleet's own certificate with its key, in PEM. */
+  /** Trusted certificates, and the fleet's client certificate with its key, in PEM. */
   tls: v.optional(
     v.pipe(
       v.strictObject({
@@ -45,13 +47,15 @@ type More = v.InferInput<typeof moreShape>;
 export type FleetPlan = FieldsOf<typeof options> &
   More & {
     seed: string;
-    /** The RSA keys that devices share; without a folder they last for the run. */
+    /** The RSA keys that devices share. Without a folder they exist only during the run. */
     rsaPool?:
       | { size?: number | undefined; bits?: 2048 | 3072 | undefined; folder?: string | undefined }
       | undefined;
   };
 
-/** A plan as its author writes it, with the login and the certificates. */
+/**
+ * A plan in the notation of users, with the operator's login and the contents of certificate files.
+ */
 export type PlanWords = WordsOf<typeof options> & Readonly<More>;
 
 const moreOptions = {
@@ -77,12 +81,12 @@ const planShape = v.pipe(
   }),
 );
 
-/** The plan of a user who writes nothing but a seed. */
+/** The default plan, which sets nothing but a seed. */
 export const planDefaults: FleetPlan = v.parse(planShape, { seed: 'default' });
 
-/** A rule between several members of a plan. */
+/** A rule that concerns several members of a plan. */
 interface PlanRule {
-  /** The member that is named when it is broken. */
+  /** The member that the message names when the rule is broken. */
   readonly word: keyof PlanWords;
   readonly holds: (plan: FleetPlan) => boolean;
   readonly said: string;
@@ -147,17 +151,20 @@ export class PlanError extends Error {
   }
 }
 
-/** The behaviours that plans may name. */
+/** Access to the known behaviours, for the check of a plan. */
 export interface KnownBehaviours {
   names(): readonly string[];
   /**
-   * Returns what is wrong with overridden parameters of a behaviour, worded to follow its name;
-   * undefined when they are valid.
+   * Returns the problem with overridden parameters of a behaviour, as a predicate that follows the
+   * behaviour's name; undefined when the parameters are valid.
    */
   parametersProblem(name: string, changed: Readonly<Record<string, number>>): string | undefined;
 }
 
-/** Returns the plan that the words describe. @throws PlanError when anything in them is wrong */
+/**
+ * Converts values in the notation of users into a plan.
+ * @throws PlanError when any value is invalid
+ */
 export function planOf(words: object, known: KnownBehaviours): FleetPlan {
   const read = v.safeParse(planShape, words);
   if (!read.success) throw new PlanError(read.issues.map(problemSentence));
@@ -192,7 +199,8 @@ function behaviourProblems(plan: FleetPlan, known: KnownBehaviours): string[] {
 }
 
 /**
- * In a plan without cohorts, a back-off comparison creates them: one per back-off, equal in size.
+ * Adds the cohorts of a back-off comparison to a plan that has none: one cohort of equal size for
+ * each back-off.
  */
 function withComparedCohorts(plan: FleetPlan): FleetPlan {
   const comparison = plan.incidents?.find(({ name }) => name === 'backoff-comparison');
@@ -213,7 +221,7 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
   return { ...plan, cohorts };
 }
 
-/** Values of these members are secrets and never appear in a message. */
+/** Messages must not contain the values of these members, because they are secret. */
 const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
 const secretWords = new Set([
   'acceptWith',

@@ -1,4 +1,4 @@
-/** Values of a policy: how devices poll, back off after errors, and what network they have. */
+/** Schemas of policy values: back-off after errors, and simulated network. */
 import * as v from 'valibot';
 import {
   duration,
@@ -16,7 +16,7 @@ export const phases = ['even', 'random', 'lockstep'] as const;
 export const downloads = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
 
-/** Back-off after errors; the defaults are in `cohort.ts`. */
+/** Schema of a back-off after errors; `cohort.ts` has the defaults. */
 export const backOff = v.pipe(
   v.strictObject({
     kind: v.optional(oneOf(backOffKinds)),
@@ -27,7 +27,7 @@ export const backOff = v.pipe(
   v.transform(({ min, max, ...same }) => given({ ...same, minMs: min, maxMs: max })),
 );
 
-/** A network simulated in this process. */
+/** Schema of a network that this process simulates. */
 export const link = v.pipe(
   v.strictObject({
     latency: v.optional(linkDuration),
@@ -41,14 +41,16 @@ export const link = v.pipe(
   ),
 );
 
-/** Properties of a simulated network. */
+/** The properties of a simulated network. */
 export interface LinkShape {
-  /** From device to server, and the same again on the way back. */
+  /** Delay from device to server in milliseconds; the way back has the same delay. */
   readonly latencyMs: number;
   /** Largest random deviation from the latency, up or down. */
   readonly jitterMs: number;
   /** Share of the exchanges that are lost: 0 to 1. */
   readonly lossShare: number;
-  /** Bandwidth for bodies in each direction; 0 means unlimited. */
+  /**
+   * Bandwidth for bodies and messages in each direction, in bytes per second; 0 means unlimited.
+   */
   readonly bytesPerSecond: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Restarts of a device or of the server at a given time of a run in virtual time, as users write
- * them.
+ * Restarts of a device or of the server at a given time of a run in virtual time, in the notation
+ * of users.
  */
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/duration.ts';
@@ -18,7 +18,7 @@ const restartWords = v.pipe(
     name: v.optional(v.literal('server', 'must be server, or device with its index')),
     /** Index of the device; absent for the server. */
     device: v.optional(wholeNumber(0, DEVICE_MAX)),
-    /** Since the start of the run. */
+    /** Time of the restart, measured from the start of the run. */
     at: duration(0),
     lasting: v.optional(duration(0)),
   }),
@@ -37,18 +37,21 @@ const restartWords = v.pipe(
 );
 
 /**
- * A restart: the server or a device stops at a given time, and later continues with its stored
+ * A restart: the server or a device stops at a given time, and starts again later with its stored
  * data.
  */
 export interface Restart {
-  /** Index of the device; the server when absent. */
+  /** Index of the device; undefined for the server. */
   readonly device: number | undefined;
-  /** Since the start of the run. */
+  /** Milliseconds since the start of the run. */
   readonly atMs: number;
   readonly lastingMs: number;
 }
 
-/** Parses a restart such as `server, at: 40m, lasting: 10s`. @throws PlanWordsError */
+/**
+ * Parses a restart such as `server, at: 40m, lasting: 10s`.
+ * @throws PlanWordsError
+ */
 export function readRestart(text: string): Restart {
   const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
   const read = readYaml(`{ ${named} }`, restartWords);
@@ -56,7 +59,7 @@ export function readRestart(text: string): Restart {
   throw new PlanWordsError([...new Set(read.problems.map(({ message }) => message))]);
 }
 
-/** Writes a restart so that it can be read again. */
+/** Formats a restart as text that `readRestart` accepts. */
 export function restartText({ device, atMs, lastingMs }: Restart): string {
   const whose = device === undefined ? 'server' : `device: ${device}`;
   return `${whose}, at: ${durationText(atMs)}, lasting: ${durationText(lastingMs)}`;

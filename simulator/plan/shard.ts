@@ -1,13 +1,13 @@
 /**
- * Shards: contiguous ranges of a fleet's devices, each run by a process of its own. A device
- * depends on the whole fleet and its index, never on the number of shards.
+ * Shards: contiguous ranges of a fleet's devices, each run by its own process. A device is
+ * determined by the plan of the whole fleet and its index, never by the number of shards.
  */
 import * as v from 'valibot';
 import { wholeNumber } from './plan-values.ts';
 
 const SHARDS_MAX = 10_000;
 
-/** The index of a shard, from 0, and the number of shards. */
+/** Schema of a shard: its index from 0, and the number of shards. */
 export const shardShape = v.pipe(
   v.strictObject({ index: wholeNumber(0, SHARDS_MAX - 1), of: wholeNumber(1, SHARDS_MAX) }),
   v.check(({ index, of }) => index < of, 'must have an index below its count'),
@@ -20,7 +20,7 @@ export interface DeviceRange {
   readonly end: number;
 }
 
-/** Returns the devices that a plan runs: those of its shard, or all. */
+/** Returns the range of devices that a plan runs: the devices of its shard, or all devices. */
 export function deviceRange(plan: {
   readonly devices: number;
   readonly shard?: { readonly index: number; readonly of: number } | undefined;

@@ -1,12 +1,12 @@
-/** Parses thresholds: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
+/** Parses thresholds such as `95% updated within 10m`, `p99(poll) < 200ms` and `errors < 0.1%`. */
 import * as v from 'valibot';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { printable } from '../../fixtures/printable.ts';
 
-/** How the observed value is compared with the limit. */
+/** Operator that compares the observed value with the limit. */
 export type Comparator = '<=' | '>=' | '<' | '>' | '=';
 
-/** What is measured. An empty list of operations means all. */
+/** The measured quantity. An empty list of operations means all operations. */
 type ThresholdSubject =
   | { readonly kind: 'updated'; readonly withinMs: number }
   | {
@@ -23,24 +23,25 @@ type ThresholdSubject =
   | { readonly kind: 'success' }
   | { readonly kind: 'reports'; readonly fate: 'lost' | 'doubled' };
 
-/** One condition on a run. */
+/** One condition that a run must meet. */
 export interface Threshold {
-  /** As written by the user. */
+  /** The text as the user wrote it, in lower case and without `abort on fail`. */
   readonly text: string;
   readonly subject: ThresholdSubject;
   readonly comparator: Comparator;
   /**
-   * Milliseconds, a share from 0 to 1, a count, or a count per second, depending on the subject.
+   * The limit in the unit of the subject: milliseconds, a share from 0 to 1, a count, or a count
+   * per second.
    */
   readonly limit: number;
-  /** True when the run ends early once the threshold can no longer be met. */
+  /** True when the run ends as soon as the threshold can no longer be met. */
   readonly abortsRun: boolean;
 }
 
-/** Thrown for an invalid threshold; one sentence that shows what is accepted. */
+/** Thrown for an invalid threshold. The message is one sentence that names the accepted forms. */
 export class ThresholdError extends Error {
   override readonly name = 'ThresholdError';
-  /** The sentence without the text itself. */
+  /** The reason, without the text of the threshold. */
   readonly because: string;
 
   constructor(text: string, because: string) {
@@ -52,7 +53,7 @@ export class ThresholdError extends Error {
 /** Thrown for an invalid part of a threshold. */
 class ThresholdPartError extends Error {}
 
-/** Names for operations of the contract. */
+/** Short names for operations of the contract. */
 const words: Readonly<Record<string, readonly string[]>> = {
   all: [],
   poll: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
@@ -87,7 +88,10 @@ interface Form {
   readonly read: (found: readonly string[]) => Pick<Threshold, 'subject' | 'comparator' | 'limit'>;
 }
 
-/** The forms of a threshold; `found` holds the groups of the pattern, with '' for an absent one. */
+/**
+ * The forms of a threshold. `found` contains the groups of the pattern, with '' for a group that
+ * did not match.
+ */
 const forms: readonly Form[] = [
   {
     example: '95% updated within 10m',
@@ -156,8 +160,8 @@ const forms: readonly Form[] = [
 const suffix = /[,;]?(?<!\s)\s+abort on fail$/;
 
 /**
- * Parses one threshold; with `abort on fail` at its end it ends the run early.
- * @throws ThresholdError when it is anything else
+ * Parses one threshold. `abort on fail` at its end makes it end the run early.
+ * @throws ThresholdError when the text is not a threshold
  */
 export function thresholdOf(text: string): Threshold {
   const spaced = text.trim().toLowerCase().replace(/\s+/g, ' ');
@@ -224,7 +228,7 @@ const thresholdShape = v.pipe(
   }),
 );
 
-/** The thresholds of a plan: a list of at most `THRESHOLDS_MAX`. */
+/** Schema of the thresholds of a plan: a list of at most `THRESHOLDS_MAX`. */
 export const thresholdsShape = v.pipe(
   v.array(thresholdShape, 'must be a list of thresholds'),
   v.maxLength(THRESHOLDS_MAX, `must hold at most ${THRESHOLDS_MAX}`),

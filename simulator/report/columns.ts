@@ -1,6 +1,6 @@
-/** Formats rows of text as aligned columns for a terminal. */
+/** Arranges rows of text in aligned columns for a terminal. */
 
-/** Aligns the cells of rows: text to the left, numbers to the right. */
+/** Returns the rows as lines with aligned cells: text to the left, numbers to the right. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {

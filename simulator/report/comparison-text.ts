@@ -1,4 +1,7 @@
-/** Renders a comparison of two runs as plain lines for a terminal: first what differs, and why. */
+/**
+ * Renders a comparison of two runs as lines for a terminal, with the differences and their reasons
+ * first.
+ */
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import type { Comparison } from '../result/compare.ts';
@@ -6,13 +9,13 @@ import { columns } from './columns.ts';
 
 type Row = Comparison['rows'][number];
 
-/** Verdicts shown row by row, in this order; of the others only the count is reported. */
+/** Verdicts whose rows are listed, in this order; of the other verdicts only the count is shown. */
 const shown = [
   ['regression', 'worse'],
   ['improvement', 'better'],
 ] as const;
 
-/** Renders the comparison; every line is safe for a terminal. */
+/** Renders the comparison. The lines contain no control characters. */
 export function comparisonText({ verdict, rows, notes }: Comparison): string {
   const of = (wanted: Row['verdict']): readonly Row[] =>
     rows.filter((row) => row.verdict === wanted);
@@ -53,7 +56,10 @@ function values(row: Row): string {
   return `${said(row.before)} -> ${said(row.after)}`;
 }
 
-/** A change of a share is given in percentage points; a rise from zero has no percentage. */
+/**
+ * Formats a change. The change of a share is in percentage points, and a rise from zero has no
+ * percentage.
+ */
 function change(row: Row): string {
   const { before, after, changePercent } = row;
   const signed = (value: number, unit: string): string =>

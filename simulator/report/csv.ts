@@ -1,4 +1,7 @@
-/** Renders the figures of a run as CSV (RFC 4180), a row for each phase and operation, for spreadsheets. */
+/**
+ * Renders the figures of a run as CSV (RFC 4180) for spreadsheets, with a row for each phase and
+ * operation.
+ */
 import type { FleetResult } from '../result/result.ts';
 import type { Figures, OperationCount, OperationLatency } from '../result/result-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
@@ -16,7 +19,7 @@ interface Measured {
   readonly operations: readonly OperationCount[];
 }
 
-/** Renders the whole run, whose phase is empty, and then each phase. */
+/** Renders the rows of the whole run, with an empty phase, and then the rows of each phase. */
 export function fleetCsv({ durationMs, latencies, operations, phases }: FleetResult): string {
   const parts: readonly Measured[] = [
     { phase: '', durationMs, latencies, operations },
@@ -44,14 +47,16 @@ function rowsOf({ phase, durationMs, latencies, operations }: Measured): string[
   });
 }
 
-/** Empty where no request was answered. */
+/** Returns the percentiles as text; empty texts when no request was answered. */
 function millisecondsOf(figures: Figures | undefined): string[] {
   if (figures === undefined) return ['', '', '', '', '', ''];
   const { p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs } = figures;
   return [p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs].map((ms) => ms.toFixed(3));
 }
 
-/** The name of a phase is any text; a spreadsheet must not take it for a formula. */
+/**
+ * Formats a cell. A phase may have any name, and a spreadsheet must not interpret it as a formula.
+ */
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /^[\w.-]*$/.test(safe) ? safe : `"${safe.replaceAll('"', '""')}"`;

@@ -1,7 +1,7 @@
-/** Why a run ended, for every report. */
+/** The reasons why a run ends, as text for reports. */
 import type { FleetResult } from '../result/result.ts';
 
-/** Why a run ended, as a clause. */
+/** The clause for each reason why a run ends. */
 export const endings: Readonly<Record<FleetResult['ended'], string>> = {
   settled: 'every device finished its deployment',
   duration: 'the duration was over',

@@ -1,7 +1,7 @@
 /**
- * Writes events as NDJSON: one line each, in order, to a stream that may be slower than the fleet.
- * Events that do not fit into a bounded buffer are dropped and counted; a line in the stream says
- * so.
+ * Writes events as NDJSON, one line for each event in order, to a stream that may be slower than
+ * the fleet. Events that exceed the buffer are dropped and counted, and a line in the stream
+ * reports the gap.
  */
 
 import type { Writable } from 'node:stream';
@@ -11,40 +11,44 @@ import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
 /** Counts of written and lost events. */
 export interface EventLinesCount {
-  /** Passed to the operating system. */
+  /** Number of events passed to the operating system. */
   readonly written: number;
-  /** Dropped because the reader was too slow, the stream failed, or they never arrived here. */
+  /**
+   * Number of events that were dropped: the reader was too slow, the stream failed, or they were
+   * lost before they reached this object.
+   */
   readonly lost: number;
   /** Why the stream failed, such as `ENOSPC`. */
   readonly error?: string;
 }
 
-/** Where the lines go, and how much may be buffered. */
+/** The stream for the lines, and the limit on its buffer. */
 export interface EventLinesOptions {
   readonly clock: Clock;
   readonly stream: Writable;
   readonly bufferMaxBytes?: number;
 }
 
-/** Bytes that may be buffered for a slow reader. */
+/** Default limit on the bytes that are buffered for a slow reader. */
 const BUFFER_MAX_BYTES = 16 * 2 ** 20;
-/** Events of one millisecond that are sorted together. */
+/** Maximum number of events of one millisecond that are sorted together. */
 const MOMENT_MAX_EVENTS = 100_000;
-/** How long writing the last lines may take. */
+/** Time limit in milliseconds for writing the last lines. */
 const END_MAX_MS = 5000;
-/** A millisecond is complete when the next event arrives, or after this time at the latest. */
+/** Delay in milliseconds after which a millisecond counts as complete if no later event arrives. */
 const MOMENT_MAX_MS = 250;
 
-/** Writes events as lines; `close` it to flush the last ones. */
+/** Writes events as lines. The owner must close it, which flushes the last lines. */
 export class EventLines {
   readonly #options: EventLinesOptions;
   readonly #bufferMaxBytes: number;
   readonly #sweep: { cancel(): void };
   /**
-   * Events of the same millisecond, which are written in one order whatever order they arrived in.
+   * Events of the same millisecond. They are sorted before they are written, so that their order
+   * does not depend on their arrival.
    */
   #moment: FleetEvent[] = [];
-  /** Lost since the last line was written. */
+  /** Number of events lost since the last line was written. */
   #gap = 0;
   #underway = 0;
   #written = 0;
@@ -59,7 +63,7 @@ export class EventLines {
     this.#sweep = options.clock.every(MOMENT_MAX_MS, () => this.#endMoment());
   }
 
-  /** Accepts an event; never waits and never throws. */
+  /** Accepts an event. It neither waits nor throws. */
   readonly take = (event: FleetEvent): void => {
     const [first] = this.#moment;
     if (first !== undefined && first.atMs !== event.atMs) this.#endMoment();
@@ -67,7 +71,10 @@ export class EventLines {
     if (this.#moment.length === MOMENT_MAX_EVENTS) this.#endMoment();
   };
 
-  /** Records events that did not arrive here; the stream says so before the next one. */
+  /**
+   * Records events that were lost before they reached this object. A line in the stream reports
+   * them before the next event.
+   */
   miss(events: number): void {
     this.#gap += events;
     this.#lost += events;
@@ -78,7 +85,10 @@ export class EventLines {
     return { written: this.#written, lost: this.#lost, ...error };
   }
 
-  /** Waits, within limits, until everything is written; what is not by then is lost. */
+  /**
+   * Waits until all lines are written, for at most `END_MAX_MS`. Lines that are not written by then
+   * count as lost.
+   */
   async close(): Promise<EventLinesCount> {
     this.#sweep.cancel();
     this.#endMoment();
@@ -99,7 +109,7 @@ export class EventLines {
     });
   }
 
-  /** Writes all events of the millisecond that fit into the buffer at once. */
+  /** Writes the events of the completed millisecond, as far as the buffer has room. */
   #endMoment(): void {
     const events = this.#moment.sort(inEventOrder);
     this.#moment = [];
@@ -154,5 +164,5 @@ export function eventLine(event: FleetEvent): string {
   return `${printableJson(`${line},"sequence":${event.sequence}}`)}\n`;
 }
 
-/** Members that are written first and last, whatever their place in the event. */
+/** Members that are written first or last, independently of their position in the event. */
 const outerNames: ReadonlySet<string> = new Set(['atMs', 'kind', 'sequence']);

@@ -1,4 +1,7 @@
-/** The checks of a sample on the page: each requirement by phase and rate, and its first breach. */
+/**
+ * The section of the page about conformance checks: each requirement by phase and request rate, and
+ * its first breach.
+ */
 
 import { counted } from '../../fixtures/counted.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -6,7 +9,10 @@ import type { Breach } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';
 import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
 
-/** Returns which requirements the server met under load; empty where nothing was checked. */
+/**
+ * Returns the section about requirements that the server met or broke; an empty list when no device
+ * was watched.
+ */
 export function checkSections({ checks }: FleetResult): readonly ShownSection[] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);

@@ -1,23 +1,23 @@
-/** The course of the run on the page: charts over one time axis, with phases and incidents. */
+/** The charts of the page: measurements over a common time axis, with phases and incidents. */
 import { stateWords } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Series } from '../result/result-figures.ts';
 import { updateTimes } from '../result/update-times.ts';
 import type { ShownChart, ShownCourse, ShownLine, ShownMark, ShownTone } from './page-facts.ts';
 
-/** Points of the curve of updates; more would not be visible. */
+/** Maximum number of points of the curve of updates; more would not be visible. */
 const POINTS_MAX = 1000;
 const SECOND_MS = 1000;
 
 type Row = Series['rows'][number];
 
-/** When the load began and ended, in milliseconds since the Unix epoch. */
+/** Start and end of the load, in milliseconds since the Unix epoch. */
 interface Span {
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** Returns the charts and what is marked in them. */
+/** Returns the charts and their marks. */
 export function courseOf(result: FleetResult): ShownCourse {
   const span = spanOf(result);
   const { widthMs } = result.series;
@@ -30,7 +30,7 @@ export function courseOf(result: FleetResult): ShownCourse {
   };
 }
 
-/** In virtual time, the load may begin long after the start of the run. */
+/** Returns the time range of the load. In virtual time, the load may start long after the run. */
 function spanOf({ startedAt, durationMs, phases, series }: FleetResult): Span {
   const startedMs = Date.parse(startedAt);
   const ends = phases.map(({ endMs }) => endMs);
@@ -125,7 +125,7 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
 
 const backoffTones: readonly ShownTone[] = ['info', 'busy', 'good', 'bad', 'plain'];
 
-/** Returns the chart of each cohort's requests once the network is back. */
+/** Returns the chart of each cohort's requests after the network returned. */
 function backoffChart({ backoffComparison, plan }: FleetResult): readonly ShownChart[] {
   const outage = plan.incidents?.find(({ name }) => name === 'backoff-comparison');
   if (backoffComparison === undefined || outage === undefined) return [];
@@ -175,14 +175,17 @@ function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
 }
 
 const outages: ReadonlySet<string> = new Set(['power-cut', 'backoff-comparison']);
-/** Default duration of an outage. */
+/** Duration of an outage in milliseconds when the incident does not set one. */
 const OUTAGE_DEFAULT_MS = 10_000;
 
 function secondsIn({ startMs }: Span, atMs: number): number {
   return Math.max(0, rounded((atMs - startMs) / SECOND_MS));
 }
 
-/** Rounds a value: invisible digits would make up half of the page. */
+/**
+ * Rounds a value to five digits, because further digits are invisible and would double the page's
+ * size.
+ */
 function rounded(value: number): number {
   return Number(value.toPrecision(5));
 }

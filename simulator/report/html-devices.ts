@@ -1,4 +1,4 @@
-/** The devices on the page: errors by cause, groups by shared properties, and each device. */
+/** The sections of the page about devices: errors by cause, outcomes by group, and each device. */
 
 import { embeddedJson } from '../../fixtures/markup.ts';
 import { stateWords } from '../result/device-states.ts';
@@ -6,11 +6,11 @@ import type { DeviceRow, FleetResult } from '../result/result.ts';
 import type { ShownDevice, ShownDevices, ShownSection, ShownTable } from './page-facts.ts';
 import { errorWords } from './text.ts';
 
-/** Bytes of the devices; the JSON report has all of them. */
+/** Maximum bytes of device data on the page; the JSON report contains all devices. */
 const DEVICES_MAX_BYTES = 1_300_000;
-/** Causes that are listed, the most frequent first. */
+/** Maximum number of causes listed, the most frequent first. */
 const ERRORS_MAX = 500;
-/** Behaviours and key types that are listed. */
+/** Maximum number of rows in each table of groups. */
 const GROUPS_MAX = 200;
 /** Outcomes of a device in the order of the list, failures first. */
 const outcomes = [
@@ -25,7 +25,7 @@ const outcomes = [
   'success',
 ] as const satisfies readonly DeviceRow['outcome'][];
 
-/** Returns each cause with the operation it affected. */
+/** Returns the section with the causes of errors and the affected operations. */
 export function errorSection(result: FleetResult): ShownSection {
   const { errors } = result;
   const rows = errors.slice(0, ERRORS_MAX);
@@ -47,7 +47,7 @@ export function errorSection(result: FleetResult): ShownSection {
   };
 }
 
-/** Returns the outcomes of each cohort, behaviour and key type. */
+/** Returns the section with the outcomes of each cohort, behaviour and key type. */
 export function groupSection({ devices }: FleetResult): ShownSection {
   return {
     id: 'groups',
@@ -82,7 +82,7 @@ function groupTable(
   };
 }
 
-/** Returns the devices, failed ones first, as many as the page has room for. */
+/** Returns the devices, failed ones first, up to the size limit of the page. */
 export function devicesOf({ devices }: FleetResult): ShownDevices {
   const rank = (row: DeviceRow): number => outcomes.indexOf(row.outcome);
   const inOrder = devices.toSorted(
@@ -116,7 +116,7 @@ function shownDevice(row: DeviceRow, words: Words): ShownDevice {
   ];
 }
 
-/** Texts that many rows share, each once; knows how much room is left. */
+/** A list that stores each text of many rows once, and tracks the remaining size of the page. */
 class Words {
   readonly #numbers = new Map<string, number>();
   #room: number;

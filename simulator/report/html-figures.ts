@@ -1,4 +1,4 @@
-/** The measured part of the page: roll-out, latencies, back-off. */
+/** The sections of the page with measurements: roll-out, updates, latencies and back-off. */
 
 import { deviceStates, stateWords } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -7,10 +7,10 @@ import { timeToPercentMs, type UpdateTimes, updateTimes } from '../result/update
 import type { FleetFacts, ShownSection, ShownTable } from './page-facts.ts';
 import { backoffTable } from './text.ts';
 
-/** Shares of the fleet whose update time is shown. */
+/** Percentages of the fleet for which the update time is shown. */
 const PERCENTS = [50, 95, 100];
 
-/** Returns the progress of the fleet, and how long it took. */
+/** Returns the progress of the fleet and the times of its updates. */
 export function progressOf(result: FleetResult): FleetFacts['progress'] {
   const { funnel } = result;
   const times = updateTimes(result);
@@ -36,7 +36,7 @@ function timeText(times: UpdateTimes, percent: number): string {
   return `never: only ${share.toFixed(1)} % were updated`;
 }
 
-/** Returns how long updates and their states took. */
+/** Returns the section with the durations of updates and of their states. */
 export function updateSection({ updates }: FleetResult): ShownSection {
   return {
     id: 'updates',
@@ -57,7 +57,10 @@ export function updateSection({ updates }: FleetResult): ShownSection {
   };
 }
 
-/** Returns how hard each cohort hit the server after the outage; empty where none were compared. */
+/**
+ * Returns the section with the load of each cohort after the outage; an empty list when the run has
+ * no back-off comparison.
+ */
 export function backoffSections({ backoffComparison }: FleetResult): readonly ShownSection[] {
   if (backoffComparison === undefined) return [];
   const [columns = [], ...rows] = backoffTable(backoffComparison);
@@ -65,7 +68,10 @@ export function backoffSections({ backoffComparison }: FleetResult): readonly Sh
   return [{ id: 'backoff', title: 'Backoff comparison', tables }];
 }
 
-/** Returns percentiles by operation, of the whole run and of each phase. */
+/**
+ * Returns the section with the latency percentiles by operation, of the whole run and of each
+ * phase.
+ */
 export function latencySection({ latencies, operations, phases }: FleetResult): ShownSection {
   const table = (caption: string, rows: FleetResult['latencies']): ShownTable => ({
     caption,

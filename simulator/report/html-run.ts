@@ -1,5 +1,6 @@
 /**
- * The run itself on the page: thresholds, reconciliation, generator health, plan and environment.
+ * The sections of the page about the run itself: thresholds, reconciliation, load generator, plan
+ * and environment.
  */
 
 import { stateWords } from '../result/device-states.ts';
@@ -7,11 +8,13 @@ import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import type { ShownSection, ShownTable } from './page-facts.ts';
 
-/** Differences that are listed; the JSON report has all of them. */
+/** Maximum number of differences listed; the JSON report contains all of them. */
 const DIFFERENCES_MAX = 200;
 const MEBIBYTE = 2 ** 20;
 
-/** Returns the thresholds of the run and their verdicts; empty where none were set. */
+/**
+ * Returns the section with the thresholds and their verdicts; an empty list when the plan has none.
+ */
 export function thresholdSections({ thresholds }: FleetResult): readonly ShownSection[] {
   if (thresholds.length === 0) return [];
   const tones = { met: 'good', missed: 'bad', undecided: 'busy' } as const;
@@ -32,7 +35,7 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
   ];
 }
 
-/** Returns the reconciliation of devices and server. */
+/** Returns the section about the reconciliation. */
 export function reconciliationSection({ reconciliation, accounts }: FleetResult): ShownSection {
   const { checked, ok, because, deploymentsChecked, differences, statistics } = reconciliation;
   const compared =
@@ -86,7 +89,7 @@ function statisticsTables(
   ];
 }
 
-/** Returns if the load generator was fast enough. */
+/** Returns the section about the load generator. */
 export function generatorSection({ generator, validity }: FleetResult): ShownSection {
   const { schedule, reasons } = generator;
   return {
@@ -128,7 +131,7 @@ function processTable({ processes }: FleetResult['generator']): ShownTable {
   };
 }
 
-/** Returns the plan and the environment of the run. */
+/** Returns the section with the plan and the environment of the run. */
 export function planSection(result: FleetResult): ShownSection {
   const { plan, shards, startedAt, deploymentId, ended, sharedKeys, spread, events } = result;
   const facts: Record<string, string> = {

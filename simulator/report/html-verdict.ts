@@ -1,4 +1,4 @@
-/** The verdict of a run and what decided it, in sentences for the top of the page. */
+/** The verdict of a run and its reasons, as sentences for the top of the page. */
 import { counted } from '../../fixtures/counted.ts';
 import { type Finding, type FindingState, outcomeOf, type Verdict } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -26,11 +26,11 @@ const tones: Readonly<Record<FindingState, ShownTone>> = {
   'not judged': 'plain',
 };
 const order: readonly ShownTone[] = ['bad', 'busy', 'good', 'plain'];
-/** Findings that are named; the sections below have all of them. */
+/** Maximum number of reasons listed; the sections of the page contain all findings. */
 const NAMED_MAX = 20;
 const SENTENCE_MAX_CHARACTERS = 500;
 
-/** Returns the verdict, and behind it each part of it, the worst first. */
+/** Returns the verdict and its reasons, the worst first. */
 export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const { verdict, findings } = outcomeOf(result);
   const named = findings.filter(({ state, isRequirement }) => !isRequirement || state === 'failed');

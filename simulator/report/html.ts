@@ -1,6 +1,6 @@
 /**
- * Renders a fleet's result as one self-contained page: the facts as data, shown by the script of
- * `page/`. Text from a device or a server stays text.
+ * Renders a result as one self-contained page. The facts are embedded as data, which the script in
+ * `page/` displays. Text from a device or a server is never interpreted as markup.
  */
 import { counted } from '../../fixtures/counted.ts';
 import { reportPage } from '../../fixtures/markup.ts';
@@ -20,7 +20,10 @@ import {
 import { verdictOf } from './html-verdict.ts';
 import type { FleetFacts } from './page-facts.ts';
 
-/** Renders the page. Throws when it has not been built. */
+/**
+ * Renders the page.
+ * @throws Error when the page has not been built
+ */
 export function fleetHtml(result: FleetResult): string {
   const { plan } = result;
   return reportPage({

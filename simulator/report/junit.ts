@@ -1,5 +1,6 @@
 /**
- * Renders a fleet's result as JUnit XML for CI servers: one test for each condition of its outcome.
+ * Renders a result as JUnit XML for CI servers, with one test case for each condition of its
+ * outcome.
  */
 
 import { XMLBuilder } from 'fast-xml-parser';
@@ -8,7 +9,7 @@ import { printable } from '../../fixtures/printable.ts';
 import { type Finding, outcomeOf } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 
-/** One test case; it has passed without a failure and a skip. */
+/** A test case; it passes when it has neither `failure` nor `skipped`. */
 interface Check {
   readonly name: string;
   readonly failure?: string;
@@ -22,7 +23,7 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** Renders the document: each condition of the outcome is a test case. */
+/** Renders the XML document. */
 export function fleetJunit(result: FleetResult): string {
   const checks = outcomeOf(result).findings.map(checkOf);
   const counts = {
@@ -47,7 +48,10 @@ export function fleetJunit(result: FleetResult): string {
   });
 }
 
-/** What is not judged is skipped; a condition that is open does not hold either. */
+/**
+ * Converts a finding to a test case. A passed finding passes, a finding that was not judged is
+ * skipped, and any other fails.
+ */
 function checkOf({ state, condition, sentence }: Finding): Check {
   const name = printable(condition);
   if (state === 'passed') return { name };

@@ -1,17 +1,17 @@
-/** The content of a fleet's report page as plain values: words, tables, charts, devices. */
+/** Types of the data that the report page displays: texts, tables, charts and devices. */
 
-/** The meaning of a colour. */
+/** The meaning of a colour on the page. */
 export type ShownTone = 'good' | 'busy' | 'bad' | 'info' | 'plain';
 
-/** A cell: a text, or a word with its tone. */
+/** A cell of a table: a text, or a word with a colour. */
 export type ShownCell = string | { readonly word: string; readonly tone: ShownTone };
 
-/** A table; a row has a cell for each column. */
+/** A table. Each row has one cell for each column. */
 export interface ShownTable {
   readonly caption: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ShownCell[])[];
-  /** True for a detail that is closed at first. */
+  /** True when the table is collapsed at first. */
   readonly isClosed?: boolean;
 }
 
@@ -19,12 +19,12 @@ export interface ShownTable {
 export interface ShownSection {
   readonly id: string;
   readonly title: string;
-  /** True for a section that most readers do not need: closed at first. */
+  /** True when the section is collapsed at first, because most readers do not need it. */
   readonly isDetail?: boolean;
   readonly lines?: readonly ShownCell[];
   readonly pairs?: readonly (readonly [name: string, value: string])[];
   readonly tables?: readonly ShownTable[];
-  /** Lines with the evidence below each. */
+  /** Lines that can be expanded to show their evidence. */
   readonly evidence?: readonly { readonly line: string; readonly text: string }[];
 }
 
@@ -32,36 +32,36 @@ export interface ShownSection {
 export interface ShownLine {
   readonly name: string;
   readonly tone: ShownTone;
-  /** Drawn with gaps, so that lines of one tone differ. */
+  /** True when the line is dashed, to distinguish lines of the same colour. */
   readonly isDashed?: boolean;
-  /** One value for each time; null leaves a gap. */
+  /** One value for each time of the chart; null leaves a gap. */
   readonly values: readonly (number | null)[];
-  /** True when a value holds until the next one, as for a count. */
+  /** True when a value stays constant until the next one, as counts do. */
   readonly hasSteps?: boolean;
 }
 
 /** A chart over the time of the run. */
 export interface ShownChart {
   readonly title: string;
-  /** The unit after each value, such as ` ms`. */
+  /** Text that follows each value, such as ` ms`. */
   readonly unit: string;
   /** Seconds since the start of the load, ascending. */
   readonly seconds: readonly number[];
   readonly lines: readonly ShownLine[];
 }
 
-/** A phase of the run, or an incident at its time. */
+/** A phase or an incident on the time axis. */
 export interface ShownMark {
   readonly name: string;
   readonly kind: 'phase' | 'incident';
-  /** Seconds since the start of the load. */
+  /** Start and end in seconds since the start of the load. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The course of the run over time: charts, and marks on their time axis. */
+/** The charts of the run, and the marks on their common time axis. */
 export interface ShownCourse {
-  /** ISO 8601, UTC: second 0. */
+  /** Time of second 0, in ISO 8601 and UTC. */
   readonly startsAt: string;
   readonly endSeconds: number;
   readonly hint: string;
@@ -69,7 +69,7 @@ export interface ShownCourse {
   readonly marks: readonly ShownMark[];
 }
 
-/** One device; texts that many share are numbers in `words`. */
+/** A device. The members from `outcome` to `artifactName` are indices into `words`. */
 export type ShownDevice = readonly [
   index: number,
   serial: string,
@@ -80,19 +80,19 @@ export type ShownDevice = readonly [
   keyType: number,
   reported: number,
   artifactName: number,
-  /** From the offer to the outcome. */
+  /** Seconds from the offer to the outcome; null when unknown. */
   seconds: number | null,
 ];
 
-/** The devices, those that failed first. */
+/** The listed devices, those that failed first. */
 export interface ShownDevices {
   readonly words: readonly string[];
   readonly rows: readonly ShownDevice[];
-  /** Number of devices left out. */
+  /** Number of devices that are not listed. */
   readonly missing: number;
 }
 
-/** Everything that the page shows. */
+/** All data that the page displays. */
 export interface FleetFacts {
   readonly title: string;
   readonly about: string;
@@ -105,7 +105,7 @@ export interface FleetFacts {
   readonly progress: {
     readonly devices: number;
     readonly rows: readonly (readonly [name: string, count: number, tone: ShownTone])[];
-    /** Times until shares of the fleet were updated. */
+    /** Texts with the times until certain shares of the fleet were updated. */
     readonly times: readonly (readonly [name: string, value: string])[];
   };
   readonly course: ShownCourse;

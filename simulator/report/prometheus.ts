@@ -1,6 +1,6 @@
 /**
  * Metrics of a running fleet in Prometheus' text format: counters and histograms from its events,
- * gauges from its progress. Every name begins with `fleetbed_`, every time is in seconds.
+ * and gauges from its progress. All names begin with `fleetbed_`, and all times are in seconds.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type FleetEvent, RUN_ENDED } from '../device/events.ts';
@@ -8,13 +8,18 @@ import { isFinal } from '../device/update-states.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { EventLinesCount } from './events-lines.ts';
 
-/** For an exchange: from a fast response on the same machine to the longest time limit. */
+/**
+ * Buckets for the duration of an exchange, from a fast local response to the longest time limit.
+ */
 const EXCHANGE_BUCKETS_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
-/** For a whole update: minutes in the field, seconds in a test. */
+/** Buckets for the duration of an update, which takes seconds in a test and minutes in real use. */
 const UPDATE_BUCKETS_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 86_400];
-/** Label values that a server can invent; further ones are counted together. */
+/**
+ * Maximum number of label values, because a server can cause any number of them. Further values are
+ * counted as `other`.
+ */
 const CAUSES_MAX = 200;
 const OTHER = 'other';
 const MS_PER_SECOND = 1000;
@@ -25,12 +30,12 @@ export interface Exposition {
   readonly text: string;
 }
 
-/** The metrics of one run; knows nothing of HTTP. */
+/** The metrics of one run. The caller serves them over HTTP. */
 export class FleetMetrics {
   readonly #registry = new Registry();
   readonly #registers = [this.#registry];
   readonly #causes = new Set<string>();
-  /** Time of the offer, by device, for updates in progress. */
+  /** Time of the offer for each device with an update in progress. */
   readonly #offeredMs = new Map<number, number>();
   #phase: string | undefined;
 
@@ -142,7 +147,7 @@ export class FleetMetrics {
     registers: this.#registers,
   });
 
-  /** Accepts an event; never waits. */
+  /** Accepts an event. It never waits. */
   readonly take = (event: FleetEvent): void => {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
@@ -169,14 +174,14 @@ export class FleetMetrics {
     this.#elapsed.set(elapsedMs / MS_PER_SECOND);
   }
 
-  /** Accepts the current counts of the event stream. */
+  /** Sets the counters of the event stream. */
   seeEventLines({ written, lost }: EventLinesCount): void {
     this.#eventLines.reset();
     this.#eventLines.inc({ fate: 'written' }, written);
     this.#eventLines.inc({ fate: 'lost' }, lost);
   }
 
-  /** Returns the response to a scrape now. */
+  /** Returns the response to a scrape. */
   async exposition(): Promise<Exposition> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }

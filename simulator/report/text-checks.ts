@@ -1,16 +1,19 @@
-/** The checks of a sample as lines for a terminal: what broke, how often, and at which rate. */
+/**
+ * Renders the conformance checks as lines for a terminal: which requirements broke, how often, and
+ * at which request rate.
+ */
 
 import { counted } from '../../fixtures/counted.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Checks, RequirementChecks } from '../result/result-checks.ts';
 import { columns } from './columns.ts';
 
-/** Broken requirements shown in full; the JSON report has all of them. */
+/** Maximum number of broken requirements shown; the JSON report contains all of them. */
 const BROKEN_MAX = 10;
-/** How many fit on a line. */
+/** Maximum number of broken requirements named in the progress line. */
 const BROKEN_NAMED_MAX = 3;
 
-/** Returns the section; empty where nothing was checked. */
+/** Returns the section about checks; an empty list when no device was watched. */
 export function checkSections({ checks, series }: FleetResult): string[][] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);
@@ -35,7 +38,10 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   ];
 }
 
-/** Returns the requirements broken so far, for the progress line; empty when there are none. */
+/**
+ * Returns the text about requirements broken so far for the progress line; an empty list when there
+ * are none.
+ */
 export function brokenWords({ broken = [] }: Pick<FleetProgress, 'broken'>): string[] {
   if (broken.length === 0) return [];
   const more = broken.length - BROKEN_NAMED_MAX;
@@ -43,13 +49,15 @@ export function brokenWords({ broken = [] }: Pick<FleetProgress, 'broken'>): str
   return [`BROKEN ${named}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-/** Returns the requirements that the server broke, most breaches first. */
+/**
+ * Returns the requirements that the server broke, those with the highest share of breaches first.
+ */
 export function brokenRequirements({ requirements }: Checks): RequirementChecks[] {
   const broken = requirements.filter((row) => row.broken > 0);
   return broken.sort((one, other) => other.broken / other.judged - one.broken / one.judged);
 }
 
-/** Returns requirements by phase, with the fleet's rate in each. */
+/** Returns a table of requirements by phase, with the fleet's request rate in each phase. */
 export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
   const rates = new Map(
     rows.flatMap(({ phases }) => phases.map((each) => [each.phase, each.requestsPerSecond])),
@@ -76,7 +84,7 @@ function tenths(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** Describes the rates at which the requirement broke. */
+/** Returns a clause about the request rates at which the requirement broke. */
 export function brokenRates({ brokenAt }: RequirementChecks): string {
   if (brokenAt === undefined) return 'it held';
   const { minPerSecond, maxPerSecond } = brokenAt;

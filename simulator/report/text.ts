@@ -1,4 +1,4 @@
-/** Renders a run's result and progress as plain lines for a terminal. Renders facts, adds none. */
+/** Renders the result and the progress of a run as lines for a terminal. */
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
@@ -13,10 +13,10 @@ import { columns } from './columns.ts';
 import { endings } from './endings.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
 
-/** Differences and errors shown in full; the JSON report has all of them. */
+/** Maximum number of differences and errors shown; the JSON report contains all of them. */
 const ROWS_MAX = 10;
 
-/** Renders the whole result; every line is safe for a terminal. */
+/** Renders the whole result. The lines contain no control characters. */
 export function fleetReport(result: FleetResult): string {
   const { plan, seed, ended } = result;
   const duration = seconds(result.durationMs);
@@ -45,9 +45,7 @@ export function fleetReport(result: FleetResult): string {
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
 }
 
-/**
- * Describes how hard each cohort hit the server after the outage, and how soon all of it recovered.
- */
+/** Returns the table of the cohorts' load and recovery after the outage. */
 function comparedCohorts(cohorts: NonNullable<FleetResult['backoffComparison']>): string[] {
   return columns(backoffTable(cohorts));
 }
@@ -61,7 +59,9 @@ function machineLines(machines: NonNullable<FleetResult['machines']>): string[] 
   return shortened(machines.map((machine) => `  ${machineLine(machine)}`));
 }
 
-/** A reader of the event stream has to know that it is incomplete. */
+/**
+ * Returns the section about the event stream, because its readers must know when it is incomplete.
+ */
 function eventLines({ events }: FleetResult): string[][] {
   if (events === undefined) return [];
   const { written, lost, error } = events;
@@ -70,7 +70,7 @@ function eventLines({ events }: FleetResult): string[][] {
   return [[`Events: ${lost} of ${lost + written} LOST (${because})`]];
 }
 
-/** Describes how long it took until half, nearly all and all of the fleet was updated. */
+/** Returns a line with the times until 50, 95 and 100 percent of the fleet were updated. */
 function rolloutLines(result: FleetResult): string[] {
   const times = updateTimes(result);
   if (times.moments.length === 0) return [];
@@ -87,7 +87,7 @@ function thresholdLines({ thresholds }: FleetResult): string[] {
   );
 }
 
-/** Describes the losses among the workers of the shards. */
+/** Returns the section about restarted and lost shards. */
 function spreadLines(result: FleetResult): string[][] {
   const { spread, shards } = result;
   if (spread === undefined) return [];
@@ -116,7 +116,7 @@ function keptWords(kept: Takeover['kept']): string {
   return `its figures up to ${seconds(kept.untilMs)} are included (${counted(kept.exchanges, 'request')})`;
 }
 
-/** Renders the progress of the run in one line. */
+/** Renders the progress of the run as one line. */
 export function progressLine(progress: FleetProgress): string {
   const { funnel, elapsedMs, exchanges, errors, socketsOpen } = progress;
   const ended = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
@@ -136,7 +136,10 @@ export function progressLine(progress: FleetProgress): string {
   return words.join(', ');
 }
 
-/** Renders what is known of a run that broke off: its last progress, latencies and causes. */
+/**
+ * Renders the measurements of a run that failed: its last progress, latencies and causes of
+ * failures.
+ */
 export function brokenOffReport(progress: FleetProgress): string {
   const sections = [
     ['Measured before the run broke off', `  ${progressLine(progress)}`],
@@ -189,7 +192,7 @@ function statisticsLines(rows: FleetResult['reconciliation']['statistics']): str
   );
 }
 
-/** Explains why devices are idle although there is a deployment for them. */
+/** Returns a line that explains why no artifact was offered to some devices. */
 function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
   if (count === 0) return [];
   return [
@@ -200,7 +203,8 @@ function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']):
 
 function latencyLines({ latencies, generator }: FleetResult): string[] {
   const { lateness } = generator.schedule;
-  // Part of the latencies above it, which count from when each request was due.
+  // This row shows which part of the latencies is the generator's lateness, since they count from
+  // when a request was due.
   const own = { operation: 'of it, late by the generator', ...lateness };
   return columns(latencyRows([...latencies, own]));
 }
@@ -226,7 +230,8 @@ function answerLines({ operations }: FleetResult): string[] {
 }
 
 /**
- * Describes why there was no response, as far as known, and which responses refused the signature.
+ * Returns why exchanges had no response, as far as known, and how many responses rejected the
+ * signature.
  */
 function silenceWords(count: FleetResult['operations'][number]): string[] {
   const { unanswered, timeouts, resets, refusedConnections, signatureRefusals } = count;
@@ -242,7 +247,10 @@ function named(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count > 0 ? `${name} ${count}` : []));
 }
 
-/** Causes are also those of what is no error: refusals, and sockets that broke. */
+/**
+ * Returns the section about errors. Its causes include refusals (4xx) and broken sockets, which do
+ * not count as errors.
+ */
 function errorLines(result: FleetResult): string[] {
   const heading = `Errors: ${errorWords(result)}`;
   if (result.errors.length === 0) return [heading];
@@ -255,7 +263,10 @@ function causeLines(causes: FleetResult['errors']): string[] {
   return shortened(columns(rows));
 }
 
-/** Returns the number of errors, the same as in thresholds, progress, charts and metrics. */
+/**
+ * Returns the number of errors, counted in the same way as in thresholds, progress, charts and
+ * metrics.
+ */
 export function errorWords({ operations }: FleetResult): string {
   const { exchanges, errors } = countsOf(operations, []);
   if (errors === 0) return 'none';
@@ -267,7 +278,7 @@ function shortened(lines: readonly string[]): string[] {
   return [...lines.slice(0, ROWS_MAX), `  and ${lines.length - ROWS_MAX} more`];
 }
 
-/** Renders the cohorts after an outage side by side, with a heading. */
+/** Returns a table with a header and one row for each compared cohort. */
 export function backoffTable(cohorts: NonNullable<FleetResult['backoffComparison']>): string[][] {
   return [
     ['cohort', 'devices', 'recovered', 'all recovered after', 'requests', 'peak requests/s'],

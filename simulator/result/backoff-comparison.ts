@@ -1,6 +1,7 @@
 /**
- * The comparison of two or more policies after an outage: how hard each cohort hits the server when
- * the network is back, and how long it takes until every device has recovered.
+ * The comparison of two or more back-off policies after a network outage: how much load each cohort
+ * puts on the server when the network returns, and how long it takes until every device has
+ * recovered.
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
@@ -26,11 +27,14 @@ const comparedCohortShape = v.object({
   ),
 });
 
-/** A back-off comparison: one row for each cohort. */
+/** Schema of a back-off comparison, with one row for each cohort. */
 export const backoffComparisonShape = v.array(comparedCohortShape);
 export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparisonShape>>;
 
-/** Merges the comparisons of several processes; exact, since counts add up second by second. */
+/**
+ * Merges the comparisons of several processes. The result is exact, because requests are added
+ * second by second.
+ */
 export const mergedBackoffComparisons = rows<BackoffComparison[number]>(
   ({ cohort }) => cohort,
   (parts) => {
@@ -44,7 +48,8 @@ const cohortRule = fields<BackoffComparison[number]>({
   cohort: first,
   devices: sum,
   requests: sum,
-  // Of the sums by second: the peaks of the parts may be in different ones.
+  // Replaced later: the peak comes from the merged seconds, because parts may peak in different
+  // ones.
   peakRequestsPerSecond: highest,
   recovered: sum,
   fullRecoveryMs: (parts) => (parts.includes(null) ? null : Math.max(0, ...parts.map(Number))),
@@ -54,7 +59,7 @@ const cohortRule = fields<BackoffComparison[number]>({
     ),
 });
 
-/** Returns the highest value, at least zero. */
+/** Returns the largest value; 0 for an empty list. */
 export function peakOf(requestsPerSecond: readonly number[]): number {
   return requestsPerSecond.reduce((max, each) => Math.max(max, each), 0);
 }

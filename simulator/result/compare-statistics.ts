@@ -1,28 +1,28 @@
 /**
- * Tests if two samples differ, computed from histograms. No distribution is assumed: percentiles
- * are bounded by ranks, whole samples are compared by ranks.
+ * Statistical tests whether two samples differ, computed from histograms. The tests assume no
+ * distribution: ranks bound the percentiles, and whole samples are compared by ranks.
  */
 
-/** Pairs of a value and its count, ascending. */
+/** A sample as pairs of a value and its count, in ascending order of values. */
 export type Counted = readonly (readonly [value: number, count: number])[];
 
-/** A percentile and its bounds, at the confidence level of `z`. */
+/** A percentile with a confidence interval, at the confidence level of `z`. */
 export interface BoundedPercentile {
   readonly value: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** Returns the size of the sample. */
+/** Returns the number of values in the sample. */
 export function sizeOf(sample: Counted): number {
   return sample.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /**
- * Returns a percentile with bounds from order statistics: the rank of a percentile in a sample is
- * binomially distributed, whatever is measured.
- * @param share from 0 to 1
- * @param z standard deviations to either side
+ * Returns a percentile with bounds from order statistics. The rank of a percentile in a sample is
+ * binomially distributed, independently of the distribution of the values.
+ * @param share the percentile as a share from 0 to 1
+ * @param z half width of the interval in standard deviations
  */
 export function boundedPercentile(sample: Counted, share: number, z: number): BoundedPercentile {
   const size = sizeOf(sample);
@@ -38,15 +38,20 @@ export function boundedPercentile(sample: Counted, share: number, z: number): Bo
 /** Result of a rank test. */
 export interface RankTest {
   /**
-   * Probability that a value of the second sample exceeds one of the first; 0.5 when they are
-   * alike.
+   * Probability that a value of the second sample exceeds a value of the first; 0.5 when the
+   * samples do not differ.
    */
   readonly superiority: number;
-  /** Deviation from that in standard deviations; its sign is that of the shift. */
+  /**
+   * Deviation of `superiority` from 0.5 in standard deviations; positive when the second sample is
+   * larger.
+   */
   readonly z: number;
 }
 
-/** The Mann-Whitney test with the correction for ties, of which a histogram has many. */
+/**
+ * Performs the Mann-Whitney test, with the correction for ties, which are frequent in histograms.
+ */
 export function rankTest(first: Counted, second: Counted): RankTest {
   const [firstSize, secondSize] = [sizeOf(first), sizeOf(second)];
   const size = firstSize + secondSize;
@@ -65,13 +70,13 @@ export function rankTest(first: Counted, second: Counted): RankTest {
   return { superiority: wins / pairs, z };
 }
 
-/** How many of a total are of one kind. */
+/** A number of events, and the total of which it is a part. */
 export interface Proportion {
   readonly count: number;
   readonly of: number;
 }
 
-/** Returns the standard deviations by which the second proportion exceeds the first. */
+/** Returns how far the second proportion exceeds the first, in standard deviations. */
 export function proportionTest(first: Proportion, second: Proportion): number {
   const pooled = (first.count + second.count) / (first.of + second.of);
   const variance = pooled * (1 - pooled) * (1 / first.of + 1 / second.of);
@@ -79,7 +84,10 @@ export function proportionTest(first: Proportion, second: Proportion): number {
   return (second.count / second.of - first.count / first.of) / Math.sqrt(variance);
 }
 
-/** Returns the value at a rank, starting at 1; ranks outside are clamped. */
+/**
+ * Returns the value at a rank, counted from 1. A rank outside the sample returns its first or last
+ * value.
+ */
 function atRank(sample: Counted, rank: number): number {
   let seen = 0;
   let last = 0;
@@ -91,7 +99,7 @@ function atRank(sample: Counted, rank: number): number {
   return last;
 }
 
-/** Returns, for each value of either sample in ascending order, its count in each of them. */
+/** Returns the counts of each value in both samples, in ascending order of values. */
 function aligned(first: Counted, second: Counted): (readonly [ours: number, theirs: number])[] {
   const rows = new Map<number, [number, number]>();
   for (const [value, count] of first) rows.set(value, [count, 0]);

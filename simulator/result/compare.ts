@@ -1,6 +1,6 @@
 /**
- * Decides if one run was slower or had more errors than another, so that it can fail a build: only
- * a shift counts that chance does not explain and that is larger than the noise.
+ * Decides whether one run was slower or had more errors than another, so that a build can fail. A
+ * shift counts only when chance does not explain it and it exceeds the noise floor.
  */
 import {
   boundedPercentile,
@@ -20,19 +20,19 @@ import { countsOf } from './thresholds-measures.ts';
 /** The verdicts of a comparison. */
 type ComparisonVerdict = 'regression' | 'improvement' | 'no difference' | 'not enough data';
 
-/** One measure of one subject in both runs. */
+/** One measure of one operation or kind of update, in both runs. */
 interface ComparisonRow {
-  /** An operation, or a kind of update. */
+  /** The operation, or the kind of update. */
   readonly subject: string;
   readonly measure: 'p50' | 'p90' | 'p99' | 'ranks' | 'errors' | 'success';
-  /** Milliseconds, or a share from 0 to 1. */
+  /** Value in milliseconds, or a share from 0 to 1, in the first and in the second run. */
   readonly before: number;
   readonly after: number;
   readonly better: 'lower' | 'higher';
-  /** Change in percent of the value before; null where that was zero. */
+  /** Change in percent of `before`; null when `before` is 0. */
   readonly changePercent: number | null;
   readonly verdict: ComparisonVerdict;
-  /** Reason in words, with the numbers that decided. */
+  /** Reason for the verdict, with the decisive numbers. */
   readonly because: string;
 }
 
@@ -41,36 +41,39 @@ type UndirectedRow = Omit<ComparisonRow, 'better' | 'changePercent'>;
 /** A comparison of two runs. */
 export interface Comparison {
   readonly verdict: ComparisonVerdict;
-  /** Comparison of the two plans; the notes list the differences. */
+  /** Whether the plans are the same; `notes` lists their differences. */
   readonly plans: 'same' | 'different';
   readonly rows: readonly ComparisonRow[];
-  /** What makes the runs less comparable: different plans, invalid figures. */
+  /** Reasons why the runs are less comparable: different plans, or invalid figures. */
   readonly notes: readonly string[];
 }
 
-/** Shifts considered noise; two runs of the same version show how large they are. */
+/** Largest shift that counts as noise. Two runs of the same version show how large it should be. */
 export interface NoiseFloor {
   /** Shift of a percentile as a share of its value. */
   readonly share: number;
-  /** Shift of a percentile in milliseconds; the larger of both counts. */
+  /** Shift of a percentile in milliseconds; the larger of both values applies. */
   readonly milliseconds: number;
 }
 
-/** Thrown when the figures of a results file cannot be read; one sentence. */
+/** Thrown with one sentence when the figures of a result file cannot be read. */
 export class ComparisonError extends Error {
   override readonly name = 'ComparisonError';
 }
 
-/** Used when the caller gives none. */
+/** Noise floor when the caller does not pass one. */
 const defaultNoiseFloor: NoiseFloor = { share: 0.1, milliseconds: 1 };
 
-/** Standard deviations that chance exceeds once in a thousand times: there are many rows. */
+/**
+ * Deviation in standard deviations that chance exceeds once in a thousand rows. It is high because
+ * a comparison has many rows.
+ */
 const Z_MIN = 3.29;
-/** Fewest values beyond a percentile for its position to be known. */
+/** Minimum number of values beyond a percentile for which its position is considered known. */
 const BEYOND_MIN = 10;
-/** Least superiority of one run over the other in a pair of values that matters. */
+/** Smallest relevant deviation of `superiority` from 0.5. */
 const SUPERIORITY_MIN = 0.06;
-/** Least shift of a share of errors or successes that matters. */
+/** Smallest relevant shift of a share of errors or successes. */
 const SHARE_SHIFT_MIN = 0.001;
 const PROPORTION_MIN = 100;
 
@@ -245,7 +248,7 @@ function direction({ before, after }: Measured): ComparisonVerdict {
   return after > before ? 'regression' : 'improvement';
 }
 
-/** Notes on the validity of a run. */
+/** Returns the reasons why the figures of either run are invalid, as notes. */
 function invalidNotes(before: FleetResult, after: FleetResult): string[] {
   const runs = [['first', before] as const, ['second', after] as const];
   return runs.flatMap(([which, { generator }]) =>

@@ -1,9 +1,12 @@
 /**
- * Where a device of a run stands, a row for each state: its outcome in a result, and how reports show
- * it. The counts of all states add up to the fleet.
+ * The final states of a device in a run, with the field that counts each in a result and its tone
+ * in reports. The counts of all states add up to the number of devices.
  */
 
-/** In the order of reports; `tone`: whether a device is there because the server failed it. */
+/**
+ * All states, in the order of reports. `tone` is `bad` for a state in which the server may be at
+ * fault.
+ */
 export const deviceStates = [
   { outcome: 'success', field: 'success', tone: 'good' },
   { outcome: 'failure', field: 'failure', tone: 'bad' },
@@ -16,10 +19,10 @@ export const deviceStates = [
   { outcome: 'no-contact', field: 'noContact', tone: 'bad' },
 ] as const;
 
-/** The final outcome of a device. */
+/** The state of a device at the end of a run. */
 export type Outcome = (typeof deviceStates)[number]['outcome'];
 
-/** Returns the name of an outcome, or of a count in a result, as words: `no contact`. */
+/** Returns the name of a state or of its count as words, such as `no contact`. */
 export function stateWords(name: string): string {
   return name.replaceAll('-', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

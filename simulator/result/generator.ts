@@ -1,31 +1,34 @@
 /**
- * Judges if the load generator was itself the bottleneck: planned sends against actual ones, their
- * lateness, and the state of its process. Does not gather the facts.
+ * Judges whether the load generator was the bottleneck: it compares due sends with actual sends,
+ * and checks their lateness and the load of the generator's processes.
  */
 import { mergedDurations } from './merge-figures.ts';
 import type { FleetResult } from './result.ts';
 import type { GeneratorFacts, ProcessFacts } from './result-generator.ts';
 
-/** Beyond these limits the figures reflect the generator more than the server. */
+/** Limits beyond which the figures describe the generator more than the server. */
 const generatorLimits = {
-  /** The 99th percentile of the lateness of scheduled sends. */
+  /** 99th percentile of the lateness of scheduled sends. */
   latenessP99MaxMs: 100,
-  /** The 99th percentile of the event loop's lag. */
+  /** 99th percentile of the event loop's delay. */
   eventLoopLagP99MaxMs: 100,
-  /** Share of due sends that were sent. */
+  /** Minimum share of the due sends that were sent. */
   sentShareMin: 0.95,
   /** Share of the run's time spent on garbage collection. */
   collectionShareMax: 0.2,
-  /** Share of time in which the event loop was busy: beyond it there is no time left to send. */
+  /** Share of the time during which the event loop was busy; beyond it, sends are delayed. */
   loopBusyShareMax: 0.97,
 } as const;
 
-/** A run with fewer planned sends is too small to be judged. */
+/** Minimum number of due sends for a judgement; a smaller run is not judged. */
 const JUDGED_SENDS_MIN = 1000;
 
 type Schedule = GeneratorFacts['schedule'];
 
-/** Merges the schedules of several processes. @throws HistogramError */
+/**
+ * Merges the schedules of several processes.
+ * @throws HistogramError
+ */
 export function scheduleOf(
   schedules: readonly Pick<Schedule, 'due' | 'sent' | 'lateness'>[],
   durationMs: number,
@@ -43,7 +46,7 @@ export function scheduleOf(
   };
 }
 
-/** Adds the reasons why the figures are invalid; empty when they are valid. */
+/** Adds the reasons why the figures are invalid; the list is empty when they are valid. */
 export function judgedGenerator(facts: Omit<GeneratorFacts, 'reasons'>): GeneratorFacts {
   const { schedule, processes } = facts;
   if (schedule.due < JUDGED_SENDS_MIN) return { ...facts, reasons: [] };
@@ -53,7 +56,7 @@ export function judgedGenerator(facts: Omit<GeneratorFacts, 'reasons'>): Generat
   };
 }
 
-/** Returns whether the figures can be relied on. */
+/** Returns whether the figures are valid. */
 export function validityOf({ reasons, schedule }: GeneratorFacts): FleetResult['validity'] {
   if (reasons.length > 0) return 'invalid';
   return schedule.due < JUDGED_SENDS_MIN ? 'not-judged' : 'valid';

@@ -1,22 +1,21 @@
 /**
- * Histograms as text: HDR's V2 encoding, compressed, base64. Written by the library but parsed
- * here, because the library trusts every length and count that it reads, and results come from
- * files.
+ * Histograms as text: HDR's V2 encoding, compressed, in base64. The library encodes them. This file
+ * decodes them, because the library trusts every length and count, and results come from files.
  */
 import { inflateSync } from 'node:zlib';
 import { encodeIntoCompressedBase64, Int32Histogram } from 'hdr-histogram-js';
 
-/** Microseconds: 25 days, longer than any exchange and any update. */
+/** Largest duration in microseconds: 25 days, longer than any exchange or update. */
 export const LONGEST_MICROSECONDS = 2 ** 41;
 const SIGNIFICANT_DIGITS = 3;
-/** A full histogram of this size takes far less. */
+/** Limit on a decompressed histogram; a full histogram is much smaller. */
 const PLAIN_MAX_BYTES = 2 ** 19;
 const COOKIES = { compressed: 0x1c849314, plain: 0x1c849313 };
 const COMPRESSED_HEAD_BYTES = 8;
 const PLAIN_HEAD_BYTES = 40;
 const COUNT_MAX = 2 ** 31 - 1;
 
-/** Thrown for text that is not a valid histogram of this format. */
+/** Thrown for text that is not a histogram in this format. */
 export class HistogramError extends Error {
   override readonly name = 'HistogramError';
 }
@@ -25,14 +24,20 @@ export function emptyCounts(): Int32Histogram {
   return new Int32Histogram(1, LONGEST_MICROSECONDS, SIGNIFICANT_DIGITS);
 }
 
-/** The library leaves the unused end of its buffer in the text. */
+/**
+ * Encodes a histogram. The library's output also contains the unused end of its buffer, which is
+ * removed here.
+ */
 export function encodedCounts(counts: Int32Histogram): string {
   const bytes = Buffer.from(encodeIntoCompressedBase64(counts), 'base64');
   const length = COMPRESSED_HEAD_BYTES + bytes.readUInt32BE(4);
   return bytes.subarray(0, length).toString('base64');
 }
 
-/** @throws HistogramError when the text is not a histogram of this range and precision */
+/**
+ * Decodes a histogram.
+ * @throws HistogramError when the text is not a histogram of this range and precision
+ */
 export function decodedCounts(text: string): Int32Histogram {
   const plain = inflated(Buffer.from(text, 'base64'));
   const isOurs =
@@ -58,7 +63,9 @@ function inflated(bytes: Buffer): Buffer {
   }
 }
 
-/** A count for each bucket in turn; a negative one means as many empty buckets. */
+/**
+ * Decodes the counts of the buckets in order. A negative number stands for that many empty buckets.
+ */
 function filledCounts(payload: Buffer): Int32Histogram {
   const counts = emptyCounts();
   let index = 0;
@@ -91,14 +98,16 @@ function endOf(index: number, counts: Int32Histogram): number {
 const VARINT_MAX_BYTES = 9;
 
 /**
- * Zigzag encoding: even numbers are positive, odd ones negative; seven bits per byte, lowest first.
+ * Decodes a variable-length integer: seven bits per byte, lowest first, in zigzag encoding, where
+ * even numbers are positive and odd numbers negative.
  */
 function signedAt(
   payload: Buffer,
   start: number,
 ): { readonly value: number; readonly end: number } {
   const first = payload[start] ?? 0x80;
-  // Nearly all counts are small, and a coordinator reads many histograms every second.
+  // Fast path: nearly all counts fit into one byte, and a coordinator decodes many histograms every
+  // second.
   if (first < 0x80) return { value: first & 1 ? -((first + 1) >> 1) : first >> 1, end: start + 1 };
   let unsigned = 0;
   for (let place = 0; place < VARINT_MAX_BYTES; place++) {

@@ -1,6 +1,6 @@
 /**
- * Histograms of durations: HDR with three significant digits over microseconds, so that parts merge
- * to exactly what one histogram of the whole would have been. Not averages.
+ * Histograms of durations: HDR histograms in microseconds with three significant digits. Merging
+ * the histograms of several parts gives exactly the histogram of the whole.
  */
 import type { Int32Histogram } from 'hdr-histogram-js';
 import {
@@ -13,7 +13,7 @@ import type { Figures } from './result-figures.ts';
 
 const MICROSECONDS_PER_MS = 1000;
 
-/** Durations by frequency; one above the maximum is counted as the maximum. */
+/** A histogram of durations. Durations above the maximum count as the maximum. */
 export class DurationHistogram {
   readonly #counts: Int32Histogram;
   #longest = 0;
@@ -27,8 +27,8 @@ export class DurationHistogram {
   }
 
   /**
-   * Parses the output of `figures`.
-   * @throws HistogramError when it is anything else
+   * Decodes the histogram in the output of `figures`.
+   * @throws HistogramError when it is not a valid histogram
    */
   static of({ histogram, maxMs }: Pick<Figures, 'histogram' | 'maxMs'>): DurationHistogram {
     const read = new DurationHistogram(decodedCounts(histogram));
@@ -48,7 +48,7 @@ export class DurationHistogram {
     counts.incrementTotalCount();
     if (bounded <= this.#longest) return;
     this.#longest = bounded;
-    // The library encodes up to the largest value that it knows of.
+    // The library encodes buckets only up to the largest value that it knows.
     counts.updateMinAndMax(bounded);
   }
 
@@ -58,11 +58,12 @@ export class DurationHistogram {
   }
 
   /**
-   * Returns the milliseconds that `percent` of the durations do not exceed; 0 when there are none.
+   * Returns the duration in milliseconds that `percent` percent of the durations do not exceed; 0
+   * for an empty histogram.
    */
   percentileMs(percent: number): number {
     const microseconds = this.#counts.getValueAtPercentile(percent);
-    // A bucket extends beyond the longest duration in it.
+    // The upper end of a bucket can exceed the longest duration in it.
     return Math.min(microseconds, this.#longest) / MICROSECONDS_PER_MS;
   }
 
@@ -83,7 +84,7 @@ export class DurationHistogram {
     };
   }
 
-  /** Returns pairs of a bucket's upper end in milliseconds and its count, ascending. */
+  /** Returns pairs of a bucket's upper end in milliseconds and its count, in ascending order. */
   buckets(): readonly (readonly [uptoMs: number, count: number])[] {
     const rows: [number, number][] = [];
     const counts = this.#counts;
@@ -98,16 +99,14 @@ export class DurationHistogram {
   }
 }
 
-/**
- * Values below twice this have a bucket of their own; above, each doubling has this many buckets.
- */
+/** Number of buckets per doubling. Values below twice this number have one bucket each. */
 const HALF_BUCKETS = 1024;
 const HALF_BUCKETS_BITS = 10;
 const UNSIGNED_31_BITS = 2 ** 31;
 
 /**
- * The library's own index, computed fifteen times as fast: the library uses a logarithm and two
- * powers.
+ * Returns the library's index of a value, fifteen times faster than the library, which computes a
+ * logarithm and two powers.
  */
 function indexOf(microseconds: number, counts: Int32Histogram): number {
   if (microseconds < 2 * HALF_BUCKETS) return microseconds;

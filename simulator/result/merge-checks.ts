@@ -1,21 +1,26 @@
-/** Merges the checks of several processes, and adds the rates of the whole fleet. */
+/**
+ * Merges the conformance checks of several processes, and adds the request rates of the whole
+ * fleet.
+ */
 import type { Breach, Checks, RequirementChecks } from './result-checks.ts';
 import type { PhaseFigures, Series } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
 export const SECOND_MS = 1000;
-/** Time spans in which a requirement broke: as many as a series has rows. */
+/**
+ * Maximum number of intervals with breaches per requirement, equal to the rows of a time series.
+ */
 export const STRETCHES_MAX = 900;
 
-/** The run that the rates are taken from. */
+/** The phases and the time series from which request rates are computed. */
 interface RatedRun {
   readonly phases: readonly PhaseFigures[];
   readonly series: Series;
 }
 
 /**
- * Returns the checks of all parts together, with the rates of the whole; undefined when none had
- * any.
+ * Merges the checks of all parts and adds the request rates of the whole run. Returns undefined
+ * when no part has checks.
  */
 export function mergedChecks(
   parts: readonly (Checks | undefined)[],
@@ -25,7 +30,7 @@ export function mergedChecks(
   return first && ratedChecks(others.reduce(added, first), run);
 }
 
-/** Returns the checks with the fleet's rates; phases in chronological order. */
+/** Returns the checks with the fleet's request rates, and with phases in chronological order. */
 export function ratedChecks(checks: Checks, { phases, series }: RatedRun): Checks {
   const names = phases.map(({ name }) => name);
   const rates = new Map(phases.map((phase) => [phase.name, phaseRate(phase)]));
@@ -63,12 +68,14 @@ function rateAt(atMs: number, { rows, widthMs }: Series): number {
   return row === undefined ? 0 : (row.requests * 1000) / widthMs;
 }
 
-/** When a requirement broke, and how often; in chronological order. */
+/**
+ * Start of each interval with breaches and the number of breaches in it, in chronological order.
+ */
 type Breaches = RequirementChecks['breaches'];
 
 /**
- * Returns breaches by second since the epoch, or by two, four … seconds where there would be too
- * many.
+ * Merges breaches into intervals of one second, or of two, four, eight and so on when there would
+ * be more than `STRETCHES_MAX` intervals.
  */
 export function foldedBreaches(breaches: Breaches): Breaches {
   for (let widthMs = SECOND_MS; ; widthMs *= 2) {

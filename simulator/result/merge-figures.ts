@@ -1,4 +1,7 @@
-/** How the figures of several results are merged: counts by sums, durations by their histograms. */
+/**
+ * Rules for merging the figures of several results: counts are added, and histograms of durations
+ * are added bucket by bucket.
+ */
 
 import { DurationHistogram } from './histograms.ts';
 import { counts, fields, first, highest, lowest, type Parts, rows, sum } from './merge-rules.ts';
@@ -11,14 +14,17 @@ import type {
   UpdateFigures,
 } from './result-figures.ts';
 
-/** Returns the histogram of all durations, merged exactly. @throws HistogramError */
+/**
+ * Merges histograms exactly.
+ * @throws HistogramError
+ */
 export function mergedDurations(figures: readonly Figures[]): DurationHistogram {
   const whole = DurationHistogram.empty();
   for (const each of figures) whole.add(DurationHistogram.of(each));
   return whole;
 }
 
-/** Merges the durations of rows of one kind, bucket by bucket. */
+/** Merges rows of one kind by adding their histograms. */
 function durations<Row extends Figures>(parts: Parts<Row>): Row {
   return { ...parts[0], ...mergedDurations(parts).figures() };
 }
@@ -30,7 +36,7 @@ function inOrder(answers: OperationCount['answers']): OperationCount['answers'] 
   return Object.fromEntries(entries);
 }
 
-/** Rules that merge the figures of exchanges, by member of the result. */
+/** Merge rules for the figures of exchanges, by member of the result. */
 export const exchangeRules = {
   latencies: rows<OperationLatency>(byOperation, durations),
   operations: rows<OperationCount>(
@@ -48,7 +54,10 @@ export const exchangeRules = {
   ),
 };
 
-/** In chronological order; phases of the same name are the same period of the plan. */
+/**
+ * Merges phases by name, because a name stands for the same period of the plan in every part. The
+ * result is in chronological order.
+ */
 export const phaseRule = rows<PhaseFigures>(
   ({ name }) => name,
   fields<PhaseFigures>({
@@ -75,7 +84,7 @@ export const updateRule = fields<UpdateFigures>({
   stages: rows<UpdateFigures['stages'][number]>(({ stage }) => stage, durations),
 });
 
-/** Sorts the most frequent first, in an order that is always the same. */
+/** Compares errors: the most frequent first, and errors of equal frequency by name. */
 export function inErrorOrder(one: ErrorCount, other: ErrorCount): number {
   const nameOf = ({ operation, cause }: ErrorCount): string => `${operation} ${cause}`;
   return other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1);

@@ -1,13 +1,13 @@
 /**
- * Rules that merge the values of several parts of a run; each section of a result is a table of
- * rules.
+ * Rules that merge the values of several parts of a run. Each section of a result has a table of
+ * such rules.
  */
 
-/** The values of those parts that have one. */
+/** The values of the parts that have one; at least one. */
 export type Parts<T> = readonly [T, ...T[]];
-/** Merges them; undefined leaves the member out. */
+/** Merges the values of several parts; returns undefined to omit the member. */
 type Rule<T> = (parts: Parts<T>) => T | undefined;
-/** A rule for each member. */
+/** A merge rule for each member of an object. */
 type Rules<T> = { readonly [Name in keyof T]-?: Rule<Exclude<T[Name], undefined>> };
 
 export const first = <T>([one]: Parts<T>): T => one;
@@ -17,16 +17,16 @@ export const lowest = (parts: readonly number[]): number => Math.min(...parts);
 export const highest = (parts: readonly number[]): number => Math.max(...parts);
 export const every = (parts: readonly boolean[]): boolean => parts.every((each) => each);
 
-/** Keeps a value on which all parts agree. */
+/** Returns the value if all parts have the same one; otherwise undefined. */
 export const agreed = <T>(parts: Parts<T>): T | undefined =>
   parts.every((each) => each === parts[0]) ? parts[0] : undefined;
 
-/** Joins the distinct texts in alphabetical order. */
+/** Returns a rule that joins the distinct texts in alphabetical order. */
 export function joined(separator: string) {
   return (parts: readonly string[]): string => [...new Set(parts)].sort().join(separator);
 }
 
-/** Counts by name, added name by name. */
+/** Adds counts by name. */
 export function counts<Counts extends Readonly<Record<keyof Counts, number>>>(
   parts: readonly Counts[],
 ): Counts {
@@ -37,7 +37,7 @@ export function counts<Counts extends Readonly<Record<keyof Counts, number>>>(
   return Object.fromEntries(total) as Counts;
 }
 
-/** Merges objects member by member; a member that no part has is left out. */
+/** Returns a rule that merges objects member by member, and omits members that no part has. */
 export function fields<T extends object>(rules: Rules<T>): (parts: readonly Partial<T>[]) => T {
   const names = Object.keys(rules) as (keyof T & string)[];
   return (parts) => {
@@ -61,12 +61,15 @@ function areSome<T>(values: readonly T[]): values is Parts<T> {
 
 type Order<Row> = (one: Row, other: Row) => number;
 
-/** Puts all rows into one list. */
+/** Returns a rule that concatenates lists, sorts the rows and keeps at most `max` of them. */
 export function listed<Row>(order: Order<Row> = () => 0, max = Number.POSITIVE_INFINITY) {
   return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, max);
 }
 
-/** Merges the rows of each key; sorted by key unless another order is given. */
+/**
+ * Returns a rule that merges rows with the same key. The result is sorted by key unless an order is
+ * given.
+ */
 export function rows<Row>(
   keyOf: (row: Row) => string,
   rule: (rows: Parts<Row>) => Row,
@@ -90,5 +93,5 @@ export function grouped<Row>(
   return groups;
 }
 
-/** Keeps rows in the order of their first appearance. */
+/** An order that keeps rows in the order of their first appearance. */
 export const inFirstSeenOrder = (): number => 0;

@@ -12,7 +12,10 @@ import {
   widening,
 } from './series.ts';
 
-/** Returns the merged series: as coarse as the coarsest, coarser where that gives too many rows. */
+/**
+ * Merges time series. The rows of the result are as wide as the widest rows of a part, or wider
+ * when there would be too many rows.
+ */
 export function mergedSeries(parts: readonly Series[]): Series {
   const filled = parts.filter(({ rows }) => rows.length > 0);
   const widestMs = Math.max(...parts.map(({ widthMs }) => widthMs));
@@ -27,7 +30,10 @@ export function mergedSeries(parts: readonly Series[]): Series {
   return seriesOf({ widthMs, rows: laidTogether(tables, indices) });
 }
 
-/** A part without activity in a row keeps its previous device counts. */
+/**
+ * Merges the rows of several tables. A part without a row at some index contributes the device
+ * counts of its previous row.
+ */
 function laidTogether(
   tables: readonly ReadonlyMap<number, SeriesRow>[],
   indices: readonly number[],

@@ -1,6 +1,7 @@
 /**
- * Merges the results of several processes of one plan into the one that a single process would have
- * had: counts are added, histograms are added bucket by bucket, no percentile is ever averaged.
+ * Merges the results of several processes of one plan into the result that a single process would
+ * have produced. Counts are added, histograms are added bucket by bucket, and percentiles are never
+ * averaged.
  */
 
 import { deviceRange } from '../plan/shard.ts';
@@ -34,18 +35,18 @@ import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
 
-/** Thrown for results that do not belong together; one sentence. */
+/** Thrown with one sentence for results that cannot be merged. */
 export class MergeError extends Error {
   override readonly name = 'MergeError';
 }
 
-/** Differences that a result lists. */
+/** Maximum number of reconciliation differences in a result. */
 const DIFFERENCES_MAX = 1000;
 
 /**
- * Merges all parts, in any order with the same result.
- * @param kept measurements of workers whose shard was restarted, or never ended
- * @throws MergeError when they are of different plans or seeds, overlap, or cannot be read
+ * Merges all parts. Their order does not affect the result.
+ * @param kept measurements of failed workers, whose shard was restarted or never ended
+ * @throws MergeError when the parts have different plans or seeds, overlap, or cannot be read
  */
 export function mergeResults(
   results: readonly FleetResult[],
@@ -67,7 +68,7 @@ const reconciliationRule = fields<Reconciliation>({
   checked: every,
   ok: every,
   because: joined('; '),
-  // Only sources that were read for every part.
+  // Keep only the sources that could be read for every part.
   sources: ([one, ...others]) =>
     one.filter((book) => others.every((sources) => sources.includes(book))),
   deploymentsChecked: highest,
@@ -81,7 +82,10 @@ const reconciliationRule = fields<Reconciliation>({
   ),
 });
 
-/** What is merged section by section; the rest depends on several of them. */
+/**
+ * The sections that are merged independently. Each of the other members depends on several
+ * sections.
+ */
 type Sections = Omit<
   FleetResult,
   | ('schema' | 'seed' | 'plan' | 'ended' | 'shards' | 'startedAt' | 'durationMs')
@@ -141,7 +145,10 @@ function merged(
   return { ...whole, thresholds };
 }
 
-/** In phases of its own, so that the phases of a result add up to its whole. */
+/**
+ * Returns the measurements of a failed worker as sections of a result. They form a separate phase,
+ * so that the phases still add up to the whole.
+ */
 function keptSections(part: ShardFigures): Partial<Sections> {
   const { startMs, endMs, latencies, operations, errors, updates, schedule } = part;
   const { lateness } = schedule;
@@ -175,7 +182,7 @@ function checkApart(results: readonly FleetResult[]): void {
   }
 }
 
-/** From the worst on: the reason that ended one part early applies to the whole. */
+/** All ends, the worst first. The worst end among the parts applies to the whole. */
 const ends: readonly Ended[] = [
   'interrupted',
   'threshold',

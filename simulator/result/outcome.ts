@@ -1,6 +1,6 @@
 /**
- * What a run has shown: one verdict and what decided it. Headline, text, HTML, JUnit and exit code are
- * renderings of it, so that no two of them can disagree.
+ * The outcome of a run: one verdict and the findings that decide it. Headline, text report, HTML,
+ * JUnit and exit code all render this outcome, so that they cannot disagree.
  */
 import * as v from 'valibot';
 import { operations as contractOperations } from '../../fixtures/contract/operations.ts';
@@ -10,7 +10,10 @@ import type { FleetResult } from './result.ts';
 import type { Breach } from './result-checks.ts';
 import { noUser } from './result-devices.ts';
 
-/** What one finding says; from the worst on, the first that a run has is its verdict. */
+/**
+ * States of a finding, the worst first. The worst state among the findings is the verdict of the
+ * run.
+ */
 const states = [
   'failed',
   'invalid',
@@ -25,29 +28,29 @@ export type FindingState = (typeof states)[number];
 /** The verdict on a run. */
 export type Verdict = Exclude<FindingState, 'not judged'> | 'interrupted';
 
-/** One condition on a run, and whether it holds. */
+/** A condition on a run and whether it holds. */
 export interface Finding {
   readonly state: FindingState;
   /** The condition, such as `devices reach the server`. */
   readonly condition: string;
-  /** What was found, in a sentence that is understood alone. */
+  /** A complete sentence with the observation. */
   readonly sentence: string;
-  /** The same for the first line of a report; absent where it is not worth naming. */
+  /** Short form for the first line of a report; absent when the finding is not mentioned there. */
   readonly brief?: string;
-  /** One of many requirements: where it was kept, only their number is worth naming. */
+  /** True for a finding about one requirement of the contract. Reports only count the met ones. */
   readonly isRequirement?: true;
 }
 
 /** The outcome of a run. */
 export interface Outcome {
   readonly verdict: Verdict;
-  /** For example `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
+  /** Summary such as `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
   readonly headline: string;
-  /** Every condition, in the order of reports. */
+  /** The findings about all conditions, in the order of reports. */
   readonly findings: readonly Finding[];
 }
 
-/** Returns the outcome of a run, or of several processes' runs of one plan. */
+/** Returns the outcome of a result, which may be merged from several processes. */
 export function outcomeOf(result: FleetResult): Outcome {
   const findings = [
     ...reconciliationFindings(result),
@@ -61,7 +64,7 @@ export function outcomeOf(result: FleetResult): Outcome {
   ];
   const verdict = verdictOf(result, findings);
   const decisive = findings.filter(({ state }) => state !== 'passed' && state !== 'not judged');
-  // Of a run that has passed, the first line names what holds.
+  // The headline of a passed run lists the conditions that hold.
   const named = decisive.length > 0 ? byState(decisive) : findings;
   const briefs = [...new Set(named.flatMap(({ brief }) => brief ?? []))];
   const words = [...briefs, ...unmeasuredWords(result)];
@@ -76,7 +79,7 @@ function verdictOf({ ended }: FleetResult, findings: readonly Finding[]): Verdic
   return worst === undefined || worst.state === 'not judged' ? 'undecided' : worst.state;
 }
 
-/** The worst first. */
+/** Sorts findings, the worst state first. */
 function byState(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ state }: Finding): number => states.indexOf(state);
   return findings.toSorted((one, other) => rank(one) - rank(other));
@@ -87,7 +90,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
   const { checked, ok, because = 'no reason is known', deploymentsChecked } = reconciliation;
   if (!checked) {
     const sentence = `Nothing was reconciled: ${because}.`;
-    // Without a user nobody expects it.
+    // Without an operator, no reconciliation is expected.
     if (because === noUser) return [{ condition, state: 'not judged', sentence }];
     return [{ condition, state: 'undecided', sentence, brief: 'reconciliation not possible' }];
   }
@@ -118,7 +121,7 @@ function differenceWords({ differences, statistics }: FleetResult['reconciliatio
   ];
 }
 
-/** Returns the number of devices and totals in which the fleet and the server differ. */
+/** Returns the number of differences between the fleet and the server, in devices and in totals. */
 export function differencesIn({ differences, statistics }: FleetResult['reconciliation']): number {
   return differences.length + statistics.length;
 }
@@ -163,7 +166,10 @@ function isAnswered({ operations }: FleetResult): boolean {
   );
 }
 
-/** One that is pending at the end, or off, may have been accepted for a while. */
+/**
+ * Returns true when the server accepted any device, even if the device is pending or off at the
+ * end.
+ */
 function isAnyAccepted({ funnel, operations }: FleetResult): boolean {
   const { devices, pending, off, noContact } = funnel;
   if (pending + off + noContact < devices) return true;
@@ -172,16 +178,19 @@ function isAnyAccepted({ funnel, operations }: FleetResult): boolean {
   );
 }
 
-/** Auth sets that the user of the run has accepted; its devices may not have asked again since. */
+/**
+ * Returns the number of authentication sets that the operator accepted. Their devices may not have
+ * signed in since.
+ */
 function acceptedByUser({ operations }: FleetResult): number {
   const accepts = operations.find(({ operation }) => operation === 'set-auth-set-status');
   return accepts?.answers['2xx'] ?? 0;
 }
 
-/** A run whose thresholds measure nothing but sign-ins needs no accepted device. */
+/** Returns true when the thresholds measure only sign-ins; such a run needs no accepted device. */
 function isAboutSignIns({ thresholds }: FleetResult): boolean {
   const texts = thresholds.map(({ threshold }) => threshold);
-  // A result that was read from a file may have any text there.
+  // A result from a file may contain any text as a threshold.
   if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
   return texts.every((text) => {
     const { subject } = thresholdOf(text);
@@ -190,7 +199,10 @@ function isAboutSignIns({ thresholds }: FleetResult): boolean {
   });
 }
 
-/** Returns what to do about pending devices: those of a run without a user, and a whole fleet. */
+/**
+ * Returns sentences that say what to do about pending devices: those of a run without an operator,
+ * or a fleet of which no device was accepted.
+ */
 export function remedies(result: FleetResult): string[] {
   const { reconciliation, funnel } = result;
   if (reconciliation.because === noUser && funnel.pending > 0) {
@@ -207,7 +219,7 @@ export function remedies(result: FleetResult): string[] {
   return ['No device was accepted with --accept: see the errors below, or let it run longer.'];
 }
 
-/** Returns the remedy for devices that wait to be accepted. */
+/** Returns a sentence that says how to accept pending devices. */
 export function acceptanceHint(pending: number): string {
   const are = pending === 1 ? 'is' : 'are';
   return (
@@ -230,7 +242,7 @@ function generatorFindings({ validity, generator }: FleetResult): readonly Findi
   return [{ condition, state: 'invalid', sentence, brief: 'limited by the load generator' }];
 }
 
-/** Of the devices of a lost shard nothing is known. */
+/** Returns the finding about lost shards, whose devices have an unknown outcome. */
 function shardFindings({ spread }: FleetResult): readonly Finding[] {
   if (spread === undefined) return [];
   const condition = 'every shard comes to its end';
@@ -243,21 +255,24 @@ function shardFindings({ spread }: FleetResult): readonly Finding[] {
   ];
 }
 
-/** What a lost worker measured after its last word is in no figure. */
+/** Returns a note about measurements that lost workers took but could not send. */
 function unmeasuredWords(result: FleetResult): string[] {
   const share = unmeasuredShare(result);
   return share > 0 ? [`${(100 * share).toFixed(1)}% of the run was not measured`] : [];
 }
 
-/** Returns the share of the time of all devices that no figure is about, from 0 to 1. */
+/** Returns the share of the total device time that the figures do not include, from 0 to 1. */
 export function unmeasuredShare({ spread, plan, durationMs }: FleetResult): number {
   return (spread?.missingDeviceMs ?? 0) / (plan.devices * durationMs || 1);
 }
 
-/** Ends that come before the one that was asked for with `--until`. */
+/** Ends that come before the end that `--until` requests. */
 const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations']);
 
-/** A deployment that nobody installed shows nothing, whatever else held. */
+/**
+ * Returns the findings about the deployment. A run whose deployment updated no device is undecided,
+ * even if all other conditions hold.
+ */
 function deploymentFindings(result: FleetResult): readonly Finding[] {
   const { plan, funnel, ended } = result;
   if (ended === 'interrupted' || !isAnswered(result) || !isAnyAccepted(result)) return [];
@@ -298,7 +313,10 @@ function whyNot({ funnel, reconciliation, plan }: FleetResult): string {
   );
 }
 
-/** Figures that are not valid fail no threshold. */
+/**
+ * Returns a finding for each threshold. If the figures are invalid, a missed threshold is invalid
+ * instead of failed.
+ */
 function thresholdFindings({ thresholds, validity }: FleetResult): readonly Finding[] {
   const count = (wanted: string): number =>
     thresholds.filter(({ verdict }) => verdict === wanted).length;

@@ -2,15 +2,15 @@
 import { printable } from '../../fixtures/printable.ts';
 import type { PlanSummary } from './result-plan.ts';
 
-/** Most differences listed; plans with more of them have little in common. */
+/** Maximum number of differences listed; plans with more have little in common. */
 const DIFFERENCES_MAX = 20;
 const SHOWN_MAX_CHARACTERS = 60;
-/** Not listed: it differs wherever anything does. */
+/** The digest is not listed, because it differs whenever any other field differs. */
 const DIGEST = 'digest';
 
 /**
- * Returns clauses such as `devices is 10 in one and 20 in the other`; empty when the plans are the
- * same. Limited in number, in the order of the first plan.
+ * Returns clauses such as `devices is 10 in one and 20 in the other`, in the order of the first
+ * plan and at most `DIFFERENCES_MAX`; empty when the plans are the same.
  */
 export function planDifferences(one: PlanSummary, other: PlanSummary): readonly string[] {
   const { digest: _one, ...first } = one;

@@ -8,8 +8,8 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { type PlanSummary, planSummaryShape } from './result-plan.ts';
 
 /**
- * Returns the plan without secrets, paths and machine-specific values. Its files are read for their
- * digests: to be called once they are known to be readable.
+ * Returns the plan without secrets, paths and machine-specific values. Reads the plan's files to
+ * compute their digests, so call it only after the files have been found readable.
  */
 export async function planSummary(plan: FleetPlan): Promise<PlanSummary> {
   const summary = { ...namedFields(plan), ...(await fileFields(plan)) };
@@ -17,10 +17,10 @@ export async function planSummary(plan: FleetPlan): Promise<PlanSummary> {
   return { ...summary, digest: digest.digest('hex') };
 }
 
-/** Only fields of the published form are included, so that a new secret cannot leak. */
+/** Returns the fields of the published schema only, so that a new secret field cannot leak. */
 function namedFields(plan: FleetPlan): PlanSummary {
   const whole = { ...plan, cohorts: cohortsOf(plan) };
-  // JSON has no undefined members, and the schema accepts none.
+  // The JSON round trip removes undefined members, which the schema does not accept.
   return v.parse(planSummaryShape, JSON.parse(JSON.stringify(whole)));
 }
 

@@ -1,4 +1,4 @@
-/** The published format of a fleet's result: its JSON Schema, and the file reader. */
+/** The published format of a fleet's result: its JSON Schema and its parser. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
@@ -7,13 +7,14 @@ import { type FleetResult, fleetResultShape, fleetSchema } from './result.ts';
 
 /** Returns the JSON Schema of a result. */
 export function fleetResultSchema(): object {
-  // Numbers in JSON are always finite.
+  // JSON Schema needs no check for finite numbers, because all numbers in JSON are finite.
   const schema = toJsonSchema(fleetResultShape, { ignoreActions: ['finite'] });
   return { $id: 'urn:fleetbed:fleet:2', ...schema };
 }
 
 /**
- * Thrown for a file that is not a result, or has another version; the message continues a sentence.
+ * Thrown for a file that is not a result or has another version. The message is a predicate that
+ * follows the file name.
  */
 export class ResultError extends Error {
   override readonly name = 'ResultError';
@@ -54,7 +55,7 @@ function damage(issue: v.BaseIssue<unknown>): string {
   return `is a damaged result: ${where} is not ${issue.expected ?? 'as described'}`;
 }
 
-/** Looks for histograms everywhere, so that none is missed when the format grows. */
+/** Searches the whole value for histograms, so that new members of the format are checked too. */
 function checkHistograms(value: unknown, path = ''): void {
   if (typeof value !== 'object' || value === null) return;
   const figures = v.safeParse(anyFigures, value);

@@ -1,4 +1,4 @@
-/** The checks of a sample of the fleet, as in a result. */
+/** The conformance checks of watched devices in a result. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -70,7 +70,7 @@ export const checksShape = v.pipe(
   ),
 );
 
-/** The checks of a sample. */
+/** The conformance checks of the watched devices. */
 export type Checks = Immutable<v.InferOutput<typeof checksShape>>;
 /** The check of one requirement. */
 export type RequirementChecks = Checks['requirements'][number];

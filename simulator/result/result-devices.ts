@@ -1,4 +1,6 @@
-/** The devices in a result: the outcome of each, the counts by progress, and the reconciliation. */
+/**
+ * The devices in a result: the outcome of each device, counts by progress, and the reconciliation.
+ */
 import * as v from 'valibot';
 import { keyTypes, reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { deviceStates } from './device-states.ts';
@@ -109,14 +111,14 @@ export const reconciliationShape = v.object({
   statistics: v.array(statisticsDifference),
 });
 
-/** Why nothing was reconciled in a run without a user of the management API. */
+/** Reason why a run without an operator has no reconciliation. */
 export const noUser = 'no user was given with --accept';
 
-/** One device at the end of the run. */
+/** A device at the end of the run. */
 export type DeviceRow = Immutable<v.InferOutput<typeof deviceRowShape>>;
-/** Progress of the devices: counts that add up to the fleet. */
+/** Counts of devices by progress and by outcome. */
 export type Funnel = Immutable<v.InferOutput<typeof funnelShape>>;
-/** Comparison of the devices' and the server's records. */
+/** The comparison of the devices' records with the server's records. */
 export type Reconciliation = Immutable<v.InferOutput<typeof reconciliationShape>>;
-/** One device for which the two records differ. */
+/** A device whose own record differs from the server's. */
 export type ReconciliationDifference = Reconciliation['differences'][number];

@@ -1,4 +1,4 @@
-/** The measured part of a result: latencies, responses, errors, phases, updates, time series. */
+/** The measurements in a result: latencies, responses, errors, phases, updates and time series. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -7,7 +7,10 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const milliseconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 const unixMs = v.pipe(v.number(), v.finite());
 
-/** Duration figures, with everything needed to merge them exactly. */
+/**
+ * Schema of the figures of a duration, including the histogram that is needed to merge them
+ * exactly.
+ */
 export const figuresShape = v.object({
   count,
   p50Ms: milliseconds,
@@ -88,7 +91,7 @@ export const updatesShape = v.object({
   stages: v.array(updateStage),
 });
 
-/** Devices of a fleet by state; the counts add up to the fleet. */
+/** Schema of the devices of a fleet by state. The counts add up to the number of devices. */
 export const accountsShape = v.object({
   pending: v.pipe(count, v.description('Not accepted by the server.')),
   idle: v.pipe(count, v.description('Accepted and offered nothing.')),
@@ -116,7 +119,7 @@ export const seriesShape = v.pipe(
   v.description('Figures over time; each row covers more time the longer the run lasts.'),
 );
 
-/** Figures of one measured duration, in milliseconds. */
+/** Percentiles and histogram of a measured duration, in milliseconds. */
 export type Figures = Immutable<v.InferOutput<typeof figuresShape>>;
 /** Durations of the exchanges of one operation that got a response, in milliseconds. */
 export type OperationLatency = Immutable<v.InferOutput<typeof operationLatency>>;
@@ -129,7 +132,7 @@ export type OperationCount = Immutable<v.InferOutput<typeof operationCount>>;
 export type ErrorCount = Immutable<v.InferOutput<typeof errorShape>>;
 /** The figures of one phase. */
 export type PhaseFigures = Immutable<v.InferOutput<typeof phaseShape>>;
-/** Durations of updates, as wholes and by stage. */
+/** Durations of updates, in total and by stage. */
 export type UpdateFigures = Immutable<v.InferOutput<typeof updatesShape>>;
 /** The time series of a run. */
 export type Series = Immutable<v.InferOutput<typeof seriesShape>>;

@@ -1,4 +1,4 @@
-/** The load generator and the thresholds in a result. */
+/** The parts of a result about the load generator and the thresholds. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 import { figuresShape } from './result-figures.ts';
@@ -60,9 +60,9 @@ export const thresholdShape = v.object({
   observed: v.pipe(text, v.description('Observed value, in the terms and unit of the threshold.')),
 });
 
-/** Facts of the generator itself. */
+/** Facts about the load generator. */
 export type GeneratorFacts = Immutable<v.InferOutput<typeof generatorShape>>;
-/** Facts of one of its processes. */
+/** Facts about one process of the load generator. */
 export type ProcessFacts = Immutable<v.InferOutput<typeof process>>;
 /** The verdict on a threshold. */
 export type ThresholdVerdict = Immutable<v.InferOutput<typeof thresholdShape>>;

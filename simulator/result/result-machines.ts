@@ -1,4 +1,4 @@
-/** The machines that a run used, described by their properties; without names and paths. */
+/** The machines that a run used, described by their properties, without names or paths. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 import { rows, sum } from './merge-rules.ts';
@@ -21,13 +21,16 @@ const machineShape = v.object({
   ),
 });
 
-/** Identical machines cannot be distinguished: they share one row. */
+/** Schema of the machines of a run. Identical machines share one row. */
 export const machinesShape = v.array(machineShape);
 
-/** A kind of machine, and how many processes of the run were on it. */
+/** A kind of machine, and the number of processes of the run on such machines. */
 export type MachineFacts = Immutable<v.InferOutput<typeof machineShape>>;
 
-/** Machines of a kind share a row, in an order that does not depend on that of the parts. */
+/**
+ * Merges the machines of several parts. Identical machines share a row, and the order of the rows
+ * does not depend on the order of the parts.
+ */
 export const machinesRule = rows<MachineFacts>(
   (row) => machineLine({ ...row, processes: 1 }),
   (parts) => ({ ...parts[0], processes: sum(parts.map(({ processes }) => processes)) }),

@@ -1,6 +1,6 @@
 /**
- * The plan in a result: without secrets, with every default filled in, so that two results can be
- * compared. Paths of files are omitted; their contents count.
+ * The plan in a result. It has no secrets and all defaults filled in, so that the plans of two
+ * results can be compared. Digests of files replace their paths.
  */
 import * as v from 'valibot';
 import { cohortOptions, mixtureOptions, policyOptions } from '../plan/cohort-options.ts';
@@ -25,12 +25,12 @@ const fleetEntries = Object.fromEntries(
   Object.entries(wholeEntries).filter(([field]) => !Object.hasOwn(cohortEntries, field)),
 ) as Omit<typeof wholeEntries, keyof typeof cohortEntries>;
 /**
- * Of the options that a cohort may override, only these are repeated beside the cohorts, for
- * earlier readers.
+ * Options of a cohort that the plan repeats outside its cohorts, for programs that read earlier
+ * versions.
  */
 const { keys, behaviours, pollIntervalMs, inventoryIntervalMs, connect } = cohortEntries;
 
-/** Members that results of earlier versions lack. */
+/** Members that results of earlier versions do not have. */
 const laterFields = {
   digest: v.exactOptional(
     v.pipe(
@@ -62,7 +62,8 @@ const laterFields = {
 };
 
 /**
- * A plan field that is named neither by a row nor here is omitted: it may be a secret or a path.
+ * Schema of the plan in a result. It omits every field of a plan that is not named here or by an
+ * option row, because that field may be a secret or a path.
  */
 export const planSummaryShape = v.object({
   ...fleetEntries,
@@ -70,7 +71,7 @@ export const planSummaryShape = v.object({
   ...laterFields,
 });
 
-/** A contiguous part of a fleet: `index` of `of`, counted from zero. */
+/** Schema of a shard: `index` counts from 0, and `of` is the number of shards. */
 export const shardShape = v.object({ index: count, of: count });
 
 /** The plan as it appears in a result, without secrets and paths. */

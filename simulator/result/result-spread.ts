@@ -1,4 +1,4 @@
-/** What happened to the workers of a run in shards, as in a result. */
+/** Losses and restarts of workers in a run in shards, as a result contains them. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -51,7 +51,7 @@ const lostShardShape = v.object({
   kept: v.exactOptional(keptShape),
 });
 
-/** The losses of a run whose shards had workers of their own. */
+/** Schema of the restarted and lost shards of a run on workers. */
 export const spreadShape = v.object({
   takeovers: v.pipe(v.array(takeoverShape), v.description('Shards that another worker restarted.')),
   lost: v.pipe(v.array(lostShardShape), v.description('Shards without a result.')),
@@ -67,9 +67,9 @@ export const spreadShape = v.object({
   ),
 });
 
-/** What happened to the workers of a run. */
+/** The restarted and lost shards of a run. */
 export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
 /** A shard that another worker has restarted. */
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
-/** How much is kept of the measurements of a failed worker. */
+/** The measurements that were kept of a failed worker. */
 export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;

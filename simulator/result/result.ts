@@ -1,6 +1,6 @@
 /**
- * The result of a run: one plain object that every report renders, that others can read by a
- * published schema, and that merges exactly with those of other processes. All valid JSON.
+ * The result of a run: one plain JSON object with a published schema. Every report renders it, and
+ * the results of several processes merge exactly.
  */
 import * as v from 'valibot';
 import { backoffComparisonShape } from './backoff-comparison.ts';
@@ -26,10 +26,12 @@ import { sharedKeysShape } from './shared-keys.ts';
 export type { DeviceRow } from './result-devices.ts';
 export type { PlanSummary } from './result-plan.ts';
 
-/** The version of the format: fields may be added, none changes its meaning. */
+/**
+ * Version of the format. Within a version, fields may be added, but no field changes its meaning.
+ */
 export const fleetSchema = 'fleetbed-fleet/2';
 
-/** Counts of the event stream, in a run that had one. */
+/** Schema of the counts of the event stream, in a run that wrote one. */
 const eventsShape = v.object({
   written: v.pipe(v.number(), v.integer(), v.minValue(0)),
   lost: v.pipe(
@@ -45,19 +47,19 @@ const eventsShape = v.object({
   ),
 });
 
-/** What a run in virtual time has more. */
+/** Schema of the additional facts of a run in virtual time. */
 const virtualShape = v.object({
   startMs: v.pipe(v.number(), v.description('Milliseconds since the Unix epoch.')),
   eventLog: v.object({ sha256: v.string(), lines: v.number() }),
   violations: v.array(v.object({ invariant: v.string(), said: v.string() })),
 });
 
-/** Reasons for which a run ends. */
+/** All reasons why a run ends. */
 const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
-/** Why a run ended; `threshold`: one can no longer be met. */
+/** Why a run ended. `threshold`: a threshold could no longer be met. */
 export type Ended = (typeof ends)[number];
 
-/** The result of one run, or of several processes' runs of one plan. */
+/** Schema of the result of one run, or of the merged results of several processes. */
 export const fleetResultShape = v.object({
   schema: v.literal(fleetSchema),
   ended: v.picklist(ends),
@@ -105,7 +107,7 @@ export const fleetResultShape = v.object({
 });
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
 
-/** Durations of the exchanges of one operation so far. */
+/** Latencies of one operation since the start of the run. */
 export type LatencySoFar = Pick<
   OperationLatency,
   'operation' | 'count' | 'p50Ms' | 'p90Ms' | 'p99Ms' | 'maxMs'
@@ -115,22 +117,24 @@ export type LatencySoFar = Pick<
 export interface FleetProgress {
   readonly elapsedMs: number;
   readonly funnel: Funnel;
-  /** Requests and handshakes sent so far. */
+  /** Number of requests and websocket handshakes sent so far. */
   readonly exchanges: number;
   readonly errors: number;
   readonly socketsOpen: number;
-  /** The run's own deployment, once it exists. */
+  /** The deployment of the run, once it has been created. */
   readonly deployment?: { readonly deploymentId: string; readonly artifactName: string };
-  /** Name of the phase of the plan. */
+  /** Name of the current phase of the plan. */
   readonly phase: string;
-  /** Latencies by operation, over the whole run so far. */
+  /** Latencies by operation since the start of the run. */
   readonly latencies: readonly LatencySoFar[];
-  /** State of the generator's processes, each over the whole run so far. */
+  /** Load of the generator's processes since the start of the run. */
   readonly generators: readonly ProcessFacts[];
   /** 99th percentile of the lateness of scheduled cycles. */
   readonly latenessP99Ms: number;
   /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
-  /** Requirements that the watched devices have seen broken; absent where none is watched. */
+  /**
+   * Requirements that the server broke towards watched devices; absent when no device is watched.
+   */
   readonly broken?: readonly string[];
 }

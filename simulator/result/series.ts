@@ -1,29 +1,29 @@
 /**
- * The time series of a run: rows of one second each, or of two, four … seconds in a long run, so
- * that their number is bounded. Rows are aligned to multiples of their width since the Unix epoch,
- * so that those of several processes match.
+ * The time series of a run. Each row covers one second, or two, four, eight and so on in a long
+ * run, so that the number of rows is bounded. Rows are aligned to multiples of their width since
+ * the Unix epoch, so that the rows of several processes match.
  */
 import type { Accounts, Series } from './result-figures.ts';
 
-/** Rows of a series: a quarter of an hour in seconds, then half an hour in pairs of seconds … */
+/** Maximum number of rows: 15 minutes in rows of 1 s, 30 minutes in rows of 2 s, and so on. */
 const SERIES_ROWS_MAX = 900;
 const SECOND_MS = 1000;
-/** Buckets per doubling: a percentile is known to within a fifth. */
+/** Number of latency buckets per doubling, so that a percentile has an error of at most a fifth. */
 const BUCKETS_PER_OCTAVE = 4;
-/** The last bucket begins at about 25 days in microseconds. */
+/** Number of buckets; the last one begins at about 25 days in microseconds. */
 const BUCKETS = 41 * BUCKETS_PER_OCTAVE + 1;
 const MICROSECONDS_PER_MS = 1000;
 
-/** One row while it is counted. */
+/** A row of a series that is being counted. */
 export interface SeriesRow {
   requests: number;
   errors: number;
   readonly buckets: Uint32Array;
-  /** Last observed state within the row. */
+  /** Device counts at the last observation within the row; undefined without one. */
   devices: Accounts | undefined;
 }
 
-/** The rows of a series by number; row n covers `n * widthMs` to the next, since the epoch. */
+/** The rows of a series by index. Row n starts `n * widthMs` milliseconds after the Unix epoch. */
 export interface SeriesTable {
   readonly widthMs: number;
   readonly rows: ReadonlyMap<number, SeriesRow>;
@@ -35,7 +35,7 @@ export const emptyAccounts: Accounts = {
   ...{ off: 0, noContact: 0 },
 };
 
-/** Counts the rows of a series. */
+/** Counts exchanges and devices into the rows of a series. */
 export class SeriesCounter implements SeriesTable {
   #rows = new Map<number, SeriesRow>();
   #first: number;
@@ -50,7 +50,10 @@ export class SeriesCounter implements SeriesTable {
     return this.#rows;
   }
 
-  /** Records an exchange that ended at this time, with its latency if it got a response. */
+  /**
+   * Records an exchange that ended at this time.
+   * @param latencyMs undefined when no response arrived
+   */
   recordExchange(nowMs: number, latencyMs: number | undefined, isError: boolean): void {
     const row = this.#row(nowMs);
     row.requests++;
@@ -91,14 +94,17 @@ export class SeriesCounter implements SeriesTable {
   }
 }
 
-/** Returns the factor by which rows must widen so that `first` to `last` are few enough. */
+/**
+ * Returns the factor by which rows must widen so that `first` to `last` are at most
+ * `SERIES_ROWS_MAX` rows.
+ */
 export function widening(first: number, last: number): number {
   let factor = 1;
   while (Math.floor(last / factor) - Math.floor(first / factor) >= SERIES_ROWS_MAX) factor *= 2;
   return factor;
 }
 
-/** Returns the rows with `factor` of them merged into one. */
+/** Merges each `factor` adjacent rows into one. */
 export function foldedRows(
   rows: ReadonlyMap<number, SeriesRow>,
   factor: number,
@@ -113,7 +119,7 @@ export function foldedRows(
   return folded;
 }
 
-/** Adds event counts; the states of devices are not event counts. */
+/** Adds the counts of exchanges. Device counts are states and cannot be added. */
 export function addCounts(to: SeriesRow, from: SeriesRow): void {
   to.requests += from.requests;
   to.errors += from.errors;
@@ -127,7 +133,8 @@ export function emptyRow(): SeriesRow {
 }
 
 /**
- * Returns the series as reported; a row without an observation of the devices repeats the last one.
+ * Returns the series in the form of a result. A row without device counts repeats the counts of the
+ * previous row.
  */
 export function seriesOf({ widthMs, rows }: SeriesTable): Series {
   let devices = emptyAccounts;

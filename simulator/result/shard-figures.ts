@@ -1,8 +1,8 @@
 /**
- * The figures of a shard so far, as its worker sends them to the coordinator: counts and histograms
- * that add up exactly with those of other shards. All valid JSON. A histogram takes a third of a
- * millisecond to write and as long to read, and a shard has about ten: with many shards, figures
- * are sent less often than every second.
+ * The figures of a shard so far, as plain JSON, which its worker sends to the coordinator. Counts
+ * and histograms add up exactly with those of other shards. Encoding or decoding a histogram takes
+ * a third of a millisecond, and a shard has about ten, so a run with many shards sends them less
+ * often than once a second.
  */
 import { DurationHistogram } from './histograms.ts';
 import type { LatencySoFar } from './result.ts';
@@ -16,31 +16,34 @@ import type {
 } from './result-figures.ts';
 import { countsOf, durationsOf, type Measures } from './thresholds-measures.ts';
 
-/** Shards whose histograms a coordinator reads per second: a twentieth of its time. */
+/**
+ * Number of shards whose figures a coordinator decodes per second, which takes a twentieth of its
+ * time.
+ */
 const SHARDS_EACH_SECOND = 16;
 
 /**
- * Returns the interval in seconds at which each of this many shards sends its figures, and the
- * coordinator merges them.
+ * Returns the interval in seconds at which each shard sends its figures.
+ * @param shards number of shards
  */
 export function figuresPeriodSeconds(shards: number): number {
   return Math.ceil(shards / SHARDS_EACH_SECOND);
 }
 
-/** State of the updates of a shard; counts of devices. */
+/** Progress of the updates in a shard, in numbers of devices. */
 export interface ShardUpdates {
   readonly devices: number;
   readonly updated: number;
   readonly failed: number;
-  /** Since the deployment, or the start of the run. */
+  /** Milliseconds since the deployment was created, or since the start of a run without one. */
   readonly elapsedMs: number;
-  /** For each duration that a threshold of the plan names: devices updated within it. */
+  /** Number of devices updated within each duration that a threshold of the plan names. */
   readonly within: readonly (readonly [withinMs: number, devices: number])[];
 }
 
 /** The figures of a shard so far. */
 export interface ShardFigures {
-  /** Milliseconds since the Unix epoch. */
+  /** Start and end of the measurements, in milliseconds since the Unix epoch. */
   readonly startMs: number;
   readonly endMs: number;
   readonly elapsedMs: number;
@@ -50,19 +53,23 @@ export interface ShardFigures {
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
   readonly rollout: ShardUpdates;
-  /** Checks of its watched devices; devices count for the shard that runs them to the end. */
+  /**
+   * Checks of the shard's watched devices. Only the shard that runs them to the end counts the
+   * devices.
+   */
   readonly checks?: Checks | undefined;
 }
 
-/** Merges several shards: for the progress of a run and its thresholds. */
+/** The merged figures of several shards, for the progress of a run and its thresholds. */
 export class MergedFigures {
   readonly #shards: readonly ShardFigures[];
   readonly #rollouts: readonly ShardUpdates[];
   readonly #histograms = new Map<string, DurationHistogram>();
 
   /**
-   * @param lost shards that were restarted: their measurements count, but not their devices, which
-   * the restarted shard has now
+   * Merges the figures.
+   * @param lost figures of failed workers; their measurements count, but not their devices, which
+   *   are in the figures of the restarted shard
    */
   constructor(shards: readonly ShardFigures[], lost: readonly ShardFigures[] = []) {
     this.#shards = [...shards, ...lost];
@@ -108,7 +115,7 @@ export class MergedFigures {
   }
 }
 
-/** Returns an operation's histogram in the form of a progress report. */
+/** Converts an operation's histogram to a row of a progress report. */
 export function latencySoFar([operation, histogram]: readonly [
   string,
   DurationHistogram,

@@ -1,4 +1,4 @@
-/** Facts in a report about keys that several devices share. Public facts only. */
+/** Public facts about the keys that several devices share, as a result contains them. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
@@ -18,7 +18,7 @@ const keyUseShape = v.object({
   ),
   devices: v.pipe(count, v.description('Number of devices that use the key.')),
 });
-/** One key and the devices that use it. */
+/** A shared key and the number of devices that use it. */
 export type KeyUse = Immutable<v.InferOutput<typeof keyUseShape>>;
 
 const sourceFields = {
@@ -32,7 +32,7 @@ const sourceFields = {
 const sourceShape = v.object(sourceFields);
 type KeySource = Immutable<v.InferOutput<typeof sourceShape>>;
 
-/** The keys that the devices of a fleet share. */
+/** Schema of the keys that the devices of a fleet share. */
 export const sharedKeysShape = v.object({
   ...sourceFields,
   hash: v.pipe(
@@ -44,7 +44,7 @@ export const sharedKeysShape = v.object({
 });
 export type SharedKeys = Immutable<v.InferOutput<typeof sharedKeysShape>>;
 
-/** Returns the facts of these keys. */
+/** Returns the facts about these keys. */
 export function sharedKeysOf(source: KeySource, keys: readonly KeyUse[]): SharedKeys {
   const hash = createHash('sha256');
   for (const { position, fingerprint } of keys) hash.update(`${position} ${fingerprint}\n`);
@@ -59,8 +59,8 @@ const usesRule = rows<KeyUse>(
 );
 
 /**
- * Merges the facts of several parts of one fleet. A key that differs between parts at the same
- * position is listed once for each.
+ * Merges the facts of several parts of a fleet. When parts have different keys at the same
+ * position, each key is listed.
  */
 export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | undefined {
   const [one] = parts;
@@ -70,7 +70,7 @@ export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | und
   return sharedKeysOf({ source, size, ...(bits === undefined ? {} : { bits }) }, keys);
 }
 
-/** Describes the keys in one line: number of keys, devices per key, and the hash. */
+/** Describes the shared keys in one line: number of keys, devices per key, and the hash. */
 export function sharedKeysLine({ source, size, bits, hash, devices, keys }: SharedKeys): string {
   const counts = keys.map((each) => each.devices);
   const [min, max] = [Math.min(...counts), Math.max(...counts)];

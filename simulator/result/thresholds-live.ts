@@ -1,24 +1,27 @@
-/** Checks a running fleet against the thresholds that may end it early. */
+/** Checks during a run whether its thresholds can still be met, and ends the run early if not. */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
 import { canNoLongerBeMet } from './thresholds.ts';
 import type { Measures } from './thresholds-measures.ts';
 
-/** Consecutive checks at which a threshold must be out of reach: one bad second ends no run. */
+/**
+ * Number of consecutive checks at which a threshold must be unattainable, so that one bad second
+ * does not end the run.
+ */
 const HOPELESS_LOOKS = 3;
 
-/** The thresholds of a plan that may end its run. */
+/** The thresholds of a plan. */
 export interface AbortingPlan {
   readonly thresholds?: readonly string[] | undefined;
-  /** True when all of them may; otherwise only those marked for it. */
+  /** True when every threshold may end the run; otherwise only those with `abort on fail` may. */
   readonly abortOnThreshold?: boolean | undefined;
 }
 
-/** Tracks how long each threshold has been out of reach. */
+/** Counts for each threshold the consecutive checks at which it was unattainable. */
 export class ThresholdWatch {
   readonly #aborting;
   readonly #looks: number[];
 
-  /** @throws ThresholdError when one is invalid */
+  /** @throws ThresholdError when a threshold is invalid */
   constructor({ thresholds = [], abortOnThreshold = false }: AbortingPlan) {
     this.#aborting = thresholds
       .map(thresholdOf)
@@ -26,7 +29,7 @@ export class ThresholdWatch {
     this.#looks = this.#aborting.map(() => 0);
   }
 
-  /** Returns true when the run has to end; to be called about once a second. */
+  /** Returns true when the run must end. Call it about once a second. */
   look(measures: () => Measures): boolean {
     if (this.#aborting.length === 0) return false;
     const now = measures();

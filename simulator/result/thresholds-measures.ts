@@ -1,42 +1,44 @@
 /**
- * The measurements that thresholds are judged by: one interface to the figures of a run, finished
- * or in progress.
+ * The measurements on which thresholds are judged: one interface for finished runs and for runs in
+ * progress.
  */
 import { DurationHistogram } from './histograms.ts';
 import { mergedDurations } from './merge-figures.ts';
 import type { FleetResult } from './result.ts';
 import type { OperationCount } from './result-figures.ts';
 
-/** Progress of a run's updates, which thresholds are checked against. */
+/** Progress of the updates of a run. */
 export interface UpdateMeasures {
   readonly devices: number;
-  /** Devices whose update succeeded. */
+  /** Number of devices whose update succeeded. */
   readonly updated: number;
   /**
-   * Returns the number of them whose update ended within this many milliseconds of the deployment.
+   * Returns the number of devices that were updated within this many milliseconds after the
+   * deployment was created.
    */
   updatedWithin(withinMs: number): number;
-  /** Devices whose update ended otherwise. */
+  /** Number of devices whose update ended without success. */
   readonly failed: number;
   /** Milliseconds since the deployment was created, or since the start of a run without one. */
   readonly elapsedMs: number;
 }
 
-/** The figures of a run; an empty list of operations means all. */
+/** The figures of a run. An empty list of operations means all operations. */
 export interface Measures {
   readonly isOver: boolean;
   readonly elapsedMs: number;
   durations(operations: readonly string[]): DurationHistogram;
   counts(operations: readonly string[]): { readonly exchanges: number; readonly errors: number };
   updates(): UpdateMeasures;
-  /** How late the load generator itself was; absent during a run. */
+  /** Returns the lateness of the load generator; absent during a run. */
   lateness?(): DurationHistogram;
-  /** Number of reports that were lost or doubled; undefined before the reconciliation. */
+  /** Returns the number of lost or doubled reports; undefined before the reconciliation. */
   reports(fate: 'lost' | 'doubled'): number | undefined;
 }
 
 /**
- * Returns the figures of a finished run. @throws HistogramError when an external result is damaged
+ * Returns the figures of a finished run.
+ * @throws HistogramError when a histogram of the result is damaged
  */
 export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
   const { reconciliation, latencies, operations, durationMs } = result;
@@ -55,12 +57,12 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
   };
 }
 
-/** Returns true when the list contains this operation; an empty list means all. */
+/** Returns true when the list contains the operation or is empty. */
 function isWanted(operation: string, wanted: readonly string[]): boolean {
   return wanted.length === 0 || wanted.includes(operation);
 }
 
-/** Returns the number of exchanges, and of those without a response or with 5xx. */
+/** Returns the number of exchanges of these operations, and how many had no response or a 5xx. */
 export function countsOf(
   operations: readonly OperationCount[],
   wanted: readonly string[],
@@ -76,7 +78,7 @@ export function countsOf(
   return { exchanges, errors };
 }
 
-/** Returns the durations of these operations together. */
+/** Merges the durations of these operations. */
 export function durationsOf(
   histograms: ReadonlyMap<string, DurationHistogram>,
   wanted: readonly string[],

@@ -1,13 +1,22 @@
-/** Judges a run by its thresholds: the verdicts at its end, and if it can still meet them. */
+/**
+ * Judges a run by its thresholds: verdicts at its end, and during the run whether each can still be
+ * met.
+ */
 import { printable } from '../../fixtures/printable.ts';
 import { type Comparator, type Threshold, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { ThresholdVerdict } from './result-generator.ts';
 import type { Measures } from './thresholds-measures.ts';
 
-/** Below this many exchanges, a missed share, rate or percentile may still be met. */
+/**
+ * Minimum number of exchanges after which a missed share, rate or percentile counts as
+ * unattainable.
+ */
 const HOPELESS_EXCHANGES_MIN = 1000;
 
-/** Returns the verdict on each of these thresholds. @throws ThresholdError when one is invalid */
+/**
+ * Returns the verdict on each of these thresholds.
+ * @throws ThresholdError when a threshold is invalid
+ */
 export function thresholdVerdicts(
   texts: readonly string[],
   measures: Measures,
@@ -23,7 +32,10 @@ export function thresholdVerdicts(
   });
 }
 
-/** Latencies count from when a request was due: what the generator lost of it is not the server's. */
+/**
+ * Returns a note about the generator's lateness. Latencies start when a request is due, so they
+ * include the lateness, which is not the server's fault.
+ */
 function latenessWords({ subject }: Threshold, { lateness }: Measures): string {
   if (subject.kind !== 'percentile' || lateness === undefined) return '';
   const ms = rounded(lateness().percentileMs(subject.percent));
@@ -32,8 +44,8 @@ function latenessWords({ subject }: Threshold, { lateness }: Measures): string {
 
 /**
  * Returns true when a running fleet can no longer meet the threshold. A value that only grows is
- * out of reach once it exceeds the limit; a share, rate or percentile once it is missed over many
- * exchanges.
+ * unattainable once it exceeds the limit. A share, rate or percentile is unattainable once it is
+ * missed over many exchanges.
  */
 export function canNoLongerBeMet(threshold: Threshold, measures: Measures): boolean {
   const { subject, comparator, limit } = threshold;
@@ -49,7 +61,7 @@ export function canNoLongerBeMet(threshold: Threshold, measures: Measures): bool
 }
 
 interface Observation {
-  /** In the unit of the threshold's limit; undefined when there are no measurements. */
+  /** Value in the unit of the threshold's limit; undefined without measurements. */
   readonly value: number | undefined;
   readonly observed: string;
 }
@@ -87,7 +99,10 @@ function observation({ subject }: Threshold, measures: Measures): Observation {
   }
 }
 
-/** The time is up, or too many devices have failed for the share to be reached. */
+/**
+ * Returns true when the time has passed, or so many devices have failed that the share is
+ * unattainable.
+ */
 function isTooLate({ subject, limit }: Threshold, measures: Measures): boolean {
   if (subject.kind !== 'updated') return false;
   const updates = measures.updates();
@@ -102,7 +117,7 @@ function endedCount(measures: Measures): number {
   return updated + failed;
 }
 
-/** Rounding of a share must not decide. */
+/** Tolerance, so that the rounding of a share does not decide a verdict. */
 const EQUAL_WITHIN = 1e-12;
 const compare: Readonly<Record<Comparator, (value: number, limit: number) => boolean>> = {
   '<': (value, limit) => value < limit,

@@ -1,26 +1,28 @@
-/** How long it took until a given number of devices was updated. */
+/** Computes how long it took to update a given number of devices. */
 import type { FleetResult } from './result.ts';
 
-/** A point in time of the roll-out. */
+/** The number of updated devices at a point in time. */
 interface UpdateMoment {
   /**
-   * Milliseconds since the deployment was created, or since the first offer where that is unknown.
+   * Milliseconds since the deployment was created, or since the first offer when that time is
+   * unknown.
    */
   readonly afterMs: number;
   /** Number of devices that were updated by then. */
   readonly updated: number;
 }
 
-/** The roll-out over time: when each device was updated. */
+/** The progress of a roll-out: when each device was updated. */
 export interface UpdateTimes {
-  /** Devices that could have been updated: the whole fleet of the result. */
+  /** Number of devices in the result. */
   readonly devices: number;
-  /** One for each device that was updated, in order. */
+  /** One row for each updated device, in chronological order. */
   readonly moments: readonly UpdateMoment[];
 }
 
 /**
- * Reads the roll-out from the devices; devices that already had the artifact count from the start.
+ * Returns the times at which the devices were updated. A device that already had the artifact and
+ * has no end time counts from the start.
  */
 export function updateTimes(result: FleetResult): UpdateTimes {
   const { devices } = result;
@@ -40,8 +42,8 @@ export function updateTimes(result: FleetResult): UpdateTimes {
 }
 
 /**
- * Returns the milliseconds until `percent` of the devices were updated; undefined when that was
- * never reached.
+ * Returns the milliseconds until `percent` percent of the devices were updated; undefined when that
+ * percentage was not reached.
  */
 export function timeToPercentMs(
   { devices, moments }: UpdateTimes,

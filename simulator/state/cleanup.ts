@@ -1,7 +1,7 @@
 /**
- * Removes from a server what a fleet has created there, according to its ledger: aborts its
- * deployments and decommissions its devices. Each removal is noted, so that an interrupted clean-up
- * can simply be repeated. Touches nothing that is not in the ledger.
+ * Removes the resources that a fleet created on a server, according to the fleet's ledger: aborts
+ * its deployments and decommissions its devices. Each removal is recorded, so that an interrupted
+ * clean-up can be repeated. Resources that are not in the ledger stay untouched.
  */
 import { rmSync } from 'node:fs';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -23,39 +23,42 @@ import {
 import { StateError } from './state-error.ts';
 
 export interface FleetCleanupOptions {
-  /** Ledgers, or state folders that contain them. */
+  /** Paths of ledgers, or of state folders that contain ledgers. */
   readonly places: readonly string[];
-  /** Base URL of the server; defaults to the one in the ledger. */
+  /** Base URL of the server; the ledger's URL when omitted. */
   readonly baseUrl?: string | undefined;
-  /** Another URL than the ledger's is used, and what is absent there is struck from the ledger. */
+  /**
+   * True allows a URL other than the ledger's, and removes resources from the ledger that the
+   * server does not know.
+   */
   readonly isForced?: boolean | undefined;
   readonly credentials: Credentials;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
-  /** Certificates to trust, and the user. */
+  /** Trusted certificates, and the client certificate. */
   readonly tls?: FleetPlan['tls'];
-  /** Ends the clean-up; another one continues from there. */
+  /** Interrupts the clean-up; a later clean-up continues it. */
   readonly signal: AbortSignal;
-  /** Called with the number of devices handled, and the total. */
+  /** Called with the number of devices handled so far and the total. */
   readonly onProgress?: (done: number, of: number) => void;
 }
 
 export interface FleetCleanupResult {
   readonly baseUrl: string;
-  /** Devices that the ledgers still listed. */
+  /** Number of devices that were still listed in the ledgers. */
   readonly devices: number;
   readonly decommissioned: number;
-  /** Devices that the server did not know, or no longer knew. */
+  /** Number of devices that the server did not know. */
   readonly notThere: number;
   readonly deploymentsClosed: number;
-  /** One line per resource that was not removed, with the reason. */
+  /** One line for each resource that was not removed, with the reason. */
   readonly stayed: readonly string[];
   /**
-   * True when the server knows nothing of the ledgers, as another server would: nothing was struck
-   * from them then.
+   * True when the server knows none of the resources, which suggests that it is the wrong server.
+   * Then the ledgers stay unchanged.
    */
   readonly isDoubtful: boolean;
-  /** Ledgers that were deleted, since nothing is left of them. */
+  /** Paths of ledgers that were deleted because all their resources have been removed. */
   readonly deletedLedgers: readonly string[];
 }
 
@@ -63,9 +66,9 @@ const CONNECTIONS_MAX = 16;
 const AT_ONCE = 8;
 
 /**
- * Cleans up by all ledgers, one after the other.
+ * Cleans up the resources of all ledgers, one ledger after the other.
  * @throws StateError when a ledger cannot be used, or is in use; ClientError when the server cannot
- * be reached or refuses the login
+ *   be reached or refuses the login
  */
 export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetCleanupResult> {
   const ledgers = ledgersAt(options.places);
@@ -101,9 +104,12 @@ class Cleanup {
   readonly #management: ManagementClient;
   readonly #stayed: string[] = [];
   readonly #opened: CleanupLedger[] = [];
-  /** Notes what the server did not know, once it can be believed. */
+  /**
+   * Functions that remove unknown resources from the ledger, run once the server is known to be the
+   * right one.
+   */
   readonly #absences: (() => void)[] = [];
-  /** Whether the server had given an ID to something that it does not know. */
+  /** True when the server does not know a resource to which the fleet's server had given an ID. */
   #isMadeAbsent = false;
   #decommissioned = 0;
   #notThere = 0;
@@ -143,7 +149,8 @@ class Cleanup {
 
   #result(): FleetCleanupResult {
     const isNothingThere = this.#decommissioned + this.#deploymentsClosed === 0;
-    // Only a server that knows some of them can be believed about those that were made.
+    // A server that knows none of the resources may be the wrong one, so its answers are not
+    // trusted.
     const isDoubtful = this.#isMadeAbsent && isNothingThere && !this.#options.isForced;
     if (!isDoubtful) for (const note of this.#absences) note();
     return {
@@ -214,7 +221,8 @@ class Cleanup {
   }
 
   /**
-   * Devices that contacted the server and never learned their ID, because they were never accepted.
+   * Looks for the server's IDs of devices that contacted the server but never learned their ID,
+   * because they were never accepted.
    */
   async #findIds(sought: readonly MadeDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
@@ -236,7 +244,8 @@ class Cleanup {
     for await (const page of this.#management.devices(status)) {
       for (const { id, identity_data: identity, auth_sets: sets } of page) {
         const device = byIdentity.get(identityKey(identity));
-        // An identity can be borrowed; only with its key is it the fleet's own.
+        // Another device may have the same identity data; only the key shows that it is the
+        // fleet's.
         const isOwn = sets.some(({ pubkey }) => keyFingerprint(pubkey) === device?.key);
         if (device === undefined || !isOwn || device.ids.has(id)) continue;
         ledger.append({ device: device.index, id });
@@ -246,7 +255,7 @@ class Cleanup {
     }
   }
 
-  /** A failed removal is noted with its reason; the rest continues. */
+  /** Runs a removal. If it fails, records the reason so that the clean-up can continue. */
   async #noting(what: string, act: () => Promise<void>): Promise<void> {
     try {
       if (this.#options.signal.aborted) throw new FleetStopped();
@@ -259,7 +268,7 @@ class Cleanup {
   }
 }
 
-/** A clean-up records no metrics. */
+/** An observer that ignores all exchanges, because a clean-up records no metrics. */
 const nobody = {
   sent: () => undefined,
   answered: () => undefined,

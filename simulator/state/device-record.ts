@@ -1,4 +1,4 @@
-/** The stored form of a device between runs, and how it is restored. Contains tokens. */
+/** The stored form of a device between runs, and its restoration. It contains tokens. */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { nextEndpoints } from '../client/session.ts';
@@ -33,11 +33,11 @@ const deploymentShape = v.object({
   endedMs: v.optional(v.number()),
   before: v.optional(contentsShape),
   fetched: v.optional(fetchedShape),
-  /** A power loss that the device has not handled; no other end of the run is stored. */
+  /** Set after a power loss that the device has not handled; the end of a run is not stored. */
   cutShort: v.optional(v.literal('power')),
 });
 
-/** Fields of a device; `null` for one that it no longer has. */
+/** Fields of a device; `null` means that the device no longer has a value. */
 const fieldShapes = {
   id: v.optional(v.nullable(text)),
   token: v.optional(v.nullable(text)),
@@ -50,7 +50,7 @@ const fieldShapes = {
   offUntilMs: v.optional(v.nullable(v.number())),
 };
 
-/** A line about one device: the changed fields, and the changed device deployment. */
+/** Schema of a line about one device: its changed fields, and a changed record of a deployment. */
 export const deviceLineShape = v.object({
   device: count,
   ...fieldShapes,
@@ -58,7 +58,7 @@ export const deviceLineShape = v.object({
 });
 export type DeviceLine = v.InferOutput<typeof deviceLineShape>;
 
-/** The stored fields, in the order of `fieldsOf`. */
+/** The names of the stored fields, in the order of `fieldsOf`. */
 export const fieldNames = [
   'id',
   'token',
@@ -71,7 +71,7 @@ export const fieldNames = [
   'offUntilMs',
 ];
 
-/** Returns the current values of a device's stored fields. */
+/** Returns the current values of a device's stored fields, in the order of `fieldNames`. */
 export function fieldsOf(device: Device): readonly unknown[] {
   const { session, remembered } = device;
   return [
@@ -87,7 +87,7 @@ export function fieldsOf(device: Device): readonly unknown[] {
   ];
 }
 
-/** Returns a device deployment in the form of a line. */
+/** Returns the stored form of a device's record of a deployment. */
 export function deploymentRecord(deployment: DeviceDeployment): DeviceLine['deployment'] {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = deployment;
   const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } =
@@ -99,7 +99,7 @@ export function deploymentRecord(deployment: DeviceDeployment): DeviceLine['depl
   };
 }
 
-/** Restores a line; ignores one of a device that does not exist. */
+/** Applies a stored line to a device; ignores a line about a device that does not exist. */
 export function restoreDevice(device: Device | undefined, line: DeviceLine): void {
   if (device === undefined) return;
   const { id, token, endpoint, keys, provides, configuration, onboardingDone, memory, deployment } =

@@ -1,6 +1,6 @@
 /**
- * A fleet that survives its simulator: every change that a device must remember goes into a journal
- * in the state folder before anything depends on it, and the next run restores all of it.
+ * Keeps the state of a fleet between runs. Every change that a device must remember is written to a
+ * journal in the state folder before the device acts on it, and the next run restores it.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ import {
 } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
 
-/** The fleet that a folder is for. */
+/** The state folder, and the fleet that it belongs to. */
 export interface StateSubject {
   readonly folder: string;
   readonly plan: {
@@ -46,7 +46,10 @@ export interface StateSubject {
 }
 
 const FOLDER_MODE = 0o700;
-/** A journal is rewritten when additions exceed both this and twice the fleet. */
+/**
+ * Minimum growth in bytes after which the journal is rewritten; it must also grow by twice its
+ * compact size.
+ */
 const GROWTH_MIN_BYTES = 32 * 2 ** 20;
 
 const targetShape = v.object({
@@ -56,14 +59,12 @@ const targetShape = v.object({
 });
 const lineShape = v.union([stateHeadShape, v.object({ target: targetShape }), deviceLineShape]);
 
-/** An open state folder; close it when done. */
+/** An open state folder. The owner must close it. */
 export class FleetState {
   readonly #lock: Lock;
   readonly #subject: StateSubject;
   readonly #head: StateHead;
-  /**
-   * A checksum of each field of each device as last stored; at first those of the initial fleet.
-   */
+  /** Checksum of each field of each device as last stored; initially of the new fleet. */
   readonly #kept: Uint32Array;
   readonly #initial: Uint32Array;
   #journal: Journal | undefined;
@@ -80,8 +81,10 @@ export class FleetState {
   }
 
   /**
-   * Opens the folder, restores the state of these devices, and stores their changes from now on.
-   * @throws StateError when another simulator uses it, it is of another fleet, or it is damaged
+   * Opens the folder and restores the state of these devices. Later changes are stored in the
+   * folder.
+   * @throws StateError when another simulator uses the folder, or it belongs to another fleet or is
+   *   damaged
    */
   static open(subject: StateSubject): FleetState {
     const folder = stateFolder(subject);
@@ -103,7 +106,7 @@ export class FleetState {
     }
   }
 
-  /** The run's own deployment, where one was created before. */
+  /** The deployment that this run or an earlier one has created; undefined without one. */
   get target(): Target | undefined {
     return this.#target;
   }
@@ -113,13 +116,19 @@ export class FleetState {
     return this.#downloads;
   }
 
-  /** Stores the deployment that the run has created. @throws StateError */
+  /**
+   * Stores the deployment that the run has created.
+   * @throws StateError
+   */
   deployed(target: Target): void {
     this.#target = target;
     this.#append({ target });
   }
 
-  /** Stores the changes of a device. @throws StateError */
+  /**
+   * Stores the changes of a device.
+   * @throws StateError
+   */
   changed(device: Device, deployment?: DeviceDeployment): void {
     const line = this.#lineOf(device, this.#kept);
     if (deployment)
@@ -184,7 +193,7 @@ export class FleetState {
     return this.#changes(device, kept.subarray(...this.#rangeOf(device)));
   }
 
-  /** Returns the fields that differ from these checksums, and updates the checksums. */
+  /** Returns the fields whose values differ from these checksums, and updates the checksums. */
   #changes(device: Device, checksums: Uint32Array): Partial<DeviceLine> | undefined {
     const changes: [string, unknown][] = [];
     for (const [position, value] of fieldsOf(device).entries()) {
@@ -202,7 +211,7 @@ export class FleetState {
   }
 }
 
-/** Returns the folder of a fleet; a shard has its own below that of the fleet. */
+/** Returns the state folder of a plan. A shard has its own subfolder in the folder of the fleet. */
 export function stateFolder({ folder, plan: { shard } }: StateSubject): string {
   return shard === undefined ? folder : join(folder, `shard-${shard.index}-of-${shard.of}`);
 }

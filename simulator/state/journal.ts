@@ -1,7 +1,7 @@
 /**
- * A file of lines that a kill at any time neither loses nor truncates: each line of JSON has its
- * checksum in front and is passed to the system before the call returns, and the whole file is only
- * replaced by rename. A truncated last line is ignored. Readable by its owner only.
+ * A file of JSON lines that survives a kill of the process at any time. Each line starts with its
+ * checksum and has been passed to the operating system when the call returns. The whole file is
+ * replaced only by a rename. A truncated last line is ignored. Only the owner can read the file.
  */
 
 import {
@@ -20,11 +20,11 @@ import { fileError, StateError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 2 ** 20;
-/** A longer line is not one of ours. */
+/** Maximum length of a line; a longer line was not written by this program. */
 const LINE_MAX_BYTES = 16 * 2 ** 20;
 const LINE_END = 0x0a;
 
-/** A journal open for more lines; close it when done. */
+/** A journal that is open for appending. The owner must close it. */
 export class Journal {
   readonly #path: string;
   #file: number;
@@ -36,7 +36,7 @@ export class Journal {
   }
 
   /**
-   * Creates or replaces the file with these lines, and opens it for more.
+   * Creates or replaces the file with these lines and opens it for appending.
    * @throws StateError
    */
   static begin(path: string, lines: Iterable<unknown>): Journal {
@@ -49,7 +49,10 @@ export class Journal {
     return this.#sizeBytes;
   }
 
-  /** Adds a line. @throws StateError */
+  /**
+   * Appends a line.
+   * @throws StateError
+   */
   append(line: unknown): void {
     try {
       this.#sizeBytes += writeLine(this.#file, line);
@@ -58,7 +61,10 @@ export class Journal {
     }
   }
 
-  /** Replaces all lines atomically. @throws StateError */
+  /**
+   * Replaces all lines atomically.
+   * @throws StateError
+   */
   replace(lines: Iterable<unknown>): void {
     const draft = `${this.#path}.draft`;
     try {
@@ -69,7 +75,7 @@ export class Journal {
       fsyncSync(file);
       renameSync(draft, this.#path);
       this.close();
-      // The same file under its new name: appended lines follow what was written.
+      // The descriptor still refers to the renamed file, so later lines are appended to it.
       this.#file = file;
       this.#sizeBytes = sizeBytes;
     } catch (error) {
@@ -85,8 +91,8 @@ export class Journal {
 }
 
 /**
- * Yields the lines of a journal; nothing when there is no such file.
- * @throws StateError when one is damaged, except for a truncated last line
+ * Yields the lines of a journal; yields nothing when the file does not exist.
+ * @throws StateError when a line is damaged; a truncated last line is not an error
  */
 export function* readJournal(path: string): Generator<unknown> {
   if (!existsSync(path)) return;
@@ -122,7 +128,10 @@ function checkedLine(bytes: Buffer): { readonly content: unknown } | undefined {
   return { content: JSON.parse(text) };
 }
 
-/** In chunks, because a journal can be larger than the longest string. */
+/**
+ * Yields the lines of a file. Reads it in chunks, because a journal can exceed the maximum length
+ * of a string.
+ */
 function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const file = opened(path);
   try {

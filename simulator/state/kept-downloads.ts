@@ -1,8 +1,9 @@
 /**
- * Partial downloads of devices, so that a download survives its simulator: one file per active
- * device, with a header in the first line and then the bytes. All of them share one limit; a
- * download that does not fit is not stored and restarts after a kill. A write truncated by a kill
- * leaves a shorter file, which is still valid. Readable by their owner only.
+ * Stores partial downloads of devices, so that they survive the simulator. Each downloading device
+ * has one file, with a JSON header in the first line, followed by the received bytes. All files
+ * share one size limit; a download that does not fit is not stored and starts again in the next
+ * run. A kill during a write leaves a shorter file, which is still valid. Only the owner can read
+ * the files.
  */
 
 import {
@@ -28,7 +29,10 @@ import { fileError } from './state-error.ts';
 const OWNER_ONLY = 0o600;
 const FOLDER_MODE = 0o700;
 const KEPT_MAX_BYTES = 2 ** 30;
-/** A validator is a header of the server's, and no longer than all of its headers may be. */
+/**
+ * Maximum length of the header line. It contains the validator, which the server sent in a response
+ * header.
+ */
 const HEAD_MAX_BYTES = 64 * 1024;
 
 const headShape = v.object({
@@ -42,12 +46,12 @@ const headTextShape = v.pipe(v.string(), v.parseJson(), headShape);
 /** The folder of all partial downloads. */
 export class DownloadFolder implements KeptDownloads {
   readonly #folder: string;
-  /** Stored bytes of each device, by device index. */
+  /** Number of stored bytes by device index. */
   readonly #sizes = new Map<number, number>();
   #leftBytes: number;
 
   /**
-   * Opens or creates the folder, and removes what no device can resume.
+   * Opens or creates the folder, and deletes files that no device can resume.
    * @throws StateError
    */
   constructor(folder: string, devices: readonly Device[], keptMaxBytes = KEPT_MAX_BYTES) {
@@ -97,7 +101,7 @@ export class DownloadFolder implements KeptDownloads {
 interface Head {
   readonly deploymentId: string;
   readonly progress: DownloadProgress;
-  /** Offset in the file of the first byte of the download. */
+  /** Offset of the first downloaded byte in the stored file. */
   readonly startsAt: number;
 }
 
@@ -105,7 +109,7 @@ interface OpenDownloadOptions {
   readonly path: string;
   readonly deploymentId: string;
   readonly kept: Head | undefined;
-  /** Returns false when there is no room. */
+  /** Reserves bytes for this download; returns false when the limit does not allow them. */
   readonly makeRoom: (bytes: number) => boolean;
   readonly giveUp: () => void;
 }
@@ -156,7 +160,7 @@ function isUnderway({ deployments }: Device): boolean {
   );
 }
 
-/** Undefined for a file whose header is truncated or invalid. */
+/** Returns the header of a stored download; undefined when the header is truncated or invalid. */
 function headOf(path: string): Head | undefined {
   const { first, sizeBytes } = guarded(`cannot read ${path}`, () => firstOf(path));
   const startsAt = first.indexOf('\n') + 1;

@@ -1,4 +1,7 @@
-/** Finds the ledgers that a user names: files, those of shards beside them, state folders. */
+/**
+ * Finds the ledgers at the paths that a user names: ledger files, ledgers of shards in the same
+ * folder, and ledgers in state folders.
+ */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Lock } from '../../fixtures/process-lock.ts';
@@ -8,7 +11,7 @@ import { fileError, StateError } from './state-error.ts';
 import { shardFolders } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
 
-/** A ledger that is locked against other use while it is held. */
+/** A ledger that is locked against use by other processes. */
 export interface PlacedLedger {
   readonly path: string;
   readonly content: LedgerContent;
@@ -16,8 +19,8 @@ export interface PlacedLedger {
 }
 
 /**
- * Returns the ledgers at these places, locked; the caller releases them.
- * @throws StateError when there is none, one is in use, or one is invalid
+ * Returns the ledgers at these paths, locked. The caller must release the locks.
+ * @throws StateError when there is no ledger, or one is in use or invalid
  */
 export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
   const taken: PlacedLedger[] = [];

@@ -1,7 +1,8 @@
 /**
- * The ledger of a fleet: what it creates on the server, as append-only lines of JSON, so that it
- * can be removed even when the simulator was killed. A device is noted before its first contact;
- * its ID follows once the server has assigned one. Contains no secrets.
+ * The ledger of a fleet: an append-only file of JSON lines that lists the devices and deployments
+ * that the fleet creates on the server, so that they can be removed even after the simulator was
+ * killed. A device is recorded before its first contact, and its ID once the server has assigned
+ * one. The ledger contains no secrets.
  */
 
 import { createHash, createPublicKey } from 'node:crypto';
@@ -36,7 +37,7 @@ const announcedShape = v.object({
 const madeShape = v.object({ device: count, id: text });
 const deploymentShape = v.object({ deployment: text });
 const removedShape = v.object({ removed: text });
-/** A device without an ID that the server does not know. */
+/** Records that the server does not know a device without an ID. */
 const absentShape = v.object({ device: count, absent: v.literal(true) });
 const lineShape = v.union([
   headShape,
@@ -48,27 +49,30 @@ const lineShape = v.union([
 ]);
 type Line = v.InferOutput<typeof lineShape>;
 
-/** A device that the fleet has created, or was about to. */
+/** A device that the fleet has created on the server, or was about to create. */
 export interface MadeDevice {
   readonly index: number;
   identity: IdData;
-  /** SHA-256 of the public key that it was noted with. */
+  /** SHA-256 of the public key with which the device was recorded. */
   key: string;
-  /** IDs that the server has assigned to it and that are not removed. */
+  /** IDs that the server has assigned to the device and that have not been removed. */
   readonly ids: Set<string>;
-  /** True when it may be on the server under an ID that is not in the ledger. */
+  /** True when the server may know the device under an ID that the ledger does not contain. */
   isSought: boolean;
 }
 
-/** The devices and deployments that a ledger lists as made on its server. */
+/** The devices and deployments of a fleet that may still exist on its server. */
 export interface LedgerContent {
   readonly baseUrl: string;
   readonly devices: ReadonlyMap<number, MadeDevice>;
-  /** Deployments that are not closed yet. */
+  /** IDs of deployments that have not been closed. */
   readonly deployments: ReadonlySet<string>;
 }
 
-/** Returns the SHA-256 of a public key in PEM, as used in a ledger. */
+/**
+ * Returns the fingerprint of a public key in a ledger: the SHA-256 of its SubjectPublicKeyInfo.
+ * Returns undefined when the text is not a public key in PEM.
+ */
 export function keyFingerprint(publicKeyPem: string): string | undefined {
   try {
     const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
@@ -78,11 +82,11 @@ export function keyFingerprint(publicKeyPem: string): string | undefined {
   }
 }
 
-/** An open ledger; close it when done. */
+/** A ledger that is open for appending. The owner must close it. */
 export class CleanupLedger {
   readonly #path: string;
   readonly #file: number;
-  /** The ID noted for each device; an empty string for one without an ID so far. */
+  /** The last ID recorded for each device; an empty string for a device without an ID. */
   readonly #noted = new Map<number, string>();
 
   private constructor(path: string, file: number) {
@@ -92,7 +96,7 @@ export class CleanupLedger {
 
   /**
    * Opens or creates a ledger.
-   * @throws StateError when it cannot be used, or is of another server
+   * @throws StateError when the file cannot be used or belongs to another server
    */
   static open(path: string, baseUrl: string): CleanupLedger {
     const known = readLedger(path);
@@ -103,14 +107,14 @@ export class CleanupLedger {
     }
     const ledger = new CleanupLedger(path, openToAppend(path));
     for (const { index, ids, isSought } of known?.devices.values() ?? []) {
-      // A removed device is noted again before its next first contact.
+      // A removed device is left out, so that it is recorded again before its next first contact.
       if (ids.size > 0 || isSought) ledger.#noted.set(index, [...ids].at(-1) ?? '');
     }
     if (known === undefined) ledger.append({ ledger: 'fleetbed-fleet-ledger/1', baseUrl });
     return ledger;
   }
 
-  /** Notes a device: before its first contact, and with its ID as soon as it has one. */
+  /** Records a device before its first contact, and its ID as soon as it has one. */
   note(device: Device): void {
     const { index, id = '', idData, session } = device;
     const noted = this.#noted.get(index);
@@ -124,12 +128,15 @@ export class CleanupLedger {
     this.#noted.set(index, id);
   }
 
-  /** Notes a deployment that the run has created. */
+  /** Records a deployment that the run has created. */
   deployed({ deploymentId }: Target): void {
     this.append({ deployment: deploymentId });
   }
 
-  /** Adds a line. @throws StateError */
+  /**
+   * Appends a line.
+   * @throws StateError
+   */
   append(line: Line): void {
     try {
       writeSync(this.#file, `${JSON.stringify(line)}\n`);
@@ -144,8 +151,8 @@ export class CleanupLedger {
 }
 
 /**
- * Returns the contents of a ledger; undefined when there is no such file, or it is empty.
- * @throws StateError when it cannot be read, or is invalid
+ * Reads a ledger. Returns undefined when the file does not exist or is empty.
+ * @throws StateError when the file cannot be read or is not a ledger
  */
 export function readLedger(path: string): LedgerContent | undefined {
   const reading = new LedgerReading();
@@ -156,14 +163,14 @@ export function readLedger(path: string): LedgerContent | undefined {
         `${path} is not the ledger of a fleet; give the file that the run wrote.`,
       );
     }
-    // A kill can have truncated a line; the step that it noted had not started.
+    // A kill can truncate a line. It can be ignored, because the recorded step had not started.
     if (line !== undefined) reading.take(line);
   }
   const { baseUrl, devices, deployments } = reading;
   return baseUrl === undefined ? undefined : { baseUrl, devices, deployments };
 }
 
-/** Whether a ledger lists nothing that may be on the server. */
+/** Returns true when the ledger lists nothing that may still exist on the server. */
 export function isEmptyLedger({ devices, deployments }: LedgerContent): boolean {
   const isLeft = ({ ids, isSought }: MadeDevice) => ids.size > 0 || isSought;
   return deployments.size === 0 && ![...devices.values()].some(isLeft);
@@ -224,11 +231,11 @@ function parsedLine(text: string): Line | undefined {
   return read.success ? read.output : undefined;
 }
 
-/** Opens a file for appending lines; first adds a line end after a truncated last line. */
+/** Opens a file for appending. If its last line is truncated, ends that line first. */
 function openToAppend(path: string): number {
   try {
     const file = openSync(plainFile(path), 'a+', OWNER_ONLY);
-    // An existing file keeps its permissions.
+    // The mode passed to `openSync` applies to new files only.
     fchmodSync(file, OWNER_ONLY);
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);

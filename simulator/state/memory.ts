@@ -1,7 +1,4 @@
-/**
- * What a run stores outside the process: the state of its devices, and the ledger of what it
- * creates.
- */
+/** Storage of a run outside the process: the state of its devices, and its ledger. */
 import { join } from 'node:path';
 import type { Lock } from '../../fixtures/process-lock.ts';
 import type { Target } from '../client/management.ts';
@@ -11,20 +8,28 @@ import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { CleanupLedger } from './made-ledger.ts';
 import { takeStateLock } from './state-lock.ts';
 
-/** Receives everything that must survive the simulator, before anything depends on it. */
+/**
+ * Stores everything that must survive the simulator. Each method returns once the change is stored.
+ */
 export interface Memory {
-  /** The run's own deployment, where one was created before. */
+  /** The deployment that this run or an earlier one has created; undefined without one. */
   readonly target: Target | undefined;
-  /** Partial downloads of devices; absent where nothing is stored. */
+  /** Partial downloads of devices; undefined in a run without a state folder. */
   readonly downloads?: KeptDownloads | undefined;
-  /** @throws StateError when it cannot be stored */
+  /**
+   * Stores the changes of a device.
+   * @throws StateError when they cannot be stored
+   */
   changed(device: Device, deployment?: DeviceDeployment): void;
-  /** @throws StateError when it cannot be stored */
+  /**
+   * Stores the deployment that the run has created.
+   * @throws StateError when it cannot be stored
+   */
   deployed(target: Target): void;
   close(): void;
 }
 
-/** For a run that stores nothing. */
+/** The storage of a run that stores nothing. */
 export const noMemory: Memory = {
   target: undefined,
   changed: () => undefined,
@@ -40,16 +45,16 @@ export interface MemoryPlan {
   readonly shard?: { readonly index: number; readonly of: number } | undefined;
   /** Path of the state folder, from which a later run continues. */
   readonly state?: string | undefined;
-  /** File of the ledger; defaults to one in the state folder. */
+  /** Path of the ledger; without it, the ledger is in the state folder. */
   readonly ledger?: string | undefined;
 }
 
-/** Name of a ledger in a state folder. */
+/** Name of the ledger in a state folder. */
 export const ledgerFile = 'ledger.ndjson';
 
 /**
- * Opens what the plan names, and restores the devices.
- * @throws StateError when it is in use, of another fleet, or cannot be used
+ * Opens the state folder and the ledger of the plan, and restores the devices.
+ * @throws StateError when either is in use, belongs to another fleet, or cannot be used
  */
 export function openMemory(plan: MemoryPlan, devices: readonly Device[]): Memory {
   const { state: folder, baseUrl } = plan;
@@ -78,7 +83,7 @@ interface OpenLedger {
 
 function openLedger(path: string | undefined, baseUrl: string, isNamed: boolean) {
   if (path === undefined) return undefined;
-  // The lock of the folder covers the ledger in it.
+  // A ledger in the state folder is protected by the folder's lock.
   const lock = isNamed ? takeStateLock(`${path}.lock`, `the ledger ${path}`) : undefined;
   try {
     return { ledger: CleanupLedger.open(path, baseUrl), lock };

@@ -1,12 +1,12 @@
 /** Errors about a state folder or a ledger that cannot be used. */
 import { reasonOf } from '../identity/identity-error.ts';
 
-/** One sentence: what is wrong, where, and the remedy. */
+/** Thrown with one sentence that says what is wrong, where, and how to correct it. */
 export class StateError extends Error {
   override readonly name = 'StateError';
 }
 
-/** Builds the error for a file that the system cannot access. */
+/** Returns the error for a file that cannot be accessed. */
 export function fileError(what: string, error: unknown): StateError {
   return error instanceof StateError
     ? error

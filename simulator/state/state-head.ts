@@ -1,4 +1,4 @@
-/** The first line of a state: the fleet that it belongs to. */
+/** The first line of a journal, which identifies the fleet. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -19,8 +19,8 @@ export const stateHeadShape = v.object({
 export type StateHead = v.InferOutput<typeof stateHeadShape>;
 
 /**
- * Checks that a plan continues the fleet in the folder.
- * @throws StateError with the first difference
+ * Checks that the state in a folder belongs to the fleet of the plan.
+ * @throws StateError that names the first difference
  */
 export function requireSameFleet(kept: StateHead, planned: StateHead, folder: string): void {
   const differences: readonly (readonly [string, unknown, unknown])[] = [
@@ -42,8 +42,8 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
 }
 
 /**
- * Returns the seed of the fleet in a folder; undefined when there is none.
- * @throws StateError when it is damaged
+ * Returns the seed of the fleet in a folder; undefined when the folder contains no state.
+ * @throws StateError when the journal is damaged
  */
 export function keptSeed(folder: string): string | undefined {
   for (const each of [folder, ...shardFolders(folder)]) {
@@ -56,7 +56,7 @@ export function keptSeed(folder: string): string | undefined {
 }
 
 /**
- * Checks that a folder does not contain the fleet divided into other shards, or undivided.
+ * Checks that the folder does not contain the state of a fleet with another number of shards.
  * @throws StateError
  */
 export function requireSameCut(folder: string, shard: StateHead['shard']): void {
@@ -71,7 +71,7 @@ export function requireSameCut(folder: string, shard: StateHead['shard']): void 
   );
 }
 
-/** Returns the folders of the shards within the folder of a fleet. */
+/** Returns the subfolders of the shards in the folder of a fleet. */
 export function shardFolders(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   try {
@@ -82,7 +82,7 @@ export function shardFolders(folder: string): readonly string[] {
   }
 }
 
-/** The journal's name in its folder. */
+/** File name of the journal in a state folder. */
 export const stateFile = 'fleet.ndjson';
 
 function shown(shard: StateHead['shard']): string {

@@ -3,9 +3,10 @@ import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.
 import { fileError, StateError } from './state-error.ts';
 
 /**
- * Takes a lock.
- * @param what is locked, for the error message, such as `the state folder x`
- * @throws StateError when another process holds it, or its file cannot be created
+ * Locks a state folder or a ledger.
+ * @param file path of the lock file
+ * @param what name of the locked object in the error message, such as `the state folder x`
+ * @throws StateError when another process holds the lock, or the lock file cannot be created
  */
 export function takeStateLock(file: string, what: string): Lock {
   try {

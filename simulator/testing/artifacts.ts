@@ -1,10 +1,10 @@
-/** Artifact files for the simulator's own tests, and instructions that refer to them. */
+/** Artifact files for the simulator's tests, and instructions that refer to them. */
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 
 const modifiedMs = Date.UTC(2026, 0, 1);
 
-/** Returns software `name` for devices of type `board`. */
+/** Returns an artifact file with software called `name` for devices of type `board`. */
 export function softwareArtifact(name: string): Promise<Buffer> {
   return writeArtifact({
     name,
@@ -17,7 +17,7 @@ export function softwareArtifact(name: string): Promise<Buffer> {
   });
 }
 
-/** Returns settings for devices of type `board`. */
+/** Returns an artifact file with settings for devices of type `board`. */
 export function configurationArtifact(
   name: string,
   settings: Readonly<Record<string, unknown>>,
@@ -27,7 +27,7 @@ export function configurationArtifact(
   return writeArtifact({ name, deviceTypes, payloadType, metaData: settings, modifiedMs });
 }
 
-/** Returns instructions to install an artifact from the fake server's storage. */
+/** Returns instructions to install an artifact from the storage of the fake server. */
 export function instructionsFor(
   artifactName: string,
   baseUrl: string,

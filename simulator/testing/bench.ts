@@ -1,4 +1,4 @@
-/** Fixtures for tests of single units: a client, a session, an environment without waits. */
+/** Fixtures for unit tests: a client, a session, and an environment whose waits take no time. */
 
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
@@ -17,9 +17,9 @@ import { Transport } from '../network/transport.ts';
 import type { Cohort } from '../plan/cohort.ts';
 import { type Policy, policyOf } from '../plan/cohort.ts';
 
-/** 2026-01-31T12:00:00Z, the start of every test's clock. */
+/** Start of the clock in tests: 2026-01-31T12:00:00Z. */
 export const noonMs = Date.UTC(2026, 0, 31, 12);
-/** A well-formed token; its subject is `device-id-1`. */
+/** A well-formed token with the subject `device-id-1`. */
 export const token = `e30.${Buffer.from('{"sub":"device-id-1"}').toString('base64url')}.c2ln`;
 const random = seededRandom('x');
 const steady: Behaviour = {
@@ -47,7 +47,7 @@ const all: Cohort = {
   policy,
 };
 
-/** A client and its dependencies; close the transport after use. */
+/** A client and its dependencies. The owner must close it. */
 export class Bench {
   readonly clock = new ManualClock(noonMs);
   readonly metrics = new RunMetrics(this.clock);
@@ -67,7 +67,7 @@ export class Bench {
   }
 }
 
-/** Returns the session of device 0 of the seed `x`, not signed in. */
+/** Returns a session of device 0 of the seed `x` that is not signed in. */
 export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<Session> {
   const key = await keyOf(keyType);
   return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);
@@ -78,7 +78,7 @@ async function keyOf(keyType: KeyType): Promise<DeviceKey> {
   return deviceKey(random, 0, keyType);
 }
 
-/** Returns device 0 of the seed `x` with `factory-image` installed, of type `board`. */
+/** Returns device 0 of the seed `x`, which has type `board` and the artifact `factory-image`. */
 export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy> = {}): Device {
   const identity = identityData(random, 0, 'FB');
   return newDevice({
@@ -93,7 +93,7 @@ export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy>
   });
 }
 
-/** An environment in which no wait takes time: each is recorded instead. */
+/** An environment in which waits take no time but are recorded. */
 export class InstantEnvironment implements DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
@@ -106,7 +106,7 @@ export class InstantEnvironment implements DeviceEnvironment {
   readonly restsMs: number[] = [];
   readonly settledDeployments: DeviceDeployment[] = [];
   readonly socketsLost: Device[] = [];
-  /** Called at each wait; may throw to end the run there. */
+  /** Called at each wait. It may throw to end the run there. */
   onRest: (waitMs: number) => void = () => undefined;
   /** Called at each change that a device must remember. */
   onChange: (device: Device, deployment?: DeviceDeployment) => void = () => undefined;

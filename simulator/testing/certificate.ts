@@ -1,9 +1,9 @@
 /**
- * A self-signed certificate for 127.0.0.1, valid until 2120, and its key. It protects nothing: the
- * tests serve TLS with it on the loopback interface.
+ * A self-signed certificate for 127.0.0.1, valid until 2120, and its key. They protect nothing:
+ * tests use them to serve TLS on the loopback interface.
  */
 
-/** PKCS#8 in PEM. */
+/** Private key as PKCS#8 in PEM. */
 export const keyPem = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKdW4yKilmv3tkSO/
 6lV1m75aBykI3bEg6pzGyswf9bShRANCAATTK/g6LW7vlpUdrv7tKUXCHdfcjDne
@@ -11,7 +11,7 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKdW4yKilmv3tkSO/
 -----END PRIVATE KEY-----
 `;
 
-/** PEM. */
+/** Certificate in PEM. */
 export const certificatePem = `-----BEGIN CERTIFICATE-----
 MIIBbzCCARWgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1mbGVldGJl
 ZCB0ZXN0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAYMRYwFAYD

@@ -1,4 +1,4 @@
-/** A device without a socket, for tests of its replies. */
+/** Facts of a device without a socket, for tests of its replies. */
 import { ManualClock } from '../../fixtures/clock.ts';
 import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
@@ -12,7 +12,7 @@ export const facts: DeviceDescription = {
   artifactName: () => 'factory-image',
 };
 
-/** A device, its clock, and what its update client was asked to do. */
+/** A device with its clock, and the requests to its update client. */
 export class ConnectBench {
   readonly clock = new ManualClock(noonMs);
   readonly asked: string[] = [];
@@ -23,7 +23,7 @@ export class ConnectBench {
     sendInventory: () => this.asked.push('send-inventory'),
   });
 
-  /** Sends a message in a session. */
+  /** Sends a message in the session `s-1` and returns the replies. */
   say(
     proto: keyof typeof connectProtocols,
     typ: string,
@@ -32,7 +32,9 @@ export class ConnectBench {
     return this.device.answer({ proto: connectProtocols[proto], typ, sid: 's-1', ...rest });
   }
 
-  /** Returns the unsolicited messages of the device while this many seconds pass. */
+  /**
+   * Advances the clock and returns the messages that the device sends without a request meanwhile.
+   */
   pass(seconds: number): readonly ConnectMessage[] {
     const said: ConnectMessage[] = [];
     for (let second = 0; second < seconds; second++) {
@@ -48,7 +50,10 @@ export function typesOf(messages: readonly ConnectMessage[]): string[] {
   return messages.map(({ typ = '' }) => typ);
 }
 
-/** Returns the text of a single message that is an error, or a shell's failure. */
+/**
+ * Returns the text of a single error message, or of a shell's failure.
+ * @throws Error when there is not exactly one message, or it reports no error
+ */
 export function errorTextOf([message, ...more]: readonly ConnectMessage[]): string {
   if (message === undefined || more.length > 0) throw new Error('there is not one message');
   if (message.typ === 'error') return decodeBody(connectErrorShape, message.body).err;
@@ -56,7 +61,7 @@ export function errorTextOf([message, ...more]: readonly ConnectMessage[]): stri
   return Buffer.from(message.body ?? '').toString();
 }
 
-/** Returns the bytes of all bodies, as text. */
+/** Returns the bytes of all message bodies as text. */
 export function textOf(messages: readonly ConnectMessage[]): string {
   return Buffer.concat(messages.map(({ body }) => Buffer.from(body ?? ''))).toString();
 }

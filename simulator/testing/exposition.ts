@@ -1,13 +1,13 @@
-/** Parses Prometheus' text format as strictly as Prometheus does, for tests. */
+/** Parses Prometheus' text format with Prometheus' strictness, for tests. */
 
-/** One line of the exposition. */
+/** A line of the exposition. */
 interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** One metric: its type, its help text and its samples. */
+/** A metric: its type, its help text and its samples. */
 export interface Family {
   readonly type: string;
   readonly help: string;
@@ -21,7 +21,10 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
   histogram: ['_bucket', '_sum', '_count'],
 };
 
-/** Returns the metrics by name. @throws Error naming the invalid line */
+/**
+ * Returns the metrics by name.
+ * @throws Error naming the invalid line
+ */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families = new Map<string, { type: string; help: string; samples: Sample[] }>();
@@ -69,7 +72,10 @@ function familyOf<Kind extends { type: string }>(name: string, families: Map<str
   throw new Error(`a sample of no type: ${name}`);
 }
 
-/** Buckets only grow, and the last one has the total count. */
+/**
+ * Checks that the buckets of a histogram never decrease and that the last one equals the total
+ * count.
+ */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   const before = new Map<string, number>();
   for (const { name: own, labels, value } of samples) {

@@ -1,4 +1,7 @@
-/** Results for the page: one whose every text is hostile, and one as large as they come. */
+/**
+ * Results for tests of the report page: one in which every text is hostile, and one of maximum
+ * size.
+ */
 import type { FleetResult } from '../result/result.ts';
 import {
   deviceRowOf,
@@ -8,7 +11,7 @@ import {
   sampleResult,
 } from './sample-result.ts';
 
-/** Text that runs where a page takes it for markup. */
+/** Text that runs a script if a page interprets it as markup. */
 export const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 const startMs = Date.parse(sampleResult.startedAt);
 const nobody = { pending: 0, idle: 0, updating: 0, done: 0, failed: 0, off: 0, noContact: 0 };
@@ -23,7 +26,7 @@ const devices = Array.from({ length: 80 }, (_, index) => {
   return deviceRowOf(index, { outcome: 'success', offeredMs: startMs, endedMs });
 });
 
-/** A run of a minute in which everybody says hostile things. */
+/** A run of a minute in which every text is hostile. */
 export const hostileResult: FleetResult = {
   ...sampleResult,
   durationMs,
@@ -101,7 +104,10 @@ export const hostileResult: FleetResult = {
   devices,
 };
 
-/** An hour of so many devices, with ids and times as long as real ones. */
+/**
+ * Returns the changes for a run of an hour with this many devices, with IDs and times as long as
+ * real ones.
+ */
 export function hourOf(count: number): Partial<FleetResult> {
   const hex = (index: number): string => index.toString(16).padStart(12, '0');
   return {

@@ -1,4 +1,4 @@
-/** A plan for tests: a few devices that poll every second, and end at once. */
+/** A plan for tests, with a few devices that poll every second and no drain at the end. */
 import { type FleetPlan, planDefaults } from '../plan/plan.ts';
 
 /** Returns the plan with these fields changed. */

@@ -1,6 +1,6 @@
 /**
- * A small fake server for the simulator's own tests: responds to each operation as the test
- * defines, and records requests. It knows the contract's paths and none of its rules.
+ * A fake server for the simulator's tests. It responds to each operation as the test defines, and
+ * records the requests. It knows the paths of the contract but none of its rules.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,13 +9,13 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import { operations } from '../../fixtures/contract/operations.ts';
 
 const rows = { ...operations, ...managementOperations, ...storageOperations };
-/** IDs of all operations that a test can define a response for. */
+/** ID of an operation for which a test can define a response. */
 export type AnyOperationId = keyof typeof rows;
 
 /** A recorded request. */
 export interface Asked {
   readonly operation: AnyOperationId;
-  /** Values of the path's parameters, decoded. */
+  /** Values of the path parameters, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
@@ -24,14 +24,14 @@ export interface Asked {
   json(): unknown;
 }
 
-/** A response: complete, silence, or a closed connection. */
+/** A response, `silence` for none, or `cut` to close the connection. */
 export type Answer =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Text and bytes are sent as they are, anything else as JSON. */
+      /** Body of the response. Strings and buffers are sent unchanged, other values as JSON. */
       readonly body?: unknown;
-      /** Cuts the connection after this many bytes of the body. */
+      /** Number of bytes of the body after which the connection is closed. */
       readonly cutAfterBytes?: number;
     }
   | 'silence'
@@ -51,7 +51,7 @@ const routes: readonly Route[] = Object.values(rows).map(({ id, method, path }) 
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
-/** A started server; operations without a defined response get 404. */
+/** A running fake server. An operation without a defined response gets 404. */
 export class PretendServer {
   readonly #answers: Answers;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -63,7 +63,7 @@ export class PretendServer {
     this.#answers = answers;
   }
 
-  /** Listens on a free port of the loopback interface. */
+  /** Starts a server on a free port of the loopback interface. */
   static async start(answers: Answers): Promise<PretendServer> {
     const pretend = new PretendServer(answers);
     await new Promise<void>((resolve) => pretend.#server.listen(0, '127.0.0.1', resolve));
@@ -85,7 +85,7 @@ export class PretendServer {
     return this.askedOf(operation);
   }
 
-  /** The HTTP server itself, for upgrades. */
+  /** The HTTP server, for tests that handle upgrades. */
   get http() {
     return this.#server;
   }
@@ -138,7 +138,7 @@ function send(response: ServerResponse, answer: Answer): void {
   else response.write(bytes.subarray(0, cutAfterBytes), () => response.destroy());
 }
 
-/** Returns a base URL at which nothing listens: the port was free a moment ago. */
+/** Returns a base URL at which no server listens: the URL of a server that was just closed. */
 export async function closedPortUrl(): Promise<string> {
   const server = await PretendServer.start({});
   await server.close();

@@ -1,4 +1,4 @@
-/** A result of a run, for the tests of its renderings. */
+/** A result of a run, for tests of reports. */
 import { DurationHistogram } from '../result/histograms.ts';
 import {
   type DeviceRow,
@@ -8,7 +8,7 @@ import {
 } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 
-/** A machine as in a result. */
+/** A machine in the form of a result. */
 export const sampleMachine = {
   fleetbed: '0.1.0',
   node: 'v20.19.0',
@@ -142,7 +142,7 @@ export const sampleProgress: FleetProgress = {
   causes: [{ operation: 'post-alerts', cause: 'status/503', count: 1 }],
 };
 
-/** Returns one device of the result. */
+/** Returns a device row of a result. */
 export function deviceRowOf(index: number, change: Partial<DeviceRow> = {}): DeviceRow {
   return {
     index,
@@ -158,7 +158,7 @@ export function deviceRowOf(index: number, change: Partial<DeviceRow> = {}): Dev
   };
 }
 
-/** Returns a device whose records differ. */
+/** Returns a difference between the records of a device and of the server. */
 export function differenceOf(deviceIndex: number, servers = 'failure') {
   return {
     deploymentId: 'd',
@@ -171,8 +171,8 @@ export function differenceOf(deviceIndex: number, servers = 'failure') {
 }
 
 /**
- * Returns the figures of a shard with these alert durations and a number of exchanges without a
- * response.
+ * Returns the figures of a shard with these durations of alerts and with a number of unanswered
+ * exchanges.
  */
 export function shardFiguresOf(durationsMs: readonly number[], unanswered = 0): ShardFigures {
   const operation = 'post-alerts';

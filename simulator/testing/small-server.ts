@@ -1,7 +1,6 @@
 /**
- * A small server that records a fleet's activity, for tests of the whole simulator: it admits
- * devices once they are accepted, offers one deployment, records statuses and lists them. It has no
- * other rules.
+ * A small server for tests of the whole simulator. It admits devices once they are accepted, offers
+ * one deployment, and records and lists statuses. It has no other rules.
  */
 import { softwareArtifact } from './artifacts.ts';
 import { type Answer, type Answers, type Asked, PretendServer } from './pretend-server.ts';
@@ -12,16 +11,16 @@ interface KnownDevice {
   readonly identity_data: unknown;
   readonly pubkey: string;
   accepted: boolean;
-  /** Status in the deployment, once it exists. */
+  /** Status in the deployment; undefined while the deployment is pending. */
   status: string | undefined;
 }
 
 const when = '2026-01-31T12:00:00Z';
 const recorded: Answer = { status: 204 };
-/** What the small server deploys. */
+/** Name of the artifact that the server deploys. */
 export const release = 'release-2';
 
-/** The server and its records. */
+/** The small server with its records. */
 export class SmallServer {
   readonly devices = new Map<string, KnownDevice>();
   deployedTo: ReadonlySet<string> | undefined;
@@ -33,7 +32,10 @@ export class SmallServer {
     this.#file = file;
   }
 
-  /** @param changed responses that replace the server's own */
+  /**
+   * Starts a server.
+   * @param changed responses that replace the server's own
+   */
   static async start(changed: (small: SmallServer) => Answers = () => ({})): Promise<SmallServer> {
     const answers: Answers = {};
     const server = await PretendServer.start(answers);
@@ -42,14 +44,14 @@ export class SmallServer {
     return small;
   }
 
-  /** Returns the device that a token belongs to. */
+  /** Returns the device to which a token belongs. */
   deviceOf({ headers }: Asked): KnownDevice | undefined {
     const claims = headers.authorization?.split('.')[1] ?? '';
     const id = /"sub":"(.*)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
     return [...this.devices.values()].find((device) => device.id === id);
   }
 
-  /** Offers the deployment to a device that it is for and that has not finished it. */
+  /** Offers the deployment to a device that belongs to it and has not finished it. */
   next(asked: Asked): Answer {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };

@@ -1,4 +1,7 @@
-/** `fleetbed conform cleanup`: removes what a run has left on a target, by its ledger. */
+/**
+ * `fleetbed conform cleanup`: removes the resources that a run left on a target, as listed in its
+ * ledger.
+ */
 
 import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../../conformance/cleanup/cleanup.ts';
@@ -19,7 +22,7 @@ import { controlOf, controlRows } from './steering-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
-/** The options beside the server's URL and the user. */
+/** The options of the subcommand, other than the server's URL and the login. */
 export const runCleanupRows = {
   controlUrl: {
     ...controlRows.controlUrl,
@@ -31,13 +34,13 @@ export const runCleanupRows = {
   json: targetRows.json,
 } as const satisfies OptionRows;
 
-/** The options as commander gives them. */
+/** The options as commander parses them. */
 export interface RunCleanupOptions extends LoginOptions, ValuesOf<typeof runCleanupRows> {
   readonly url?: string;
   readonly force?: boolean;
 }
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(
     command,
@@ -57,7 +60,10 @@ export function configure(command: Command): void {
   });
 }
 
-/** Removes what a run of the suite has left, and prints the result. @throws CommandError */
+/**
+ * Removes the resources that a run of the suite left on the target, and prints the result.
+ * @throws CommandError
+ */
 export async function cleanUpRun(
   ledgerFile: string,
   options: RunCleanupOptions,

@@ -1,4 +1,7 @@
-/** `fleetbed conform compare`: regressions, fixes and changed observations between two reports. */
+/**
+ * `fleetbed conform compare`: compares two reports and prints regressions, fixes and changed
+ * observations.
+ */
 
 import type { Command } from 'commander';
 import { comparisonText } from '../../../conformance/report/differences.ts';
@@ -8,7 +11,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import { readReportFile } from './read-report.ts';
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed conform compare before.json after.json');
   command
@@ -24,7 +27,10 @@ export function configure(command: Command): void {
     });
 }
 
-/** A regression fails; a case that was decided before and is not now leaves it undecided. */
+/**
+ * A regression fails the comparison. It is undecided when a case had a verdict before and has none
+ * now.
+ */
 function exitCodeOf({ changes }: Comparison): ExitCode {
   if (changes.some(({ kind }) => kind === 'regression')) return exitCodes.failed;
   return changes.some(({ kind }) => kind === 'undecided-now')

@@ -100,7 +100,7 @@ const commandRows = {
 
 type Options = ConformOptions & ValuesOf<typeof commandRows>;
 
-/** Adds the options of `fleetbed conform`, its subcommands, and what it does. */
+/** Adds the options, the subcommands and the action of `fleetbed conform`. */
 export function configure(command: Command): void {
   addExamples(
     command,
@@ -165,7 +165,7 @@ async function conform(
   const cutShort = place && notifyWhenInterrupted(place, signal);
   const lines = await openRunLines(options.ndjson, settings);
   const result = await withLiveLine(output, (live) => {
-    // Lines on standard output, which may be the same terminal, would run into the one that changes.
+    // NDJSON on standard output may go to the same terminal, where it would run into the live line.
     const printer = options.ndjson === '-' ? output : live;
     const printVerdict = verdictPrinter(printer, selectedCases(selection).length);
     return judge({
@@ -194,7 +194,7 @@ async function conform(
   return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
 }
 
-/** Said before anything is made: what no clean-up takes away. */
+/** Warns, before the run creates anything, about resources that no clean-up can remove. */
 function printFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
   if (readOnly) return;
   const stays =
@@ -204,7 +204,10 @@ function printFootprint({ credentials, hooks, readOnly }: RunSettings, output: O
   output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
 }
 
-/** A mistyped beginning among others would otherwise just run fewer cases. */
+/**
+ * Warns about each ID prefix that matches no case; a typing error would otherwise only reduce the
+ * number of cases.
+ */
 function warnUnmatched(selection: readonly string[], output: Output): void {
   for (const beginning of selection) {
     if (selectedCases([beginning]).length > 0) continue;

@@ -1,4 +1,4 @@
-/** What a run of the suite means for the command line. */
+/** Maps the outcome of a conformance run to an exit code. */
 import type { ConformanceResult, VerdictName } from '../../../conformance/conformance.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 
@@ -11,7 +11,10 @@ const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
   skip: exitCodes.undecided,
 };
 
-/** The worst verdict decides; a run in which nothing passed or failed has decided nothing. */
+/**
+ * Returns the exit code for the worst verdict of the run; a run in which no case passed or failed
+ * is undecided.
+ */
 export function conformanceExitCode({ outcome }: ConformanceResult): ExitCode {
   return exitCodeOfOutcome[outcome];
 }

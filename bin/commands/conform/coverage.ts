@@ -1,4 +1,4 @@
-/** `fleetbed conform --coverage`: which requirement of the contract is decided by what. */
+/** `fleetbed conform --coverage`: prints which cases decide each requirement of the contract. */
 import { listCases } from '../../../conformance/conformance.ts';
 import { coverageCsv, coverageHtml, coverageText } from '../../../conformance/report/coverage.ts';
 import { type Coverage, coverageOf } from '../../../conformance/result/coverage.ts';
@@ -13,8 +13,8 @@ const renderings: Readonly<Record<string, (coverage: Coverage) => string>> = {
 };
 
 /**
- * Prints the map; fails when a requirement is answered for by nothing.
- * @param form what was given after the option; true when nothing was
+ * Prints the coverage map. Returns the exit code "failed" when a requirement is unaccounted for.
+ * @param form the value of `--coverage`, or true when the option has no value
  */
 export function printCoverage(form: string | true): ExitCode {
   const render = renderings[form === true ? 'table' : form];

@@ -1,7 +1,7 @@
 /**
- * `fleetbed conform --dry-run`: what a run would run, skip and make, without a request to the
- * target. What would be made is counted in a rehearsal against the reference server, which runs in
- * this process for so long; a target that lacks something has less made.
+ * `fleetbed conform --dry-run`: prints which cases a run would run and skip, and what it would
+ * create, without a request to the target. To count resources and requests, the cases run against a
+ * temporary reference server in this process. A target with fewer features gets fewer resources.
  */
 
 import {
@@ -35,11 +35,17 @@ export async function dryRun(settings: RunSettings, output: Output): Promise<Exi
 interface Plan {
   readonly selected: readonly Pick<CaseListing, 'id' | 'risk'>[];
   readonly skipped: readonly { readonly id: string; readonly because: string }[];
-  /** How many resources of each kind are made at most. */
+  /** The greatest number of resources of each kind that the run would create. */
   readonly madeAtMost: ConformanceResult['made'];
-  /** As many as the rehearsal took; a target that is slow to show an effect is asked more often. */
+  /**
+   * The footprint of the rehearsal. A slow target receives more requests, because cases repeat a
+   * request until its effect shows.
+   */
   readonly footprint: ConformanceResult['footprint'];
-  /** How long the requests take at least at the cap of the run; null without a cap. */
+  /**
+   * The least duration of the requests at the rate limit of the run, in seconds; null without a
+   * limit.
+   */
   readonly secondsAtLeast: number | null;
 }
 
@@ -63,7 +69,7 @@ async function rehearse(settings: RunSettings, output: Output): Promise<Conforma
   }
 }
 
-/** The settings without what speaks of the target, and without the pace that spares it. */
+/** Returns the settings without those that address the target, and without its rate limit. */
 function rehearsed(settings: RunSettings) {
   const { baseUrl, credentials, hooks, control, tls, requestsPerSecondMax, ...rest } = settings;
   return rest;

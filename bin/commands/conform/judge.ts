@@ -1,4 +1,7 @@
-/** `fleetbed conform judge`: judges a server by a recording of what passed between it and devices. */
+/**
+ * `fleetbed conform judge`: judges a server by recorded exchanges between the server and its
+ * devices.
+ */
 
 import type { Command } from 'commander';
 import { judgeRecording, type RecordingJudgement } from '../../../conformance/passive/recording.ts';
@@ -38,7 +41,7 @@ Exit codes: 0 no requirement is violated; 1 a requirement is violated; 3 the rec
 4 nothing could be judged.
 `;
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(
     command,

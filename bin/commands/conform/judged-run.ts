@@ -1,4 +1,4 @@
-/** A run of the suite with the clock and the chance of this machine. */
+/** Runs the suite with the system clock and the system's random numbers. */
 import {
   type ConformanceOptions,
   type ConformanceResult,
@@ -10,7 +10,7 @@ import { systemRandom } from '../../../fixtures/random.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
-/** A run with the machine's clock and chance. @throws CommandError */
+/** Runs the suite with the system clock and the system's random numbers. @throws CommandError */
 export async function judge(
   options: Omit<ConformanceOptions, 'clock' | 'random'>,
 ): Promise<ConformanceResult> {

@@ -1,4 +1,4 @@
-/** Where a run keeps its ledger, and the sentence about it at the end. */
+/** Chooses the ledger file of a run, and prints at its end how to remove leftover resources. */
 import { accessSync, constants, existsSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +9,16 @@ import { makeFolder } from '../../../fixtures/make-folder.ts';
 import type { Output } from '../../output/output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 
-/** The ledger of one run. */
+/** The ledger file of one run. */
 export interface LedgerPlace {
   readonly file: string;
-  /** How what stayed is removed. */
+  /** The sentence that tells the user how to remove leftover resources. */
   readonly hint: string;
 }
 
 /**
- * The given file, or one in the user's state folder when the suite has a user and so creates
- * resources; undefined otherwise.
+ * Returns the file of `--ledger`. Without that option, returns a new file in the user's state
+ * folder if the suite has credentials and so creates resources; undefined otherwise.
  */
 export function ledgerPlace(
   options: ConformOptions & { readonly ledger?: string },
@@ -31,7 +31,10 @@ export function ledgerPlace(
   return { file, hint: hintOf(file, options) };
 }
 
-/** Prints how to remove resources that a second Ctrl-C leaves behind, until it is dismissed. */
+/**
+ * Prints the hint when the process exits after an interruption while the ledger still exists; call
+ * `dismiss` once the run has closed its ledger.
+ */
 export function notifyWhenInterrupted(
   { file, hint }: LedgerPlace,
   stop: AbortSignal,
@@ -44,8 +47,8 @@ export function notifyWhenInterrupted(
 }
 
 /**
- * Prints how to remove what the run has left; deletes the ledger where nothing is left of this run
- * and of earlier ones.
+ * Prints the hint when the run left resources on the target. Otherwise deletes the ledger, unless
+ * it still lists resources of earlier runs.
  */
 export function closeLedger(
   { file, hint }: LedgerPlace,
@@ -67,7 +70,10 @@ function hintOf(file: string, { url, controlUrl }: ConformOptions): string {
   return `some resources were not removed; to remove them: fleetbed cleanup ${words}`;
 }
 
-/** The folder for what a program keeps of its runs; the temporary one where there is no home. */
+/**
+ * Returns the folder for files that outlast a run, and creates it if needed; the system's temporary
+ * folder when it cannot be written.
+ */
 function stateFolder(): string {
   const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
   const folder = join(state, 'fleetbed');

@@ -1,4 +1,6 @@
-/** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
+/**
+ * The options of `fleetbed conform` and its subcommands, and their conversion to settings of a run.
+ */
 import type { Command } from 'commander';
 import type { ConformanceOptions, Credentials } from '../../../conformance/conformance.ts';
 import { modelOptions } from '../../../conformance/context/model-options.ts';
@@ -15,7 +17,7 @@ import { readNamedFile } from '../../output/files.ts';
 import { conformanceForms } from './report-forms.ts';
 import { steeringOf, steeringRows } from './steering-options.ts';
 
-/** What the command itself takes, beside the options of a run. */
+/** The options of `fleetbed conform` itself, in addition to the options of a run. */
 export const targetRows = {
   anonymous: {
     flag: '--anonymous',
@@ -48,12 +50,15 @@ export const targetRows = {
   },
 } as const satisfies OptionRows;
 
-/** What `addRunOptions` adds, as commander gives it; `settingsOfOptions` makes the run's of them. */
+/**
+ * The options that `addRunOptions` adds, as commander parses them; `runSettingsOf` converts them to
+ * settings of a run.
+ */
 export interface ConformOptions extends LoginOptions, ValuesOf<typeof targetRows> {
   readonly url: string;
 }
 
-/** Adds where the target is and who the suite is there, which cases are run, and how. */
+/** Adds the options that set the target, the login, the selection of cases, and how cases run. */
 export function addRunOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Target:'), {
     description: 'base URL of the server to test',
@@ -64,14 +69,17 @@ export function addRunOptions(command: Command): Command {
   return command;
 }
 
-/** Who the suite is at the target. */
+/** Returns the credentials of the suite at the target; `none` for an anonymous run. */
 export function credentialsOf(
   options: LoginOptions & Pick<ConformOptions, 'anonymous'>,
 ): Credentials {
   return (options.anonymous ? undefined : userOf(options)) ?? 'none';
 }
 
-/** Requires a user, hooks or --anonymous: without, most cases would be skipped. */
+/**
+ * Requires a user, hooks or `--anonymous`, because most cases would be skipped without any of
+ * these.
+ */
 function requireUser(options: ConformOptions): void {
   const { anonymous, hooks } = options;
   if (anonymous || hooks !== undefined || credentialsOf(options) !== 'none') return;
@@ -82,7 +90,10 @@ function requireUser(options: ConformOptions): void {
   );
 }
 
-/** What a run takes from the options, but for the cases. @throws CommandError */
+/**
+ * Converts the options to settings of a run, except the selection of cases.
+ * @throws CommandError
+ */
 export async function runSettingsOf(options: ConformOptions) {
   requireUser(options);
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);

@@ -1,10 +1,16 @@
-/** A report file that a subcommand is given: read, or refused in one sentence. */
+/**
+ * Reads the report file that a subcommand receives as an argument, or rejects it with one sentence.
+ */
 import { type Report, ReportError, readReport } from '../../../conformance/result/schema.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
-/** @param name what the file is to the command, such as `REPORT` @throws CommandError */
+/**
+ * Reads a report.
+ * @param name the argument that names the file, such as `REPORT`
+ * @throws CommandError
+ */
 export async function readReportFile(name: string, path: string): Promise<Report> {
   const json = await readNamedFile(name, path);
   try {

@@ -1,4 +1,4 @@
-/** `fleetbed conform replay`: repeats only the failures of an earlier run. */
+/** `fleetbed conform replay`: runs only those cases again that failed in an earlier run. */
 
 import type { Command } from 'commander';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
@@ -36,7 +36,7 @@ const rows = {
 
 type ReplayOptions = ConformOptions & ValuesOf<typeof rows>;
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(
     command,
@@ -54,7 +54,7 @@ export function configure(command: Command): void {
   );
 }
 
-/** Options that the command line omits have the values of the earlier run. */
+/** Returns the options of the earlier run for every option that the command line omits. */
 function recorded({ target, seed, settings }: Report, command: Command): object {
   const facts: readonly (readonly [string, unknown])[] = [
     ['--url', target.baseUrl],
@@ -94,7 +94,7 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   return signal.aborted ? exitCodes.interrupted : exitCodeOf(rows, result);
 }
 
-/** A waiver that is expired, or that nothing needs any more, fails a replay as it fails a run. */
+/** Returns the exit code of a replay; as in a run, an expired or unused waiver is a failure. */
 function exitCodeOf(
   rows: readonly ReplayedCase[],
   { problems }: Pick<ConformanceResult, 'problems'>,

@@ -1,4 +1,4 @@
-/** The forms of a report on a run of the suite. */
+/** The report formats of a conformance run. */
 import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
 import { conformanceHtml } from '../../../conformance/report/html.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
@@ -6,14 +6,14 @@ import type { Comparison } from '../../../conformance/result/compare.ts';
 import { coverageOf } from '../../../conformance/result/coverage.ts';
 import { jsonFile, type ReportForm } from '../../options/reports.ts';
 
-/** A run of the suite. */
+/** A conformance run to report. */
 interface JudgedRun {
   readonly result: ConformanceResult;
-  /** With an earlier run, where there is one. */
+  /** The comparison with an earlier run, if one was requested. */
   readonly comparison?: Comparison | undefined;
 }
 
-/** Each is one of `conform --report`. */
+/** The formats that `conform --report` accepts. */
 export const conformanceForms: readonly ReportForm<JudgedRun>[] = [
   { form: 'json', render: ({ result }) => jsonFile(result) },
   { form: 'junit', render: ({ result }) => conformanceJunit(result) },

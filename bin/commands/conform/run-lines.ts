@@ -1,4 +1,7 @@
-/** `--ndjson FILE`: a run as lines of JSON while it is going on; `-` is standard output. */
+/**
+ * `--ndjson FILE`: writes the events of a run as lines of JSON during the run; `-` is standard
+ * output.
+ */
 import { writeSync } from 'node:fs';
 import type {
   CaseVerdict,
@@ -9,14 +12,14 @@ import { endLine, startLine, verdictNdjson } from '../../../conformance/report/n
 import type { RunStart } from '../../../conformance/result/result.ts';
 import { openForLines } from '../../output/files.ts';
 
-/** Writes the events of a run. */
+/** Writes the events of a run as lines. */
 interface RunLines {
   readonly start: (start: RunStart) => void;
   readonly verdict: (verdict: CaseVerdict) => void;
   readonly end: (result: ConformanceResult) => void;
 }
 
-/** Opens the file; nothing is written without one. @throws CommandError */
+/** Opens the file; without a file, the returned writer discards everything. @throws CommandError */
 export async function openRunLines(
   file: string | undefined,
   { baseUrl, headerPrefix }: Pick<ConformanceOptions, 'baseUrl' | 'headerPrefix'>,
@@ -29,7 +32,10 @@ export async function openRunLines(
   };
 }
 
-/** Each line goes out as a whole and at once, so that a run that is killed leaves whole lines. */
+/**
+ * Returns a function that writes each line at once and as a whole, so that a killed run leaves only
+ * complete lines.
+ */
 async function writerOf(path: string): Promise<(line: string) => void> {
   if (path === '-') return (line) => process.stdout.write(line);
   const file = await openForLines('--ndjson', path);

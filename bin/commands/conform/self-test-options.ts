@@ -1,4 +1,4 @@
-/** The options of `fleetbed conform self-test` that are rows. */
+/** The options of `fleetbed conform self-test`, as table rows. */
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 
 const PROCESSES_MAX = 16;
@@ -8,9 +8,9 @@ const group = 'Which cases';
 const fuzzing = 'Random alterations';
 const reports = 'Reports';
 
-/** The seed of a self-test without `--seed`. */
+/** The default of `--seed`. */
 export const defaultSeed = '1';
-/** The least share of fuzz alterations that must be noticed, without `--floor`. */
+/** The default of `--floor`: the least share of random alterations that the suite must detect. */
 export const defaultFloor = 0.95;
 
 export const selfTestRows = {

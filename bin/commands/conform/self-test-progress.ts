@@ -1,21 +1,21 @@
-/** The progress of a self-test: a line a minute, and every miss as soon as it is known. */
+/** Prints the progress of a self-test: one line a minute, and each undetected defect at once. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Output } from '../../output/output.ts';
 
 const LINE_MS = 60_000;
 
-/** What a self-test shows of its rows while it runs. */
+/** How the progress of a self-test is printed. */
 export interface ProgressOptions<Row> {
   readonly output: Output;
   readonly clock: Clock;
   /** Number of rows that the self-test runs. */
   readonly total: number;
-  /** A row that fails the self-test is shown at once. */
+  /** True for a row that fails the self-test; such a row is printed at once. */
   readonly isMiss: (row: Row) => boolean;
   readonly text: (row: Row) => string;
 }
 
-/** Returns what takes the rows as they end. The first of them is shown with its count. */
+/** Returns a function to call with each finished row. The first call also prints the count. */
 export function selfTestProgress<Row>(options: ProgressOptions<Row>): (row: Row) => void {
   const { output, clock, total, isMiss, text } = options;
   let done = 0;

@@ -1,4 +1,6 @@
-/** What a self-test of planted defects and one of random alterations have in common. */
+/**
+ * The parts that the self-test of planted defects and the self-test of random alterations share.
+ */
 import { listCases } from '../../../conformance/conformance.ts';
 import type { Defect } from '../../../conformance/self-test/defect.ts';
 import { type Baseline, runBaseline } from '../../../conformance/self-test/self-test.ts';
@@ -13,7 +15,7 @@ import { stopSignal } from '../../output/stop-signal.ts';
 import { type GivenTarget, selfTestOn } from './self-test/good-targets.ts';
 import { defaultSeed, type SelfTestRowValues } from './self-test-options.ts';
 
-/** The options as commander gives them. */
+/** The options as commander parses them. */
 export interface SelfTestCommandOptions extends SelfTestRowValues {
   readonly url?: string;
   readonly token?: string;
@@ -22,7 +24,7 @@ export interface SelfTestCommandOptions extends SelfTestRowValues {
   readonly worker?: boolean;
 }
 
-/** A self-test whose run without a defect has been. Its owner closes the workers. */
+/** A self-test whose run without a defect has finished. The caller must close its workers. */
 interface BegunSelfTest extends WorkerPool {
   readonly baseline: Baseline;
   readonly signal: AbortSignal;
@@ -46,7 +48,7 @@ export async function begin(
   return { ...workers, baseline, signal };
 }
 
-/** The server that the options name, or our own ones. */
+/** Returns the server of `--url`, or `own` to use a new reference server for each defect. */
 export function targetOf({
   url,
   token = '',
@@ -70,7 +72,10 @@ function workerWords(options: SelfTestCommandOptions): readonly string[] {
   ];
 }
 
-/** The command line of a process can be read by everyone. */
+/**
+ * Returns the secrets for the environment of the workers: every user of the machine can read
+ * command lines.
+ */
 function workerSecrets({ token }: SelfTestCommandOptions): Readonly<Record<string, string>> {
   return token === undefined ? {} : { [secretVariables.userToken]: token };
 }

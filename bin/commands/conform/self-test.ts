@@ -1,4 +1,7 @@
-/** `fleetbed conform self-test`: puts each defect in front of a good server and reports what catches it. */
+/**
+ * `fleetbed conform self-test`: puts each defect in front of a correct server, and reports which
+ * cases detect it.
+ */
 
 import { type Command, Option } from 'commander';
 import type { Defect } from '../../../conformance/self-test/defect.ts';
@@ -49,7 +52,7 @@ import { defaultFloor, defaultSeed, selfTestRows } from './self-test-options.ts'
 import { selfTestProgress } from './self-test-progress.ts';
 import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(
     command,
@@ -108,7 +111,7 @@ async function act(
   return isList ? list(defects, output) : selfTest(defects, options, output);
 }
 
-/** @throws CommandError when an option stands without the one that gives it a meaning */
+/** Rejects options of random alterations without `--fuzz`. @throws CommandError */
 function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): void {
   if (fuzz !== undefined) return;
   const sentence =
@@ -120,7 +123,10 @@ function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): voi
   if (sentence !== undefined) throw new CommandError(sentence, exitCodes.usage);
 }
 
-/** Those whose ids begin so; all without a beginning. @throws CommandError when none begins so */
+/**
+ * Returns the defects whose IDs start with one of the prefixes; all defects without prefixes.
+ * @throws CommandError when a prefix matches no defect
+ */
 function chosenDefects<Planted extends Defect>(
   all: readonly Planted[],
   beginnings: readonly string[],
@@ -185,7 +191,7 @@ async function runAll(
   }
 }
 
-/** What need not be run again, as the options say. */
+/** Returns the recorded results of defects that this self-test does not run again. */
 async function knownResults(
   defects: readonly Defect[],
   { record, sample, seed = defaultSeed }: SelfTestCommandOptions,

@@ -1,4 +1,4 @@
-/** Options of `fleetbed conform` that say by what the target is steered and what it offers. */
+/** The options of `fleetbed conform` for controlling the target and for declaring its features. */
 import { dirname, resolve } from 'node:path';
 import {
   type ConformanceOptions,
@@ -17,7 +17,7 @@ import { readNamedFile } from '../../output/files.ts';
 
 const group = 'What the target can do';
 
-/** The control listener of the target. */
+/** The options for the control listener of the target. */
 export const controlRows = {
   controlUrl: {
     flag: '--control-url <url>',
@@ -34,7 +34,7 @@ export const controlRows = {
   },
 } as const satisfies OptionRows;
 
-/** The control listener, the hooks, and what the target is said to offer. */
+/** The options for the control listener, the hooks, and the declared features of the target. */
 export const steeringRows = {
   ...controlRows,
   hooks: {
@@ -66,7 +66,7 @@ export const steeringRows = {
 type ControlOptions = ValuesOf<typeof controlRows>;
 type SteeringOptions = ValuesOf<typeof steeringRows>;
 
-/** What a run takes from these options. @throws CommandError */
+/** Converts these options to settings of a run. @throws CommandError */
 export async function steeringOf(options: SteeringOptions) {
   const control = controlOf(options);
   const { hooks: hookFile } = options;
@@ -79,8 +79,9 @@ export async function steeringOf(options: SteeringOptions) {
 }
 
 /**
- * The given control listener, if any. A token alone does not select one: it may be set in the
- * environment for other commands. @throws CommandError
+ * Returns the control listener of `--control-url`, if any. A token alone selects no control
+ * listener, because the environment may set it for other commands.
+ * @throws CommandError
  */
 export function controlOf({
   controlUrl,

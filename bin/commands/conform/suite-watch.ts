@@ -1,13 +1,16 @@
-/** Shows how far a run of the suite has come: every bad verdict at once, and a count. */
+/** Prints the progress of a conformance run: each failed verdict at once, and a count. */
 import { type CaseVerdict, listCases } from '../../../conformance/conformance.ts';
 import { verdictLine } from '../../../conformance/report/text.ts';
 import type { LiveOutput } from '../../output/live-line.ts';
 
 const CASES_PER_LINE = 50;
-/** A server that is gone makes every case bad; the report has them all. */
+/**
+ * Limit on printed failures: when the server is gone, every case fails, and the report lists them
+ * all.
+ */
 const BAD_LINES_MAX = 20;
 
-/** The cases with an ID that starts with one of the prefixes; all cases without prefixes. */
+/** Returns the cases whose ID starts with one of the prefixes; all cases without prefixes. */
 export function selectedCases(prefixes: readonly string[] = []) {
   const cases = listCases();
   if (prefixes.length === 0) return cases;
@@ -15,9 +18,9 @@ export function selectedCases(prefixes: readonly string[] = []) {
 }
 
 /**
- * What to call with each verdict. The count is a line that changes with each on a terminal, and one
- * now and then elsewhere.
- * @param total cases that the run runs
+ * Returns a function to call with each verdict. On a terminal, the count is one line that is
+ * updated with each verdict; elsewhere it is printed occasionally.
+ * @param total number of cases in the run
  */
 export function verdictPrinter(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
   let done = 0;

@@ -1,4 +1,4 @@
-/** The summary at the end of the demo: the fleet's outcome, the verdicts, the addresses. */
+/** The summary at the end of the demo: outcome of the fleet, verdicts and addresses. */
 import Table from 'cli-table3';
 import { type ConformanceResult, verdictNames } from '../../../conformance/result/result.ts';
 import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
@@ -12,7 +12,7 @@ export interface DemoResults {
   readonly conformance: ConformanceResult;
 }
 
-/** The whole summary, in lines; with the addresses of a server that stays up. */
+/** Returns all lines of the summary, including the addresses of the server if it keeps running. */
 export function demoSummary(
   { fleet, conformance }: DemoResults,
   server: RunningServer | undefined,
@@ -28,7 +28,7 @@ export function demoSummary(
     .trimEnd();
 }
 
-/** Devices by outcome and key type. */
+/** The number of devices by outcome and key type. */
 function fleetTable({ devices }: FleetResult): string {
   const table = new Table({ head: ['outcome', ...keyTypes, 'all'], ...plain });
   const outcomes = new Set(devices.map(({ outcome }) => outcome));
@@ -47,7 +47,7 @@ function reconciliationLine({ reconciliation }: FleetResult): string {
   return `Reconciliation: ${counted(reconciliation.differences.length, 'difference')} between server and fleet`;
 }
 
-/** How often each verdict was given. */
+/** The number of cases by verdict. */
 function verdictTable({ outcome, totals, verdicts }: ConformanceResult): string {
   const table = new Table({ head: [...verdictNames, 'all'], ...plain });
   table.push([...verdictNames.map((name) => totals[name]), verdicts.length]);
@@ -67,5 +67,5 @@ function addresses(server: RunningServer, { devices }: FleetResult): string {
   ].join('\n');
 }
 
-/** Without colours, so that nothing but text goes to a file or a pipe. */
+/** Table style without colours, because the output may go to a file or a pipe. */
 const plain = { style: { head: [], border: [], compact: true } };

@@ -1,4 +1,7 @@
-/** `fleetbed demo`: server, fleet and suite together, each used as users would use it. */
+/**
+ * `fleetbed demo`: runs server, fleet and conformance suite together, each through its public
+ * interface.
+ */
 import type { Command } from 'commander';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
@@ -47,9 +50,12 @@ const SEED = 'demo';
 const DEVICE_TYPE = 'fleetbed-demo-board';
 const ARTIFACT_NAME = 'demo-release-2';
 const PAYLOAD_BYTES = 65_536;
-/** A fleet of this size needs a few seconds; beyond this something is wrong. */
+/** Time limit of the fleet, which normally needs a few seconds. */
 const FLEET_MAX_MS = 40_000;
-/** Frequent enough to be seen, and rare enough to be read in the journal. */
+/**
+ * Poll interval of the devices after the demo: short enough to be noticed, long enough to keep the
+ * journal readable.
+ */
 const STAY_POLL_MS = 10_000;
 const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com' };
 const SUITE_JOBS = 4;
@@ -83,7 +89,7 @@ interface Ports {
 
 const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
 
-/** Adds the options of `fleetbed demo` and what it does. */
+/** Adds the options and the action of `fleetbed demo`. */
 export function configure(command: Command): void {
   addOptionRows(command, rows).action(async (options: DemoOptions) => {
     process.exitCode = await demo(options);
@@ -96,7 +102,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   await prepareReports(options.report);
   const signal = stopSignal();
   let whenDone: ServerReady | undefined;
-  // Runs from the page start only after those of the demo, which they would disturb.
+  // Runs that a user starts from the console wait until the demo's own runs have finished.
   const startRun = runStarter(() => whenDone);
   const server = await startOnFreePorts(wantedPorts, output, startRun);
   let removeRunFile: (() => void) | undefined;
@@ -143,7 +149,7 @@ async function startOnFreePorts(
   }
 }
 
-/** Prints which ports are used in place of busy ones. */
+/** Prints the ports that replace busy ones. */
 function printReplacedPorts(
   { baseUrl, controlUrl }: RunningServer,
   ports: Ports,
@@ -156,7 +162,10 @@ function printReplacedPorts(
   }
 }
 
-/** The ports with any free one in place of the busy one; undefined for another error. */
+/**
+ * Returns the ports with 0 (any free port) in place of the busy port; undefined for any other
+ * error.
+ */
 function withoutBusyPort(ports: Ports, error: unknown): Ports | undefined {
   if (!(error instanceof Error && 'port' in error && 'code' in error)) return undefined;
   if (error.code !== 'EADDRINUSE') return undefined;
@@ -210,7 +219,7 @@ function planFor({ baseUrl, adminEmail, adminPassword, headerPrefix }: RunningSe
   };
 }
 
-/** Runs the fleet, and keeps it connected until `until` resolves. */
+/** Runs the fleet and keeps it connected until `until` resolves. */
 async function runFleet(
   plan: FleetPlan,
   { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
@@ -260,7 +269,8 @@ async function judgeServer(
 }
 
 /**
- * Removes the devices of a few cases that sign in without a tenant, and so in that of the fleet.
+ * Removes the devices of the cases that sign in without a tenant token, and so appear in the
+ * fleet's tenant.
  */
 async function removeForeignDevices(
   server: RunningServer,
@@ -276,7 +286,7 @@ async function removeForeignDevices(
   }
 }
 
-/** A tenant for the suite alone, so that the console shows only the fleet. */
+/** Creates a tenant for the suite, so that the console shows only the devices of the fleet. */
 async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
   const headers = {
     Authorization: `Bearer ${controlToken}`,

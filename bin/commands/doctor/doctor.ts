@@ -1,4 +1,7 @@
-/** `fleetbed doctor`: diagnoses a signature, and checks what would stop a run on this machine. */
+/**
+ * `fleetbed doctor`: diagnoses a signature, and finds conditions on this machine that would stop a
+ * run.
+ */
 import type { Command } from 'commander';
 import { addExamples } from '../../options/examples.ts';
 import { configure as configureEnvironment } from './environment.ts';

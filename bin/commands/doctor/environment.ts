@@ -1,4 +1,7 @@
-/** `fleetbed doctor environment`: checks what would stop a run, and at how many devices. */
+/**
+ * `fleetbed doctor environment`: finds conditions that would stop a run, and the number of devices
+ * at which they do.
+ */
 import { type Command, Option } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { defaultSettings } from '../../../server/settings.ts';
@@ -44,7 +47,7 @@ Exit codes:
   3  the file of --ca cannot be read
 `;
 
-/** Adds the options of `fleetbed doctor environment` and what it does. */
+/** Adds the options and the action of `fleetbed doctor environment`. */
 export function configure(command: Command): void {
   command
     .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
@@ -114,7 +117,9 @@ async function portChecks({ host, port, controlPort, url }: EnvironmentOptions):
   return checks;
 }
 
-/** Each step needs the one before it, so the first error ends them. */
+/**
+ * Runs the checks of a server up to the first error, because each check needs the one before it.
+ */
 async function serverChecks(way: ServerCheckOptions | undefined): Promise<Check[]> {
   if (!way) return [clockCheck(systemClock.now(), undefined)];
   const checks = [];

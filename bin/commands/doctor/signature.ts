@@ -36,7 +36,7 @@ Exit codes:
   3  a file cannot be read
 `;
 
-/** Adds the options of `fleetbed doctor signature` and what it does. */
+/** Adds the options and the action of `fleetbed doctor signature`. */
 export function configure(command: Command): void {
   command
     .requiredOption(
@@ -112,7 +112,10 @@ async function readBody(path: string): Promise<Buffer> {
   );
 }
 
-/** The text of a header in a file, or of its bytes as the header would have them; undefined for no file. */
+/**
+ * Returns the text of a signature header in a file, with the bytes decoded as they would be in a
+ * header; undefined for no file.
+ */
 async function signatureInFile(path: string): Promise<string | undefined> {
   const file = await stat(path).catch(() => undefined);
   if (!file?.isFile()) return undefined;
@@ -129,7 +132,7 @@ async function signatureInFile(path: string): Promise<string | undefined> {
   return /^[\x20-\x7e\s]*$/.test(text) ? text.trim() : bytes.toString('base64');
 }
 
-/** Far above any key; the rest of a larger file is of no use to a diagnosis. */
+/** Limit on the bytes read from a key file; far above the size of any key. */
 const KEY_FILE_MAX_BYTES = 1_048_576;
 
 async function readKeyFile(option: string, path: string): Promise<string> {

@@ -17,14 +17,14 @@ const filterNames = [
   'tenant',
 ] as const;
 
-/** The address of the control listener, and the filters of entries. */
+/** The options for the control listener and the journal filters. */
 export interface JournalOptions
   extends Readonly<Partial<Record<(typeof filterNames)[number], string>>> {
   readonly controlUrl: string;
   readonly controlToken: string;
 }
 
-/** Adds the filters of entries; an entry must match all that are given. */
+/** Adds the filter options; an entry must match every option that is present. */
 export function addFilterOptions(command: Command): Command {
   return command
     .optionsGroup('Filters (all must match):')
@@ -48,7 +48,7 @@ export function addFilterOptions(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** The query string of the options, with further parameters of a command. */
+/** Returns the query string for the options and for further parameters of the command. */
 export function queryOf(
   options: JournalOptions,
   more: Readonly<Record<string, string>> = {},

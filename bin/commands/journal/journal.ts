@@ -1,4 +1,4 @@
-/** `fleetbed journal`: the requests to a running server, and its responses. */
+/** `fleetbed journal`: prints the requests to a running server with its responses. */
 import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -14,7 +14,7 @@ import { type ShownEntry, show } from './lines.ts';
 
 const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
-/** Far longer than any event of the server. */
+/** Limit on the length of one event; no event of the server comes close. */
 const EVENT_MAX_CHARACTERS = 1_048_576;
 
 interface ReadOptions extends JournalOptions {
@@ -32,7 +32,7 @@ Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 the control listener canno
 refuses the token.
 `;
 
-/** Adds the options of `fleetbed journal` and what it does. */
+/** Adds the options and the action of `fleetbed journal`. */
 export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command))
     .option(
@@ -62,7 +62,7 @@ export function configure(command: Command): void {
 async function journal(options: ReadOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   if (options.har !== undefined) return saveHar(options.har, options, output);
-  // Listens before the first line, so that Ctrl-C works as soon as one is shown.
+  // The handler is installed before the first line is printed, so that Ctrl-C works from then on.
   const stop = options.follow ? stopSignal() : undefined;
   const whole = String(output.json);
   const limit = String(options.limit);
@@ -104,7 +104,8 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
       if (stop.aborted) return;
       throw error;
     }
-    // The server drops a slow reader; one that received nothing would be dropped again.
+    // The server drops a reader that is too slow. After a stream without entries, reconnecting
+    // would not help.
     if (after === before && !stop.aborted) {
       const sentence = `${options.controlUrl} ended the stream; check that the server is running.`;
       throw new CommandError(sentence, exitCodes.setUp);

@@ -1,4 +1,4 @@
-/** Entries of a journal as lines of text. */
+/** Formats journal entries as lines of text. */
 import { printable } from '../../../fixtures/printable.ts';
 import type { Output } from '../../output/output.ts';
 
@@ -6,7 +6,7 @@ import type { Output } from '../../output/output.ts';
 export interface ShownEntry {
   readonly sequence: number;
   readonly kind: 'exchange' | 'frame' | 'unreadable';
-  /** ISO 8601 in UTC. */
+  /** Time of the entry: ISO 8601 in UTC. */
   readonly at: string;
   readonly [name: string]: unknown;
 }
@@ -14,7 +14,7 @@ export interface ShownEntry {
 const LINE_MAX_CHARACTERS = 1000;
 const arrows = { client: '->', server: '<-' } as const;
 
-/** One line, without terminal control characters. */
+/** Returns the entry as one line without terminal control characters. */
 function entryLine(entry: ShownEntry): string {
   const { sequence, kind, at } = entry;
   const words = [`${sequence}`, at.replace(/^.*T/, ''), ...wordsOf[kind](entry)];

@@ -1,4 +1,4 @@
-/** `fleetbed report compare`: whether the later of two runs is worse, beyond noise. */
+/** `fleetbed report compare`: decides whether the later of two runs is worse by more than noise. */
 
 import { type Command, Option } from 'commander';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
@@ -22,7 +22,7 @@ interface CompareOptions {
   readonly json?: boolean;
 }
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed report compare before.json after.json');
   command
@@ -67,7 +67,7 @@ function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): C
   }
 }
 
-/** A regression fails; too little data decides nothing. */
+/** A regression fails the comparison; too little data leaves it undecided. */
 function exitCodeOf({ verdict }: Comparison): ExitCode {
   if (verdict === 'regression') return exitCodes.failed;
   return verdict === 'not enough data' ? exitCodes.undecided : exitCodes.pass;

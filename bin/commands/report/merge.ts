@@ -14,7 +14,7 @@ import { fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
   command

@@ -1,4 +1,6 @@
-/** Reads the result file of a subcommand, or refuses it in one sentence. */
+/**
+ * Reads the result file that a subcommand receives as an argument, or rejects it with one sentence.
+ */
 
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { ResultError, readFleetResult } from '../../../simulator/result/read-result.ts';
@@ -6,7 +8,11 @@ import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
-/** @param name the argument that names the file, such as `RESULT` @throws CommandError */
+/**
+ * Reads a result.
+ * @param name the argument that names the file, such as `RESULT`
+ * @throws CommandError
+ */
 export async function readResultFile(name: string, path: string): Promise<FleetResult> {
   const json = await readNamedFile(name, path);
   try {

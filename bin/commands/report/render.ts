@@ -10,7 +10,7 @@ import { requireWritable } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
-/** The forms that have an option, by name. */
+/** The report formats that have an option, by name. */
 const forms = fleetForms
   .filter(({ title }) => title !== undefined)
   .toSorted((one, other) => one.form.localeCompare(other.form));
@@ -19,7 +19,7 @@ interface RenderOptions {
   readonly text?: boolean;
 }
 
-/** Adds the options of the subcommand and what it does. */
+/** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(
     command,
@@ -37,7 +37,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** @param files paths by form */
+/** Renders the result. @param files output paths by format */
 async function render(
   path: string,
   files: Readonly<Record<string, string>>,

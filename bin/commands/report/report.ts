@@ -1,5 +1,6 @@
 /**
- * `fleetbed report`: renders, merges and compares results of fleets; each subcommand has a file.
+ * `fleetbed report`: renders, merges and compares results of fleets; each subcommand has its own
+ * file.
  */
 import type { Command } from 'commander';
 import * as compare from './compare.ts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { fleetResultSchema } from '../../../simulator/result/read-result.ts';
 import { addExamples } from '../../options/examples.ts';
 
-/** Adds what the subcommand does. */
+/** Adds the action of the subcommand. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed report schema');
   command.action(() => {

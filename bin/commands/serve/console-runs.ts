@@ -1,4 +1,4 @@
-/** The runs that the console starts: commands of this program as child processes. */
+/** Starts runs for the console: each run is a command of this program in a child process. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { RunRequest, RunStarter } from '../../../server/control/sources/runs.ts';
@@ -7,7 +7,10 @@ import type { ServerReady } from '../../server-access/ready.ts';
 const DEVICES_DEFAULT = 20;
 const SECONDS_DEFAULT = 60;
 
-/** @param ready the ready message of the server; no run starts before there is one */
+/**
+ * Returns the starter of runs.
+ * @param ready returns the ready message of the server; no run starts while it returns undefined
+ */
 export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   return (request, onLine) => {
     const server = ready();
@@ -41,7 +44,10 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   };
 }
 
-/** The password, as the token may expire; the token where only a data folder has the password. */
+/**
+ * Returns the login for a run: the password, because a token may expire; the token when only the
+ * data folder knows the password.
+ */
 function loginOf({ adminEmail, adminPassword, adminToken }: ServerReady) {
   return adminPassword === ''
     ? { FLEETBED_TOKEN: adminToken, FLEETBED_PASSWORD: undefined }

@@ -1,4 +1,4 @@
-/** `fleetbed serve`: the reference server until Ctrl-C. */
+/** `fleetbed serve`: runs the reference server until Ctrl-C. */
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { clockStartingAt } from '../../../fixtures/clock.ts';
@@ -30,7 +30,7 @@ import {
 } from '../../server-access/tls.ts';
 import { runStarter } from './console-runs.ts';
 
-/** The options of the command itself, beside the settings of the server. */
+/** The options of the command itself, in addition to the settings of the server. */
 const commandRows = {
   world: {
     flag: '--world <file>',
@@ -65,9 +65,9 @@ const commandRows = {
 } as const satisfies OptionRows;
 
 interface ServeOptions extends ValuesOf<typeof commandRows> {
-  /** True when it was given without a name. */
+  /** The name of a dialect; true when the option has no value. */
   readonly dialect?: unknown;
-  /** True when it was given without a seed. */
+  /** The seed of variations; true when the option has no value. */
   readonly variationSeed?: unknown;
 }
 
@@ -76,7 +76,7 @@ Exit codes: 0 ended by Ctrl-C; 1 a planned fault never fired; 2 the command line
 file or folder cannot be used.
 `;
 
-/** Adds the options of `fleetbed serve` and what it does. */
+/** Adds the options and the action of `fleetbed serve`. */
 export function configure(command: Command): void {
   for (const rows of [settingRows, commandRows, tlsOptionRows]) addOptionRows(command, rows);
   command.addHelpText('after', help).action(async (options: ServeOptions) => {
@@ -108,7 +108,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   const rules = await plannedFaults(faults);
   const stop = stopSignal();
   delayWasmOptimization();
-  // The help of this command must not load the server.
+  // The server is imported here so that `--help` does not load it.
   const { startServer } = await import('../../../server/server.ts');
   let known: ServerReady | undefined;
   const server = await startServer({
@@ -141,26 +141,27 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
 }
 
 /**
- * Lets the database run for longer before V8 optimizes it. The code that creates the tables runs
- * once, and optimizing it would delay the start by 0.1 s. The budget is nearly the largest possible:
- * the engine's interpreter reaches it within some hundred requests, other code hardly ever, at no
- * measured cost. The flag applies to the whole process, so only this command sets it, never
+ * Delays V8's optimization of the WebAssembly database. The code that creates the tables runs once,
+ * and optimizing it would delay the start by 0.1 s. The budget is nearly the largest possible: the
+ * engine's interpreter reaches it within a few hundred requests, other code hardly ever, and no
+ * cost was measured. The flag applies to the whole process, so only this command sets it, never
  * `startServer`.
  */
 function delayWasmOptimization(): void {
   setFlagsFromString('--wasm-tiering-budget=2000000000');
 }
 
-// The readers of plans and worlds are slow to load, and needed only with a file.
+// The readers of fault plans and world files load slowly, so they are imported only if a file is
+// given.
 
-/** @throws CommandError with file, line and column of each fault */
+/** Reads the fault plan. @throws CommandError with file, line and column of each mistake */
 async function plannedFaults(file: string | undefined) {
   if (file === undefined) return [];
   const { readPlanFile } = await import('../../server-access/fault-plan-file.ts');
   return readPlanFile('--faults', file);
 }
 
-/** Reports planned faults that never fired. */
+/** Returns the exit code of the server, and prints the planned faults that never fired. */
 async function faultsExitCode({ faults }: RunningServer, output: Output): Promise<ExitCode> {
   const { unfiredLines } = await import('../../server-access/fault-plan-file.ts');
   const lines = unfiredLines(faults.unfired());
@@ -168,7 +169,7 @@ async function faultsExitCode({ faults }: RunningServer, output: Output): Promis
   return lines.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-/** Loads the start state, now and on SIGHUP; a file that has become invalid changes nothing. */
+/** Loads the start state now and again on SIGHUP; an invalid file leaves the state unchanged. */
 async function loadStartState(server: RunningServer, file: string, output: Output): Promise<void> {
   const { loadWorldFile, worldLines } = await import('../../server-access/world-file.ts');
   const load = async () => {
@@ -209,7 +210,10 @@ function readyLine(server: RunningServer): string {
   return `ready at ${baseUrl}, ${adminEmail} with ${password}, console ${consoleUrl(server)}`;
 }
 
-/** Lines with the file of the test CA, and with the defect behind each URL of the gallery. */
+/**
+ * Returns lines with the file of the test CA and with the TLS defect behind each URL of the
+ * gallery.
+ */
 function tlsLines({ caFile, gallery }: TlsReady = { gallery: {} }): string[] {
   const wrong = Object.entries(gallery).map(([name, url]) => `broken TLS at ${url}: ${name}`);
   return caFile === undefined ? wrong : [`test CA in ${caFile}`, ...wrong];

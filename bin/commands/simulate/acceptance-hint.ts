@@ -1,9 +1,9 @@
-/** Prints once how to accept devices, if the run does not accept them and they stay pending. */
+/** Prints once how to accept devices when devices stay pending and the run does not accept them. */
 
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { acceptanceHint } from '../../../simulator/result/outcome.ts';
 
-/** A server that accepts devices automatically has done so by then. */
+/** Delay before the hint: a server that accepts devices automatically has accepted them by then. */
 const WAITED_MS = 3000;
 
 /** Watches the progress of a run. */

@@ -16,42 +16,42 @@ import type { ListenAddress } from './listen-address.ts';
 import { openLiveView } from './live-view.ts';
 import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 
-/** The value of `--events` that means standard output. */
+/** The value of `--events` that selects standard output. */
 export const STANDARD_OUTPUT = '-';
 
 /** Which observers to open. */
 export interface AudienceOptions {
-  /** File of the event stream, or `-`. */
+  /** File of the event stream; `-` for standard output. */
   readonly events?: string;
   readonly metrics?: ListenAddress;
 }
 
-/** What the observers need. */
+/** The dependencies of the observers. */
 interface AudienceDependencies {
   readonly clock: Clock;
   readonly output: Output;
-  /** The run in one line, for the live view. */
+  /** One-line title of the run for the live view. */
   readonly title: string;
-  /** Aborts when the run is to end. */
+  /** Aborts when the run has to end. */
   readonly signal: AbortSignal;
 }
 
-/** The observers of a run; `close` them after it. */
+/** The observers of a run. Call `close` after the run. */
 export interface Audience {
   /** The hooks to pass to the run. */
   readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
   see(progress: FleetProgress): void;
-  /** For messages during the run. */
+  /** The output for messages during the run; it does not disturb the live view. */
   readonly output: Output;
   /**
-   * Waits until the last events are written, and prints how many were lost.
-   * @returns the counts of the event stream; nothing without an event stream
+   * Waits until the last events are written, and prints how many events were lost.
+   * @returns the counts of the event stream; an empty object without an event stream
    */
   close(): Promise<Pick<FleetResult, 'events'>>;
 }
 
 /**
- * Opens the requested observers before the run begins.
+ * Opens the requested observers before the run starts.
  * @throws CommandError when a file cannot be written, or the command cannot listen at the address
  */
 export async function openAudience(

@@ -1,4 +1,7 @@
-/** `fleetbed simulate behaviours`: the behaviours, how a good server treats each, their parameters. */
+/**
+ * `fleetbed simulate behaviours`: lists the behaviours, their parameters, and how a correct server
+ * treats each.
+ */
 
 import type { Command } from 'commander';
 import type { Behaviour } from '../../../simulator/behaviours/behaviour.ts';

@@ -1,17 +1,20 @@
-/** The certificates of `--ca`, `--cert` and `--key`, read and checked before anything is sent. */
+/** Reads and checks the files of `--ca`, `--cert` and `--key` before the first request. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 
-/** PEM files: the CA certificates to trust, and the fleet's client certificate with its key. */
+/**
+ * Paths of PEM files: the CA certificates to trust, and the fleet's client certificate with its
+ * key.
+ */
 export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
 
 /**
- * Returns the contents of the files; undefined when none is named.
- * @throws CommandError when a file cannot be read, contains something else, or the key is not that
- * of the certificate
+ * Returns the contents of the files; undefined when no file is named.
+ * @throws CommandError when a file cannot be read or has the wrong content, or when the key does
+ * not match the certificate
  */
 export async function certificatesIn({
   ca,
@@ -35,7 +38,7 @@ export async function certificatesIn({
 
 /**
  * Returns the text of a file with CA certificates.
- * @throws CommandError when it cannot be read, or contains none
+ * @throws CommandError when the file cannot be read, or contains no certificate
  */
 export async function authorityIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -45,7 +48,7 @@ export async function authorityIn(option: string, path: string): Promise<string>
 
 /**
  * Returns the text of a file with a private key.
- * @throws CommandError when it cannot be read, or contains none
+ * @throws CommandError when the file cannot be read, or contains no private key
  */
 async function privateKeyPemIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);

@@ -1,6 +1,6 @@
 /**
- * `fleetbed simulate cleanup`: removes from a server what a fleet created there, according to its
- * ledger.
+ * `fleetbed simulate cleanup`: removes from a server the resources that a fleet created there, as
+ * listed in its ledger.
  */
 
 import type { Command } from 'commander';
@@ -70,7 +70,10 @@ export function addFleetCleanupOptions(command: Command): Command {
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
 
-/** Removes what fleets have left on the server, and prints the result. @throws CommandError */
+/**
+ * Removes the resources that fleets left on the server, and prints the result.
+ * @throws CommandError
+ */
 export async function cleanUpFleets(
   places: readonly string[],
   options: FleetCleanupOptions,

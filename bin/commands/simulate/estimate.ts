@@ -1,4 +1,7 @@
-/** `fleetbed simulate --estimate`: the machines that the fleet of a plan, and larger ones, need. */
+/**
+ * `fleetbed simulate --estimate`: estimates the machines that the planned fleet and larger fleets
+ * need.
+ */
 import { counted } from '../../../fixtures/counted.ts';
 import { durationText } from '../../../fixtures/duration.ts';
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
@@ -24,12 +27,12 @@ export { virtualUser } from '../../virtual/virtual-server.ts';
 const SAMPLE_DEVICES = 100;
 const HOUR_MS = 3_600_000;
 const POLLS_MIN = 4;
-/** Requests that a device sends less often than once in this many polls are not counted. */
+/** Longest request interval that is counted, in polls; rarer requests are ignored. */
 const POLLS_MAX = 100;
 const BYTES_PER_GIB = 2 ** 30;
 const COUNTED_PHASE = '3 hold';
 const largerFleets = [1_000_000, 10_000_000, 100_000_000];
-/** The hard limit of open files on most systems. */
+/** The default for the limit of open files: the hard limit on most systems. */
 const OPEN_FILES_DEFAULT = 65_536;
 
 /** An estimate and the figures that it is based on. */
@@ -37,11 +40,11 @@ interface FleetEstimate {
   readonly sample: { readonly devices: number; readonly durationMs: number };
   readonly device: DeviceTraffic;
   readonly machine: GeneratorMachine;
-  /** The fleet of the plan, then larger ones. */
+  /** The needs of the planned fleet, then of larger ones. */
   readonly fleets: readonly FleetNeeds[];
 }
 
-/** Runs a sample of the fleet in virtual time, and prints what the whole fleet needs. */
+/** Runs a sample of the fleet in virtual time, and prints the needs of the whole fleet. */
 export async function estimate(
   plan: FleetPlan,
   output: Output,
@@ -77,7 +80,10 @@ interface Sample {
   readonly durationMs: number;
 }
 
-/** The plan with few devices, all signed in before counting begins, and without an update. */
+/**
+ * Returns the plan with few devices and without an update; all devices sign in before counting
+ * begins.
+ */
 function sampleOf(plan: FleetPlan): Sample {
   const {
     deploy: _deploy,
@@ -105,7 +111,11 @@ function sampleOf(plan: FleetPlan): Sample {
   return { plan: { ...sample, ...(unconnected && { cohorts: unconnected }) }, durationMs };
 }
 
-/** Runs a sample of the fleet, starting at this time. @returns what each device does on average */
+/**
+ * Runs a sample of the fleet in virtual time.
+ * @param startMs start of the virtual time, in milliseconds since the Unix epoch
+ * @returns the average traffic of a device
+ */
 export async function trafficOf(
   whole: FleetPlan,
   startMs: number,

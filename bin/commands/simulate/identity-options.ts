@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FleetHooks } from '../../../simulator/engine/simulate-fleet.ts';
 import type { Output } from '../../output/output.ts';
 
-/** Generating a key takes a tenth of a second or more: progress is printed after this many. */
+/** The number of keys from which progress is printed; generating one key takes at least 0.1 s. */
 const KEYS_REPORTED_MIN = 8;
 
 /** The default folder of RSA keys. */

@@ -3,14 +3,14 @@ import { isIP } from 'node:net';
 
 export interface ListenAddress {
   readonly address: string;
-  /** 0 for any free port. */
+  /** Port number; 0 for any free port. */
   readonly port: number;
 }
 
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 
-/** What `listenAddress` accepts, as a clause for messages. */
+/** A description of the texts that `listenAddress` accepts, as a clause for messages. */
 export const listenAddressForm =
   'a port (on the loopback interface) or an IP address with a port, ' +
   'such as 0.0.0.0:9464 or [::1]:9464; port 0 picks a free port';

@@ -1,4 +1,4 @@
-/** One frame of the live view of a run, as lines. Renders facts, adds none. */
+/** Formats one frame of the live view of a run as lines; all figures come from the caller. */
 
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { brokenWords } from '../../../simulator/report/text-checks.ts';
@@ -6,7 +6,7 @@ import { type LineStyle, type Piece, styledLine, type Tone, widthOf } from './li
 
 /** The facts that one frame of the live view shows. */
 export interface LiveFacts {
-  /** Such as `1000 devices against http://127.0.0.1:8080, seed "x"`. */
+  /** Title of the run, such as `1000 devices against http://127.0.0.1:8080, seed "x"`. */
   readonly title: string;
   readonly progress: FleetProgress;
   readonly rates: Rates;
@@ -18,7 +18,7 @@ export interface LiveFacts {
 export interface Rates {
   readonly exchanges: number;
   readonly errors: number;
-  /** Devices that finished the deployment. */
+  /** Number of devices that finished the deployment, per second. */
   readonly ended: number;
 }
 
@@ -30,7 +30,7 @@ export interface LiveSize extends LineStyle {
 const BAR_MAX_COLUMNS = 40;
 const LABEL_COLUMNS = 18;
 const NUMBER_COLUMNS = 9;
-/** Operations and causes that are shown if there is room. */
+/** Limit on the operations and on the causes in a frame. */
 const LIST_MAX = 8;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
@@ -70,7 +70,7 @@ function deploymentLines({ progress, rates }: LiveFacts): Line[] {
   ];
 }
 
-/** Returns the number of devices that have finished the deployment. */
+/** Returns the number of devices for which the deployment has ended. */
 export function endedCount(funnel: FleetProgress['funnel']): number {
   return funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
 }
@@ -95,7 +95,7 @@ function funnelLines({ funnel }: FleetProgress): Line[] {
   });
 }
 
-/** @param share from 0 to 1; any value above 0 is visible */
+/** Returns a bar. @param share from 0 to 1; any value above 0 is visible */
 function bar(share: number): string {
   const eighths = Math.round(share * BAR_MAX_COLUMNS * EIGHTHS.length);
   const shown = share > 0 ? Math.max(1, eighths) : 0;
@@ -124,7 +124,10 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
   ];
 }
 
-/** Returns the health of the load generator; of several processes, that of the worst. */
+/**
+ * Returns the lines about the load generator; with several processes, about the process with the
+ * worst figures.
+ */
 function generatorLines({ generators, latenessP99Ms }: FleetProgress): Line[] {
   if (generators.length === 0) return [];
   const worst = (of: (facts: (typeof generators)[number]) => number): number =>
@@ -146,7 +149,10 @@ function percentOf(share: number): string {
   return `${Math.round(100 * share)} %`;
 }
 
-/** Returns as many percentiles and causes as there is room for, some of both before all of one. */
+/**
+ * Returns the lines with latencies and causes that fit. When space is short, each list gets a part
+ * of it.
+ */
 function listLines({ latencies, causes }: FleetProgress, room: number): Line[] {
   const busiest = latencies.toSorted((one, other) => other.count - one.count);
   const wanted = { latencies: busiest.length, causes: causes.length };

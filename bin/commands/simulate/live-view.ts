@@ -1,6 +1,6 @@
 /**
- * The progress of a run: a frame that is redrawn on a terminal, or occasional lines elsewhere. The
- * frame is removed when the run is over.
+ * Shows the progress of a run: a redrawn frame on a terminal, occasional lines elsewhere. The frame
+ * is removed after the run.
  */
 import { createLogUpdate } from 'log-update';
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
@@ -8,20 +8,20 @@ import { progressLine } from '../../../simulator/report/text.ts';
 import type { Output } from '../../output/output.ts';
 import { endedCount, liveFrame, type Rates } from './live-frame.ts';
 
-/** Shows progress; `close` it before the result is printed. */
+/** Shows the progress of a run. Call `close` before printing the result. */
 export interface LiveView {
-  /** Prints something above the frame. */
+  /** Prints text above the frame. */
   above(say: () => void): void;
   see(progress: FleetProgress): void;
   close(): void;
 }
 
-/** Title, output and stream of a view. */
+/** The options of a live view. */
 export interface LiveViewOptions {
   /** Title of the run, such as `10 devices against http://127.0.0.1:8080, seed "x"`. */
   readonly title: string;
   readonly output: Output;
-  /** Aborts when the run is to end. */
+  /** Aborts when the run has to end. */
   readonly signal: AbortSignal;
   readonly stream?: NodeJS.WriteStream;
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -31,9 +31,9 @@ export interface LiveViewOptions {
 const COLUMNS_DEFAULT = 80;
 const ROWS_DEFAULT = 24;
 const LINE_EVERY_MS = 5000;
-/** Progress arrives once a second; it is never drawn more often than this. */
+/** Least interval between two redraws. Progress arrives once a second. */
 const DRAWN_EVERY_MS = 200;
-/** Time over which rates are taken. */
+/** Time window over which rates are computed. */
 const RATE_WINDOW_MS = 5000;
 const SAMPLES_MAX = 64;
 
@@ -86,7 +86,7 @@ class TerminalView implements LiveView {
     const { stream = process.stderr, environment = process.env, signal } = options;
     this.#options = options;
     this.#stream = stream;
-    // https://no-color.org: set to anything but nothing.
+    // https://no-color.org: any non-empty value turns colours off.
     this.#colour = (environment.NO_COLOR ?? '') === '';
     this.#draw = createLogUpdate(stream);
     signal.addEventListener('abort', this.#drawAgain, { once: true });
@@ -125,7 +125,7 @@ interface Sample extends Rates {
   readonly elapsedMs: number;
 }
 
-/** Counts the events of the last few seconds, per second. */
+/** Computes the rate of events per second over the last few seconds. */
 class RateGauge {
   #samples: readonly Sample[] = [];
 

@@ -1,4 +1,4 @@
-/** The address at which Prometheus scrapes a run, for as long as the run lasts. */
+/** Serves the metrics of a run to Prometheus until the run ends. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Exposition } from '../../../simulator/report/prometheus.ts';
@@ -7,13 +7,13 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import type { ListenAddress } from './listen-address.ts';
 
 const PATH = '/metrics';
-/** A scraper needs one connection; further ones are refused. */
+/** Limit on connections. A scraper needs only one. */
 const CONNECTIONS_MAX = 16;
 const REQUEST_MAX_MS = 5000;
 
-/** An open listener; `close` it with the run. */
+/** An open listener for scrapes. Call `close` at the end of the run. */
 export interface MetricsListener {
-  /** Where to scrape, such as `http://127.0.0.1:9464/metrics`. */
+  /** The URL to scrape, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Listens before the run begins.
- * @throws CommandError when it cannot
+ * Opens the listener before the run starts.
+ * @throws CommandError when the address cannot be used
  */
 export async function listenForScrapes(
   { address, port }: ListenAddress,

@@ -1,4 +1,6 @@
-/** The options of `fleetbed simulate` that make up its plan: one for each row of its table. */
+/**
+ * The options of `fleetbed simulate` that form its plan, generated from the table of plan options.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliValue, OptionRow } from '../../../simulator/plan/option-row.ts';
 import { options } from '../../../simulator/plan/options.ts';
@@ -60,7 +62,7 @@ function parserOf(name: string, cli: CliValue): Parser | undefined {
   }
 }
 
-/** Returns a parser that checks a text but keeps it as it is: the plan converts it. */
+/** Returns a parser that checks a text but returns it unchanged, because the plan converts it. */
 function asWritten(parse: Parser | undefined): Parser {
   return (text, previous) => {
     parse?.(text, previous);
@@ -76,7 +78,7 @@ function deviceShare(text: string): number {
   throw new InvalidArgumentError('Accepted: a share above 0, such as 1% or 0.01, at most 100%.');
 }
 
-/** Checks a threshold and keeps it as written. */
+/** Checks a threshold and returns it unchanged. */
 function threshold(text: string, previous: readonly string[] = []): readonly string[] {
   try {
     thresholdOf(text);
@@ -87,7 +89,7 @@ function threshold(text: string, previous: readonly string[] = []): readonly str
   return [...previous, text];
 }
 
-/** A parser of words such as `ramp: 30s, devices: 100`. */
+/** Returns a parser for text such as `ramp: 30s, devices: 100`. */
 function one(name: PartName) {
   return (text: string): object => {
     try {
@@ -99,7 +101,7 @@ function one(name: PartName) {
   };
 }
 
-/** Returns the same parser for an option that is repeatable. */
+/** Returns the same parser for a repeatable option. */
 function list(name: PartName) {
   const read = one(name);
   return (text: string, previous: readonly object[] = []) => [...previous, read(text)];

@@ -22,16 +22,16 @@ import { fleetError } from '../../output/fleet-outcome.ts';
 import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './identity-options.ts';
 
-/** The options as commander gives them, those of the plan among others. */
+/** The options as commander parses them, including those of the plan. */
 type Options = PlanWords & { readonly plan?: string };
 
 /**
- * Values that no plan file has: the user that accepts the devices, the shard and the deployment to
- * join.
+ * Values that a plan file cannot contain: the user that accepts the devices, the shard, and the
+ * deployment to join.
  */
 type More = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
 
-/** A plan, and the text values that it was read from. */
+/** A plan with the text values that it was built from. */
 export interface WrittenPlan {
   readonly plan: FleetPlan;
   readonly words: OwnPlan;
@@ -72,7 +72,10 @@ export async function planFrom(command: Command, more: More = {}): Promise<Writt
   }
 }
 
-/** Names the options in the errors of a plan; errors of a plan file keep its field names. */
+/**
+ * Replaces field names by option names in the errors of a plan; errors of a plan file keep its
+ * field names.
+ */
 function inOptions(error: unknown, command: Command): unknown {
   if (!(error instanceof PlanError)) return error;
   const named = error.problems.map((problem) => {
@@ -88,7 +91,7 @@ function inOptions(error: unknown, command: Command): unknown {
 
 type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
 
-/** The user that accepts the devices, if any. */
+/** Returns the user that accepts the devices, if any. */
 function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
   const { accept, password, token } = words;
   const email = words.email ?? String(command.getOptionValue('email'));
@@ -104,7 +107,7 @@ function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
   return undefined;
 }
 
-/** Returns the seed of a kept fleet, which continues with it. */
+/** Returns the seed of the fleet in a state folder; the fleet continues with this seed. */
 function seedIn(folder: string | undefined): string | undefined {
   try {
     return folder === undefined ? undefined : keptSeed(folder);
@@ -114,7 +117,10 @@ function seedIn(folder: string | undefined): string | undefined {
   }
 }
 
-/** The shape of a plan fills in the defaults. */
+/**
+ * Returns only the options that were set on the command line or by the environment; the plan adds
+ * the defaults.
+ */
 function givenOptions(options: Options, command: Command): PlanWords {
   const names = planWordNames.filter(
     (name) => options[name] !== undefined && command.getOptionValueSource(name) !== 'default',

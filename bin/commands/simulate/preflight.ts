@@ -1,4 +1,7 @@
-/** Checks before a run that this machine can hold it: open files, ports, own addresses. */
+/**
+ * Checks before a run whether this machine can hold the fleet: open files, local ports and own
+ * addresses.
+ */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { counted } from '../../../fixtures/counted.ts';
@@ -8,14 +11,14 @@ import { deviceRange } from '../../../simulator/plan/shard.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
-/** Connections for requests, and files that every process holds. */
+/** Limit on connections for requests in one process. */
 const CONNECTIONS_MAX = 256;
 const OWN_FILES = 100;
 
 /** Limits of this machine for one process; undefined where a limit is unknown. */
 export interface MachineLimits {
   readonly openFilesMax: number | undefined;
-  /** Local ports for connections from one own address to one server. */
+  /** Number of local ports for connections from one of the machine's addresses to one server. */
   readonly ports: number | undefined;
 }
 
@@ -63,7 +66,7 @@ export function limitProblem(
   );
 }
 
-/** Returns the number of device sockets that a process can hold beside its other files. */
+/** Returns the number of device sockets that a process can hold in addition to its other files. */
 export function socketsWithin(openFilesMax: number): number {
   return Math.max(0, openFilesMax - CONNECTIONS_MAX - OWN_FILES);
 }
@@ -95,7 +98,10 @@ export async function machineLimits(): Promise<MachineLimits> {
   };
 }
 
-/** Only Linux has this file; elsewhere the limit is unknown and nothing is refused. */
+/**
+ * Returns the text of a file, or an empty text. Only Linux has these files; elsewhere limits are
+ * unknown, and no plan is rejected.
+ */
 async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }

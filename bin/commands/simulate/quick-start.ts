@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Where the server of the quick start listens, in place of 8080 and 8081. */
+/** The ports for the server of the quick start, in place of 8080 and 8081. */
 interface Ports {
   readonly port: number;
   readonly controlPort: number;

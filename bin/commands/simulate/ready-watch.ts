@@ -1,4 +1,4 @@
-/** Writes the ready file of a run once every device has made contact. */
+/** Writes the ready file of a run after every device has made its first contact. */
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { packageVersion } from '../../output/version.ts';
 import { writeReadyFile } from '../../server-access/ready.ts';
@@ -7,7 +7,7 @@ import { writeReadyFile } from '../../server-access/ready.ts';
 export class ReadyWatch {
   readonly #plan: FleetPlan;
   readonly #readyFile: string | undefined;
-  /** Settles once the ready file is written; rejects when that fails. */
+  /** Resolves once the ready file is written; rejects when writing fails. */
   readyWritten: Promise<void> | undefined;
 
   constructor(plan: FleetPlan, readyFile: string | undefined) {

@@ -1,14 +1,17 @@
-/** Redis, and the secret shared over it by a coordinator and its workers. */
+/** The options for Redis and for the secret that the coordinator shares with its workers. */
 import type { OptionRows } from '../../../fixtures/option-row.ts';
 import { secretVariables } from '../../options/secret-option.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
 const VARIABLE = secretVariables.workerSecret;
-/** Without spaces and line ends, which can slip into a variable unnoticed. */
+/**
+ * The format of the secret. Spaces and line ends are excluded, because they get into a variable
+ * unnoticed.
+ */
 const usable = /^[\x21-\x7e]{16,1024}$/;
 
-/** Returns the options; `meaning` is the help of `--redis`. */
+/** Returns the options. @param meaning the help text of `--redis` */
 export function redisRows(group: string, meaning: string) {
   return {
     redis: {

@@ -1,6 +1,6 @@
 /**
- * `fleetbed run-shard`: the process that runs one shard for its parent, which is a simulator with
- * `--processes` or a worker. Not for users: it receives its order over the channel to its parent.
+ * `fleetbed run-shard`: runs one shard for its parent process, which is a simulator with
+ * `--processes` or a worker. Not for users: the order arrives over the channel to the parent.
  */
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -12,7 +12,7 @@ import { fleetError } from '../../output/fleet-outcome.ts';
 import { packageVersion } from '../../output/version.ts';
 import { judgeFor } from './checks.ts';
 
-/** Adds what `fleetbed run-shard` does. */
+/** Adds the action of `fleetbed run-shard`. */
 export function configure(command: Command): void {
   command.action(async () => {
     process.exitCode = await obey();
@@ -24,9 +24,9 @@ async function obey(): Promise<number> {
     const sentence = 'run-shard is started by fleetbed simulate --processes and by fleetbed worker';
     throw new CommandError(sentence, exitCodes.usage);
   }
-  // Ctrl-C reaches the whole group; the parent decides what it means.
+  // Ctrl-C reaches every process of the group, but the parent decides when its shards stop.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  // A shard without a parent serves no purpose.
+  // The result of a shard is lost without its parent.
   process.once('disconnect', () => process.exit(exitCodes.interrupted));
   const line = new ParentLine();
   const order = await line.order;

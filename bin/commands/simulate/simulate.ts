@@ -1,4 +1,4 @@
-/** `fleetbed simulate`: a fleet of devices against a server. Its options are in `simulate/`. */
+/** `fleetbed simulate`: runs a fleet of devices against a server. */
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -69,7 +69,7 @@ const resultRows = inGroup('Results', {
   },
 } as const satisfies UngroupedRows);
 
-/** The options about the run and its reports; all others form the plan. */
+/** The options for the run and its reports; all other options form the plan. */
 type RunOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRows>;
 
 /** Adds the options and the action of `fleetbed simulate`. */
@@ -132,7 +132,7 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   return simulate(written, options, command);
 }
 
-/** The arguments of the command as they were given. */
+/** Returns the arguments of the command as they were typed. */
 function wordsOf(command: Command): readonly string[] {
   return process.argv.slice(process.argv.indexOf(command.name()) + 1);
 }

@@ -1,4 +1,6 @@
-/** How a fleet is spread: over processes of this machine, over machines, or as one shard of many. */
+/**
+ * The options that run a fleet in several processes, on several machines, or as one shard of many.
+ */
 import { availableParallelism } from 'node:os';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import { systemRandom } from '../../../fixtures/random.ts';
@@ -16,10 +18,10 @@ import { judgeFor } from './checks.ts';
 import type { WrittenPlan } from './plan.ts';
 import { redisRows, workerSecret } from './redis-options.ts';
 
-/** More processes than this help nowhere. */
+/** Limit on processes; more do not increase the load. */
 const PROCESSES_MAX = 256;
 const SHARDS_MAX = 10_000;
-/** Limit on the shards of one run on workers; each is a process somewhere. */
+/** Limit on the shards of one run on workers; each shard is a process. */
 const WORKER_SHARDS_MAX = 1000;
 const TAKEOVER_MIN_MS = 1000;
 const TAKEOVER_MAX_MS = 600_000;
@@ -99,14 +101,14 @@ export function spreadProblem(
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
 }
 
-/** Prints messages about a run on workers. */
+/** The functions that print messages about a run on workers. */
 export interface SpreadOutput {
   readonly say: (text: string) => void;
 }
 
 /**
- * Runs the plan in one process, several, or on workers.
- * @throws what simulateFleet throws; CommandError
+ * Runs the plan in one process, in several processes, or on workers.
+ * @throws CommandError, and the errors of `simulateFleet`
  */
 export async function simulateSpread(
   written: WrittenPlan,
@@ -136,7 +138,7 @@ async function runSpread(
 ): Promise<ClusterOutcome> {
   const secret = workerSecret(more.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
-  // The coordinator and its engine are loaded only if needed.
+  // The coordinator and the engine are loaded only when they are needed.
   const [{ openRedis }, { runOnWorkers: onWorkers }] = await Promise.all([
     import('../../../simulator/cluster/redis/connection.ts'),
     import('../../../simulator/cluster/redis/run-on-workers.ts'),
@@ -155,7 +157,7 @@ async function runSpread(
   });
 }
 
-/** Parses a number of processes; `auto` is one per core that this process may use. */
+/** Parses a number of processes; `auto` is one process for each core that this process may use. */
 function processCount(text: string): number | undefined {
   if (text === 'auto') return Math.min(availableParallelism(), PROCESSES_MAX);
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
@@ -163,7 +165,8 @@ function processCount(text: string): number | undefined {
 }
 
 /**
- * Parses the time, which must be long enough for a worker to report in between that it is alive.
+ * Parses the takeover time in milliseconds; it must be long enough for a worker to send a sign of
+ * life in between.
  */
 function takeoverMs(text: string): number | undefined {
   const milliseconds = durationMs(text);

@@ -1,4 +1,6 @@
-/** Counts the requests of a fleet and the bytes that they would be on a connection without TLS. */
+/**
+ * Counts the requests of a fleet, and the bytes that they would take on a connection without TLS.
+ */
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type {
   AnswerHeaders,
@@ -13,17 +15,20 @@ export interface Traffic {
   readonly receivedBytes: number;
 }
 
-/** Of `HTTP/1.1` with the space before it, of `: ` and of an end of line. */
+/** Sizes of ` HTTP/1.1`, of `: ` and of a line end. */
 const VERSION_BYTES = 9;
 const COLON_BYTES = 2;
 const LINE_END_BYTES = 2;
-/** Of `HTTP/1.1 204 No Content`, the most frequent one, with its end of line. */
+/** Size of `HTTP/1.1 204 No Content`, the most frequent status line, with its line end. */
 const STATUS_LINE_BYTES = 25;
-/** Headers that only a connection adds: `Host` and `Connection`; `Connection` and `Keep-Alive`. */
+/**
+ * Size of headers that only a real connection adds: `Host` and `Connection` in a request,
+ * `Connection` and `Keep-Alive` in a response.
+ */
 const ADDED_TO_REQUEST_BYTES = 48;
 const ADDED_TO_ANSWER_BYTES = 48;
 
-/** A meter through which a fleet's requests pass. */
+/** Measures the requests of a fleet that pass through it. */
 export class TrafficMeter {
   readonly #steeredTime: string;
   #requests = 0;
@@ -34,14 +39,14 @@ export class TrafficMeter {
     this.#steeredTime = vendorNames(headerPrefix).testbed.time.toLowerCase();
   }
 
-  /** Returns the server with this meter in front of it. */
+  /** Returns a listener that passes requests to the server through this meter. */
   readonly before = (server: MemoryListener): MemoryListener => {
     return (request, reader) => {
       this.#requests += 1;
       this.#sentBytes += requestBytes(request);
       server(request, {
         onHead: (status, headers) => {
-          // This header is sent only while the clock is controlled.
+          // The header is present only because the clock is controlled.
           const { [this.#steeredTime]: _time, ...sent } = headers;
           this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(sent);
           reader.onHead(status, headers);

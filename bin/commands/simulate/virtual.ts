@@ -1,4 +1,4 @@
-/** `fleetbed simulate --virtual`: a single run in virtual time, or many with `--explore`. */
+/** `fleetbed simulate --virtual`: one run in virtual time, or many runs with `--explore`. */
 
 import { createWriteStream } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
@@ -48,12 +48,12 @@ interface VirtualCommand {
   readonly plan: FleetPlan;
   readonly options: Options;
   readonly output: Output;
-  /** The command and its original arguments. */
+  /** The command with the arguments that the user typed. */
   readonly command: Command;
   readonly words: readonly string[];
 }
 
-/** Runs the plan, or explores it. */
+/** Runs the plan once, or explores it with many seeds. */
 export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode> {
   const { plan, options, output } = given;
   const { signal, forceStop } = stopSignals();
@@ -113,7 +113,7 @@ async function runOnce(
 async function eventStream(events: string | undefined): Promise<Writable | undefined> {
   if (events === undefined) return undefined;
   if (events === STANDARD_OUTPUT) {
-    // The process's own stream outlives the log.
+    // `end: false`, because standard output is still used after the log has ended.
     const lines = new PassThrough();
     lines.pipe(process.stdout, { end: false });
     return lines;
@@ -164,7 +164,10 @@ async function exploreSeeds(
   return failed ? exitCodes.failed : exitCodes.pass;
 }
 
-/** Runs a trial; a run that fails because of the server's answers has broken an invariant too. */
+/**
+ * Runs a trial and returns the violated invariants; a run that fails because of the server's
+ * answers counts as a violation.
+ */
 async function violationsOf(
   trial: VirtualTrial,
   hooks: VirtualHooks,

@@ -1,12 +1,12 @@
 /**
  * Connects the user's terminal to a remote shell: sends every key, and shows every byte unchanged.
- * Nowhere else does text of a device reach a terminal unescaped.
+ * This is the only place where output of a device reaches a terminal unescaped.
  */
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../../fixtures/printable.ts';
 import type { RemoteShell, Screen, ScreenSize } from './remote-shell.ts';
 
-/** The needed members of the streams of a process; those of a terminal have more. */
+/** The members of a process's standard streams that a terminal needs. */
 export interface LocalStreams {
   readonly stdin: Readable & {
     readonly isTTY?: boolean | undefined;
@@ -21,17 +21,17 @@ export interface LocalStreams {
 
 type Keyboard = Pick<RemoteShell, 'type' | 'endInput' | 'resize' | 'drained'>;
 
-/** Ctrl-], as telnet has it. */
+/** The key that leaves the shell: Ctrl-], as in telnet. */
 const LEAVE_KEY = 0x1d;
 const NEWLINE = 0x0a;
-/** The size of a shell when the output does not go to a terminal. */
+/** The screen size when the output does not go to a terminal. */
 const defaultSize: ScreenSize = { height: 40, width: 80 };
 
-/** Connects once; `restore` resets the terminal. */
+/** The terminal of the user. It connects once; `restore` resets it. */
 export class LocalTerminal implements Screen {
   readonly #streams: LocalStreams;
   readonly #undo: (() => void)[] = [];
-  /** Whether keys come one by one, from a person. */
+  /** True when the input is a terminal, where keys arrive one by one. */
   readonly isInteractive: boolean;
 
   constructor(streams: LocalStreams) {
@@ -52,7 +52,7 @@ export class LocalTerminal implements Screen {
     this.#streams.stderr.write(`\r\n${printable(text)}\r\n`);
   }
 
-  /** Sends keys until the input ends; resolves when the user leaves with Ctrl-]. */
+  /** Sends keys until the input ends. Resolves when the user leaves with Ctrl-]. */
   join(keyboard: Keyboard): Promise<void> {
     const { stdin, stdout } = this.#streams;
     this.#listen(stdout, 'drain', () => keyboard.drained());
@@ -82,7 +82,7 @@ export class LocalTerminal implements Screen {
     this.#streams.stdin.pause();
   }
 
-  /** Completes a last line without a newline. */
+  /** Ends the input of the shell; a last line without a newline gets one. */
   async #endInput(keyboard: Keyboard, last: number | undefined): Promise<void> {
     if (last !== undefined && last !== NEWLINE) await keyboard.type(Buffer.from([NEWLINE]));
     await keyboard.endInput();

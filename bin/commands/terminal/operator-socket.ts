@@ -1,5 +1,6 @@
 /**
- * An operator's WebSocket to one device through the server; does not interpret the messages.
+ * The WebSocket of an operator to one device through the server. It does not interpret the
+ * messages.
  * Spec: Device connect
  */
 import type { IncomingMessage } from 'node:http';
@@ -21,7 +22,7 @@ import {
   TransportError,
 } from '../../../simulator/network/errors.ts';
 
-/** Where and how to connect. */
+/** The server, the device and the credentials of the connection. */
 export interface OperatorSocketOptions {
   readonly baseUrl: string;
   /** The user's JWT for the management API. */
@@ -32,15 +33,17 @@ export interface OperatorSocketOptions {
   readonly caPem?: string | undefined;
 }
 
-/** Callbacks for what happens on the socket. */
+/** Callbacks for events on the socket. */
 export interface OperatorSocketEvents {
   message(message: ConnectMessage): void;
-  /** Called once after an open socket has closed. @param cause short cause */
+  /** Called once after an open socket has closed. @param cause a short description */
   closed(cause: string): void;
 }
 
 const SUBPROTOCOL = 'protomsg/msgpack';
-/** The server sends no pings of its own on this WebSocket, so the client has to. */
+/**
+ * Interval of pings. The client has to send them, because the server sends none on this WebSocket.
+ */
 const PING_EVERY_MS = limits.websocketPingSeconds * 1000;
 const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
 const REFUSAL_MAX_BYTES = 65_536;
@@ -48,7 +51,7 @@ const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
 const operation = managementOperations['connect-device'];
 
-/** An open websocket of a user to a device, for a remote terminal. */
+/** An open WebSocket of a user to a device, for a remote terminal. */
 export class OperatorSocket {
   readonly #socket: WebSocket;
 
@@ -57,9 +60,9 @@ export class OperatorSocket {
   }
 
   /**
-   * Opens a socket.
-   * @throws StatusError when the server refuses, TransportError and TimeoutError when there is no
-   * response
+   * Opens a WebSocket.
+   * @throws StatusError when the server refuses the upgrade; TransportError or TimeoutError when
+   * there is no response
    */
   static async open(
     options: OperatorSocketOptions,
@@ -75,7 +78,7 @@ export class OperatorSocket {
       skipUTF8Validation: true,
       ...(options.caPem === undefined ? {} : { ca: options.caPem }),
     });
-    // RFC 6455 does not allow a slash in a subprotocol name, and the library enforces that.
+    // RFC 6455 forbids a slash in a subprotocol name, and `ws` enforces that.
     socket.on('upgrade', ({ headers }) => {
       if (headers['sec-websocket-protocol'] === SUBPROTOCOL) {
         delete headers['sec-websocket-protocol'];
@@ -87,7 +90,7 @@ export class OperatorSocket {
     return new OperatorSocket(socket);
   }
 
-  /** Sends a message; resolves once it is sent or can no longer be sent. */
+  /** Sends a message. Resolves once it is sent, or can no longer be sent. */
   send(message: ConnectMessage): Promise<void> {
     if (this.#socket.readyState !== WebSocket.OPEN) return Promise.resolve();
     return new Promise((resolve) => {
@@ -174,7 +177,9 @@ function opened(socket: WebSocket, options: OperatorSocketOptions): Promise<void
   });
 }
 
-/** Reads the body of a refusal; the status alone is enough when the rest is cut off. */
+/**
+ * Reads the body of a refusal. A truncated body is acceptable, because the status alone is enough.
+ */
 function refusalOf(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -190,7 +195,7 @@ function refusalOf(response: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Pings the server periodically and drops the socket when there is no reply. */
+/** Pings the server periodically, and closes the socket when no reply arrives. */
 function keepAlive(socket: WebSocket, clock: Clock): void {
   let heardMs = clock.monotonicMs();
   const heard = (): void => {

@@ -1,5 +1,5 @@
 /**
- * The operator side of a shell on a device: sends keystrokes, receives bytes for the screen.
+ * The operator's side of a remote shell: sends keystrokes, and receives bytes for the screen.
  * Spec: Device connect
  */
 import type { Timer } from '../../../fixtures/clock.ts';
@@ -18,34 +18,34 @@ export interface ScreenSize {
   readonly width: number;
 }
 
-/** Where the shell is shown. */
+/** The screen on which the shell is shown. */
 export interface Screen {
   readonly size: ScreenSize;
-  /** Shows bytes as they are; returns false when the caller should wait for `drained`. */
+  /** Shows the bytes unchanged. Returns false when the caller should wait for `drained`. */
   show(bytes: Uint8Array): boolean;
   /** Shows a note about the connection. */
   note(text: string): void;
 }
 
-/** How a shell ended: cleanly, or with an error described in one sentence. */
+/** The end of a shell: an empty object for a clean end, or an error described in one sentence. */
 interface ShellEnd {
   readonly error?: string;
 }
 
-/**
- * Thrown when the device, or the server on its behalf, did not start a shell; the message has the
- * reason.
- */
+/** The shell did not start; the message has the reason given by the device or by the server. */
 export class ShellRefused extends Error {
   override readonly name = 'ShellRefused';
 }
 
 const { shell, control } = connectProtocols;
 const STATUS_ERROR = 2;
-/** Keystroke bytes per message: small enough for a device, header included. */
+/**
+ * Limit on keystroke bytes per message, so that a message with its header is small enough for a
+ * device.
+ */
 const KEYS_MAX_BYTES = 4096;
 const CONTROL_D = Buffer.from([0x04]);
-/** After the end of input, a shell that stays quiet this long is ended. */
+/** How long a shell may stay silent after the end of input before it is stopped. */
 const QUIET_MAX_MS = 30_000;
 const LEAVE_MAX_MS = 2000;
 
@@ -59,7 +59,7 @@ export class RemoteShell {
   #end: (end: ShellEnd) => void = () => undefined;
   #quiet: Timer | undefined;
   #isInputOver = false;
-  /** Resolves once the shell has ended; never rejects. */
+  /** Resolves once the shell has ended. Never rejects. */
   readonly ended: Promise<ShellEnd>;
 
   private constructor(options: OperatorSocketOptions, screen: Screen) {
@@ -87,7 +87,7 @@ export class RemoteShell {
     }
   }
 
-  /** Signals the end of input; a shell that does not exit then is ended once it is quiet. */
+  /** Signals the end of input. A shell that does not exit then is stopped once it is silent. */
   async endInput(): Promise<void> {
     await this.type(CONTROL_D);
     this.#isInputOver = true;
@@ -106,7 +106,7 @@ export class RemoteShell {
   /** Ends the shell and the connection. */
   async stop(): Promise<void> {
     this.#quiet?.cancel();
-    // A stalled connection must not keep the user from leaving.
+    // A stalled connection must not prevent the user from leaving.
     await Promise.race([this.#say('stop', {}), this.#options.clock.sleep(LEAVE_MAX_MS)]);
     this.#end({});
     this.#socket?.close();
@@ -154,7 +154,10 @@ export class RemoteShell {
     else if (message.typ === 'error') this.#takeError(message);
   }
 
-  /** Before the shell has started, any error is the reply to the request for one. */
+  /**
+   * Handles an error message. Before the shell has started, any error is the reply to the request
+   * for a shell.
+   */
   #takeError(message: ConnectMessage): void {
     const { err, close } = errorIn(message);
     if (close || this.#sid === undefined) this.#finish(err);

@@ -1,4 +1,4 @@
-/** `fleetbed terminal`: a shell on a connected device, by way of the server. */
+/** `fleetbed terminal`: opens a shell on a connected device through the server. */
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { ClientError } from '../../../simulator/engine/simulate-fleet.ts';
@@ -18,7 +18,7 @@ import { RemoteShell, ShellRefused } from './remote-shell.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 
-/** Adds the options of `fleetbed terminal` and what it does. */
+/** Adds the options and the action of `fleetbed terminal`. */
 export function configure(command: Command): void {
   addServerOptions(command)
     .argument('<device>', 'ID, or a value of the identity such as the MAC address', values.filled)
@@ -69,14 +69,20 @@ async function started(
 
 const deviceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An ID is used without listing the devices, which not every user of terminals may do. */
+/**
+ * Returns the ID of a device. An ID is used directly, because not every user of terminals may list
+ * the devices.
+ */
 async function deviceIdOf(name: string, api: ManagementApi): Promise<string> {
   if (deviceIdPattern.test(name)) return name;
   const [device] = namedDevices(await api.devices(), [name]);
   return device?.id ?? name;
 }
 
-/** An expected error of a start as a sentence with a way out; any other error unchanged. */
+/**
+ * Converts an expected error of the start to a sentence with a remedy; returns any other error
+ * unchanged.
+ */
 function terminalError(error: unknown, device: string, options: ServerOptions): unknown {
   const { url: baseUrl } = options;
   if (error instanceof ShellRefused) {

@@ -13,7 +13,7 @@ import { defaultPoolFolder } from '../simulate/identity-options.ts';
 
 const group = 'Fleet';
 
-/** Rows of `fleetbed simulate`, in the words of a worker. */
+/** Rows of `fleetbed simulate`, with help texts for a worker. */
 const ownRows = {
   tenantToken: options.tenantToken,
   ca: options.ca,
@@ -36,7 +36,7 @@ const ownRows = {
   rsaPoolFolder: { ...options.rsaPoolFolder, group },
 } as const satisfies OptionRows;
 
-/** The options as commander gives them. */
+/** The options as commander parses them. */
 export type OwnOptions = LoginOptions &
   ValuesOf<typeof ownRows> & {
     readonly url: string;
@@ -54,8 +54,9 @@ export function addOwnOptions(command: Command): Command {
 }
 
 /**
- * The plan of the options: reads the files, and registers the behaviours.
- * @throws CommandError when one of them cannot be used
+ * Builds the worker's part of the plan from the options: reads the files, and registers the
+ * behaviours.
+ * @throws CommandError when a file or a behaviour cannot be used
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
   const { ca, cert, key, email: _, password: __, token: ___, ...words } = given;

@@ -245,7 +245,7 @@ describe('an unusable Redis', { timeout: RUN_MAX_MS }, () => {
     ['worker', /required option '--redis <url>'/],
     ['worker --redis redis://h', /--worker-secret .* generate one with: openssl rand -hex 32/],
     ['worker --redis redis://h --worker-secret short', /must be at least 16 characters/],
-    ['simulate --redis redis://h --shards 2', /--worker-secret .* make one with: openssl rand/],
+    ['simulate --redis redis://h --shards 2', /--worker-secret .* generate one with: openssl rand/],
     ['worker --redis http://host', /Accepted: a redis:\/\/ URL, or rediss:\/\//],
     ['simulate --shards 2', /'--shards <count>' needs --redis URL/],
     ['simulate --redis redis://h', /'--redis <url>' needs --shards COUNT/],

@@ -22,7 +22,7 @@ const coordinatorRows = redisRows('Coordinator', 'Redis that distributes the run
 
 type WorkerOptions = ValuesOf<typeof coordinatorRows> & OwnOptions;
 
-/** Adds the options of `fleetbed worker` and what it does. */
+/** Adds the options and the action of `fleetbed worker`. */
 export function configure(command: Command): void {
   addOwnOptions(addOptionRows(command, coordinatorRows));
   addExamples(

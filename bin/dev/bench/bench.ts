@@ -1,7 +1,4 @@
-/**
- * `npm run bench`, and `npm run bench:PART` for one of its parts: measures Fleetbed against
- * baselines.
- */
+/** `npm run bench`, and `npm run bench:PART` for one part: measures Fleetbed against baselines. */
 import { Argument, Command, CommanderError } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
 import { describeError } from '../../output/command-error.ts';
@@ -33,7 +30,7 @@ const defaultParts = {
   conformance: conformanceRows,
   start: startRows,
 };
-/** All parts; the long ones run only when named. */
+/** All parts; the long ones run only when they are named. */
 const parts = { ...defaultParts, scale: scaleRows };
 
 interface BenchOptions {
@@ -109,7 +106,7 @@ async function measured(chosen: readonly string[], quick: boolean): Promise<Benc
   }
 }
 
-/** Commander has already printed its own message; help is not an error. */
+/** Commander has already printed its own message. A request for help is not an error. */
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? exitCodes.pass : exitCodes.usage;

@@ -1,4 +1,4 @@
-/** The child processes of a benchmark, each on the core of its side. */
+/** Starts the child processes of a benchmark, each on the CPU core of its side. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -7,23 +7,23 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import type { Pinning, Side } from './pinning.ts';
 
-/** The command as users run it, bundled; relative to this file as it is built. */
+/** The bundled command that users run; the path is relative to the built form of this file. */
 const command = fileURLToPath(new URL('../../../../dist/bin/fleetbed.js', import.meta.url));
 
 /** A process that has printed its first line. */
 export interface Child {
   readonly firstLine: string;
   readonly pid: number;
-  /** Ends it and waits for its exit. */
+  /** Stops the process and waits for its exit. */
   end(): Promise<void>;
 }
 
-/** Our server in a process of its own. */
+/** The reference server in a separate process. */
 export interface ServerChild extends Child {
   readonly ready: ServerReady;
 }
 
-/** The words of a command line. */
+/** Arguments of a command line. */
 export type Words = readonly string[];
 
 /** Starts processes, and keeps a list of the running ones. */
@@ -39,8 +39,8 @@ export class Children {
   }
 
   /**
-   * Starts Node with these words.
-   * @param environment added to our own
+   * Starts Node with these arguments.
+   * @param environment variables added to those of this process
    * @param stderr the destination of its standard error
    */
   spawn(
@@ -72,8 +72,8 @@ export class Children {
   }
 
   /**
-   * Starts Node with these words and waits for its first line.
-   * @throws Error when it exits before it has printed a line
+   * Starts Node with these arguments and waits for its first line.
+   * @throws Error when the process exits before it has printed a line
    */
   start(side: Side, words: Words): Promise<Child> {
     const child = this.spawn(side, words);
@@ -91,24 +91,24 @@ export class Children {
     return this.start(side, [scriptFile(name), ...words]);
   }
 
-  /** Starts our server on free ports, with further options. */
+  /** Starts the reference server on free ports, with further options. */
   async serve(...options: Words): Promise<ServerChild> {
     const child = await this.start('subject', fleetbed(...serveOptions, ...options));
     return { ...child, ready: JSON.parse(child.firstLine) as ServerReady };
   }
 
-  /** Ends all that are running and waits for their exit. */
+  /** Stops all running processes and waits for their exit. */
   async end(): Promise<void> {
     await Promise.all([...this.#running].map(ended));
   }
 }
 
-/** The command line of our command with these words, for Node. */
+/** Returns the arguments for Node that run `fleetbed` with these arguments. */
 export function fleetbed(...words: Words): Words {
   return [command, ...words];
 }
 
-/** A script of the folder `children`, as it is built. */
+/** Returns the path of a built script of the folder `children`. */
 export function scriptFile(name: string): string {
   return fileURLToPath(new URL(`children/${name}.js`, import.meta.url));
 }
@@ -121,7 +121,7 @@ export function exitOnSignals(): void {
 }
 
 const ports = ['--port', '0', '--control-port', '0'];
-/** How every server of the benchmark is started. */
+/** The arguments that start every server of the benchmark. */
 export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
 
 function endedEarly([script]: Words, code: number | null): CommandError {

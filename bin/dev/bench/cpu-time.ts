@@ -1,16 +1,16 @@
-/** CPU time of other processes, as the kernel counts it. */
+/** CPU time of other processes, as reported by the kernel. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { systemClock } from '../../../fixtures/clock.ts';
 
 const NS_PER_MS = 1_000_000;
 
-/** Whether this system has CPU time by process and thread, in nanoseconds. */
+/** True if this system reports CPU time by process and thread, in nanoseconds. */
 export const hasCpuTime = readCpuMs(process.pid) !== undefined;
 
 /**
- * CPU time that a process has spent so far in all its threads, in milliseconds. A rate per CPU time
- * is the server's own even if the generator is slower or other programs are running. If the system
- * does not report CPU time, this is wall-clock time.
+ * Returns the CPU time that all threads of a process have used so far, in milliseconds. Rates per
+ * CPU time do not depend on the speed of the load generator or on other programs. If the system
+ * does not report CPU time, returns wall-clock time.
  */
 export function spentMs(pid: number): number {
   return readCpuMs(pid) ?? systemClock.monotonicMs();

@@ -1,6 +1,6 @@
 /**
- * `node build/bin/dev/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
- * it, to reset it, and to create another tenant in it and drop it again.
+ * `node build/bin/dev/bench/embedding.js`: measures in one process how long it takes to start, stop
+ * and reset a testbed, and to create and delete another tenant.
  */
 import { systemClock } from '../../../fixtures/clock.ts';
 import { startTestbed, type Testbed } from '../../../server/testbed.ts';
@@ -34,7 +34,7 @@ async function round(start: () => Promise<Testbed>): Promise<void> {
   await timed('stop', () => testbed.close());
 }
 
-// The first one loads what the others share.
+// The first start also loads the modules that all further starts share.
 const firstMs = systemClock.monotonicMs();
 await (await startTestbed()).close();
 output.line(`first start and stop  ${shown(systemClock.monotonicMs() - firstMs)}`);

@@ -1,4 +1,4 @@
-/** What a benchmark ran on: the head of its report. */
+/** The environment of a benchmark, shown at the head of its report. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,10 +9,10 @@ import { hasCpuTime } from './cpu-time.ts';
 import type { Pinning } from './pinning.ts';
 
 const BYTES_PER_GIB = 1024 ** 3;
-/** Packages whose version decides what is measured. */
+/** Packages whose version affects the figures. */
 const packages = ['express', 'fastify', 'autocannon', 'ws'];
 
-/** Returns it by label, in the order in which it is shown. */
+/** Returns the facts of the environment by label, in display order. */
 export function environment(pinning: Pinning): Readonly<Record<string, string>> {
   const commit = gitCommit();
   return {
@@ -34,7 +34,7 @@ export function machine(): string {
   return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`;
 }
 
-/** Undefined where the sources are no clone, or git is missing. */
+/** Returns the commit of the sources; undefined outside of a clone or without git. */
 function gitCommit(): string | undefined {
   try {
     const git = (...words: string[]): string =>

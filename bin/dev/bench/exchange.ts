@@ -1,9 +1,11 @@
-/** One request and its response, as bytes: what a peer has to answer to be compared with us. */
+/**
+ * Sends one request, and derives from the response the bytes that a baseline server has to send.
+ */
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Request } from 'autocannon';
 
-/** A response as it came. */
+/** A response as received. */
 export interface Answer {
   readonly status: number;
   /** Alternating names and values. */
@@ -11,12 +13,12 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What a peer answers to every request of one method and path. */
+/** The response of a baseline server to every request with one method and path. */
 export interface PeerAnswer {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Alternating names and values, without those that node:http adds on its own. */
+  /** Alternating names and values, without the headers that `node:http` adds by itself. */
   readonly headers: readonly string[];
   readonly body: string;
   readonly keepAliveTimeoutMs: number;
@@ -26,7 +28,7 @@ export interface PeerAnswer {
 const ownHeaders = new Set(['date', 'connection', 'keep-alive']);
 const KEEP_ALIVE_DEFAULT_SECONDS = 5;
 
-/** Sends one request, over a connection that is kept. */
+/** Sends one request over a keep-alive connection. */
 export async function exchange(baseUrl: string, { method, path, headers, body }: Request) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(
@@ -41,7 +43,10 @@ export async function exchange(baseUrl: string, { method, path, headers, body }:
   return { status, rawHeaders, body: await text(response) } satisfies Answer;
 }
 
-/** Returns how a peer answers with the same bytes. @throws Error when it has another status */
+/**
+ * Returns the `PeerAnswer` with the same bytes as the response.
+ * @throws Error when the status is unexpected
+ */
 export function peerAnswerLike(
   answer: Answer,
   { method = 'GET', path = '/' }: Request,
@@ -62,9 +67,9 @@ export function peerAnswerLike(
 }
 
 /**
- * Makes sure that two responses are of the same size, header by header: request ID and time differ,
- * but not in length. The letters of header names may.
- * @throws Error
+ * Checks that two responses have the same size, header by header. Request IDs and times differ but
+ * have a fixed length; header names may differ in case.
+ * @throws Error when the sizes differ
  */
 export function requireSameBytes(one: Answer, other: Answer): void {
   if (sizesOf(one) === sizesOf(other)) return;

@@ -1,4 +1,4 @@
-/** Fleets in processes of their own. */
+/** Runs fleets in separate processes. */
 import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
@@ -7,11 +7,17 @@ import type { FleetBench, FleetMeasurement, Unsettled } from './children/fleet.t
 import type { Children, ServerChild } from './children.ts';
 
 const RAMP_MS = 1000;
-/** On a busy machine devices take longer to sign in. */
+/**
+ * Factor by which the settling time grows for the second attempt; on a busy machine devices sign in
+ * more slowly.
+ */
 const SETTLE_GROWTH = 4;
 const SETTLE_MAX_MS = 120_000;
 
-/** Steady devices that poll every 10 s. @param server one that accepts devices by itself */
+/**
+ * Returns the plan of a fleet whose devices poll every 10 s.
+ * @param server a server that accepts devices automatically
+ */
 export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetBench['plan'] {
   return {
     ...planDefaults,
@@ -28,7 +34,7 @@ export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetB
   };
 }
 
-/** Few devices that poll as fast as it goes, for so many seconds. */
+/** Returns a fleet of a few devices that poll without a pause for this many seconds. */
 export function busyFleet(server: ServerChild, devices: number, seconds: number): FleetBench {
   return {
     plan: { ...steadyFleet(server.ready), devices, pollIntervalMs: 10 },
@@ -41,8 +47,10 @@ export function busyFleet(server: ServerChild, devices: number, seconds: number)
 }
 
 /**
- * Runs a fleet and measures it; once more, with more time to settle, where it had not settled.
- * @throws CommandError when it has not settled then either, has ended, or saw an error
+ * Runs a fleet and measures it. When the fleet does not settle, repeats the run once with more
+ * time.
+ * @throws CommandError when the second run does not settle either, or when a run ends early or sees
+ * an error
  */
 export async function measuredFleet(
   children: Children,

@@ -1,6 +1,6 @@
 /**
- * What a fresh clone takes until it is of use: its install, its build, and the first line of the
- * demo, each by itself.
+ * Measures how long a fresh clone takes to become usable: installation, build, and the first line
+ * of the demo.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const SECOND_START_MAX_S = 3;
 const SECOND_MS = 1000;
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Measures them in a copy of the files that git knows, which is removed afterwards. */
+/** Measures a temporary copy of the files that git tracks. */
 export async function freshCloneRows(context: BenchContext): Promise<Row[]> {
   const clone = copyOfClone();
   try {
@@ -81,7 +81,10 @@ function removeBuild(clone: string): void {
     rmSync(join(clone, folder), { recursive: true, force: true });
 }
 
-/** Runs a program of the clone to its end. @throws CommandError when it fails */
+/**
+ * Runs a program of the clone to its end and returns its duration in seconds.
+ * @throws CommandError when the program fails
+ */
 async function secondsOf(clone: string, program: string, words: readonly string[]) {
   const startedMs = systemClock.monotonicMs();
   const child = spawn(program, words, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -90,7 +93,9 @@ async function secondsOf(clone: string, program: string, words: readonly string[
   return (systemClock.monotonicMs() - startedMs) / SECOND_MS;
 }
 
-/** Until the demo says that its server is ready; the demo is ended then. */
+/**
+ * Returns the time until the demo prints that its server is ready, in seconds; then stops the demo.
+ */
 async function firstLineSeconds(clone: string): Promise<number> {
   const startedMs = systemClock.monotonicMs();
   const child = spawn('npm', ['start'], {

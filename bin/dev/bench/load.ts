@@ -1,45 +1,51 @@
-/** Load by autocannon from this process, with what it cost on both sides. */
+/** Generates load with autocannon in this process, and measures the CPU time on both sides. */
 import autocannon, { type Request } from 'autocannon';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { spentMs } from './cpu-time.ts';
 
-/** Number of connections of a load without `connections`. */
+/** Default for the number of connections. */
 export const CONNECTIONS = 50;
-/** How often autocannon looks whether it was stopped, and we whether the server has done enough. */
+/**
+ * Interval at which autocannon checks whether it was stopped, and this module whether the server
+ * has done enough work.
+ */
 const SAMPLE_MS = 20;
-/** Where the machine is busy with other things, a load lasts this many times longer at most. */
+/** Limit on the duration of a load, as a multiple of its CPU time; a busy machine takes longer. */
 const WAIT_MAX = 30;
 
-/** A load on one server, sent as fast as the server answers. */
+/** A load on one server; each connection sends its next request after a response. */
 export interface Load {
   readonly baseUrl: string;
   /** Process ID of the server, whose CPU time is measured. */
   readonly pid: number;
-  /** Requests of each device, in order; a connection sends for devices of its own, in turn. */
+  /**
+   * Requests of each device, in order. A connection sends for its own share of the devices, one
+   * device after the other.
+   */
   readonly requests: readonly (readonly Request[])[];
-  /** The only status that is no error. */
+  /** The only status that does not count as an error. */
   readonly status: number;
   readonly connections?: number;
   /**
-   * CPU time of the server after which it ends, so that a round is the same work on a busy machine;
-   * or, in its place, every request once.
+   * CPU time of the server, in seconds, after which the load ends: a round then has the same amount
+   * of work on a busy machine. With `once`, the load ends after each request was sent once.
    */
   readonly cpuSeconds: number | 'once';
 }
 
 /** The result of a load. */
 export interface LoadFigures {
-  /** Answers per second of CPU time of the server. */
+  /** Responses per second of CPU time of the server. */
   readonly perServerCpuSecond: number;
-  /** Answers per second of CPU time of this process. */
+  /** Responses per second of CPU time of this process. */
   readonly perGeneratorCpuSecond: number;
   readonly perSecond: number;
-  /** Share of a core that the server used, and this process. */
+  /** Share of a CPU core that the server used, and that this process used. */
   readonly serverBusy: number;
   readonly generatorBusy: number;
 }
 
-/** Sends requests as fast as they are answered. @throws Error when an answer has another status */
+/** Sends the requests of a load. @throws Error when a response has another status */
 export async function load({ pid, status, ...asked }: Load): Promise<LoadFigures> {
   const [startedMs, spentBefore] = [systemClock.monotonicMs(), spentMs(pid)];
   const own = process.cpuUsage();
@@ -59,7 +65,7 @@ export async function load({ pid, status, ...asked }: Load): Promise<LoadFigures
   };
 }
 
-/** Runs autocannon until it has come to its end or this is enough. */
+/** Runs autocannon until it ends by itself or `isEnough` returns true. */
 function cannonade(
   options: autocannon.Options,
   isEnough: () => boolean,
@@ -98,7 +104,7 @@ function optionsOf({
   };
 }
 
-/** Returns the number of answers. */
+/** Returns the number of responses. @throws Error for a response with another status */
 function requireStatus(result: autocannon.Result, status: number): number {
   const { errors, timeouts, statusCodeStats = {} } = result;
   const counts = Object.entries(statusCodeStats).map(([code, { count = 0 }]) => [code, count]);

@@ -1,4 +1,4 @@
-/** Memory of this process, without what a garbage collection would free. */
+/** Reads the memory of this process after a garbage collection. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -6,17 +6,17 @@ import { systemClock } from '../../../fixtures/clock.ts';
 /** Memory of a process, in bytes. */
 export interface Memory {
   readonly resident: number;
-  /** Live data on the heap and outside of it; without what the engine reserves for later. */
+  /** Live data on and off the heap, without memory that the engine reserves. */
   readonly used: number;
 }
 
-/** V8 returns freed pages to the system with a delay, and some only at the next collection. */
+/** Number of garbage collections: V8 returns some freed pages only at the second one. */
 const COLLECTIONS = 2;
 const PAGES_RETURNED_MS = 1500;
 
 let collector: (() => void) | undefined;
 
-/** Reads the memory of this process after garbage collections, which stop everything else. */
+/** Reads the memory of this process after garbage collections, which stop all other work. */
 export async function memoryNow(): Promise<Memory> {
   collector ??= garbageCollector();
   for (let collections = 0; collections < COLLECTIONS; collections += 1) {

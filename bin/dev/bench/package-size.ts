@@ -1,4 +1,4 @@
-/** What the package takes on a disk: its own files, and the packages that it installs. */
+/** Measures the disk space of the package and of the packages that it installs. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +9,13 @@ const DIST_MAX_MB = 3;
 const DEPENDENCIES_MAX_MB = 60;
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The part of an entry of the lock file that is needed here, of packages as they are installed. */
+/** The needed part of an entry in `node_modules/.package-lock.json`. */
 interface LockedPackage {
   readonly dev?: boolean;
   readonly devOptional?: boolean;
 }
 
-/** Measures both; they are the same in each round. */
+/** Measures both sizes; they do not vary between rounds. */
 export function packageSizeRows(): Row[] {
   const dist = bytesIn(join(root, 'dist'));
   const folders = runtimePackages();
@@ -36,7 +36,10 @@ export function packageSizeRows(): Row[] {
   ];
 }
 
-/** Of this platform; a package within another is part of that one. */
+/**
+ * Returns the folders of the runtime packages for this platform. A nested package counts as part of
+ * its parent.
+ */
 function runtimePackages(): string[] {
   const file = join(root, 'node_modules/.package-lock.json');
   const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {

@@ -1,26 +1,26 @@
 /**
- * Generator and subject on cores of their own, so that neither takes time from the other: by
- * `taskset`, where that program and two cores exist.
+ * Pins the load generator and the measured process to different CPU cores with `taskset`, so that
+ * neither takes time from the other. Without `taskset` or a second core, nothing is pinned.
  */
 import { spawnSync } from 'node:child_process';
 
-/** Which side of a measurement a process is on; `alone` where there is no other. */
+/** The side of a measurement that a process is on; an `alone` process may use both cores. */
 export type Side = 'generator' | 'subject' | 'alone';
 
 const cores: Readonly<Record<Side, string>> = { generator: '0', subject: '1', alone: '0,1' };
 
-/** How processes are put on their cores. */
+/** How the processes of a benchmark are pinned to cores. */
 export interface Pinning {
-  /** One line for the head of a report. */
+  /** A description in one line, for the head of a report. */
   readonly text: string;
-  /** Words to put in front of a command; none where nothing is pinned. */
+  /** Returns the arguments to put in front of a command; empty when nothing is pinned. */
   launcher(side: Side): readonly string[];
 }
 
-/** Processes run wherever the system puts them. */
+/** Leaves the choice of cores to the system. */
 export const unpinned: Pinning = { text: 'not pinned', launcher: () => [] };
 
-/** Puts this process, which makes the load, on the generator's core. */
+/** Pins this process, which generates the load, to the generator's core. */
 export function pinGenerator(): Pinning {
   const ours = ['--all-tasks', '--cpu-list', '--pid', cores.generator, String(process.pid)];
   const canPin = taskset('--cpu-list', cores.subject, 'true') && taskset(...ours);
@@ -31,7 +31,7 @@ export function pinGenerator(): Pinning {
   };
 }
 
-/** False where there is no such program or no such core. */
+/** Runs `taskset`. Returns false when the program or the core does not exist. */
 function taskset(...words: readonly string[]): boolean {
   return spawnSync('taskset', words, { stdio: 'ignore' }).status === 0;
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run profile:server` and `profile:simulator`: polls as fast as they go, with the process in
- * question under Node's profiler. Writes its profile to `.fleetbed/profiles/`; flame graph and table
- * of functions are shown by the developer tools of Chrome and by speedscope.
+ * `npm run profile:server` and `npm run profile:simulator`: send polls without a pause while Node's
+ * profiler records the server or the simulator. The profile is written to `.fleetbed/profiles/`;
+ * Chrome's developer tools and speedscope show it as a flame graph and as a table of functions.
  */
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
@@ -23,7 +23,7 @@ const DEVICES = 1000;
 const FLEET_DEVICES = 256;
 
 const folder = fileURLToPath(new URL('../../../../.fleetbed/profiles', import.meta.url));
-/** With the names and files of its sources, which the bundle has no more. */
+/** The unbundled command: the bundle lacks the names and files of the sources. */
 const command = fileURLToPath(new URL('../../fleetbed.js', import.meta.url));
 const subjects = { server: profileServer, simulator: profileSimulator };
 
@@ -58,7 +58,7 @@ function isSubject(name: string): name is keyof typeof subjects {
   return Object.hasOwn(subjects, name);
 }
 
-/** Known devices poll by autocannon. */
+/** Profiles the server while autocannon polls as known devices. */
 async function profileServer(profiler: Words): Promise<void> {
   const words = [...profiler, command, ...serveOptions, '--auto-accept'];
   const server = await children.start('subject', words);
@@ -70,7 +70,7 @@ async function profileServer(profiler: Words): Promise<void> {
   await server.end();
 }
 
-/** A small fleet polls by itself, and ends by itself. */
+/** Profiles a small fleet that polls and ends by itself. */
 async function profileSimulator(profiler: Words): Promise<void> {
   const server = await children.serve('--auto-accept');
   const present = { devices: 1, sockets: 0 };

@@ -7,12 +7,12 @@ import { type Row, rowShape } from './row.ts';
 
 const resultShape = v.object({
   schema: v.literal('fleetbed-benchmark/1'),
-  /** What it ran on, by label, in the order in which it is shown. */
+  /** Facts of the environment by label, in display order. */
   environment: v.record(v.string(), v.string()),
   parts: v.array(v.object({ name: v.string(), rows: v.array(rowShape) })),
 });
 
-/** Everything that one run has measured. */
+/** All measurements of one run. */
 export type BenchResult = v.InferOutput<typeof resultShape>;
 export type PartResult = BenchResult['parts'][number];
 
@@ -39,20 +39,20 @@ export async function readResult(option: string, path: string): Promise<BenchRes
   }
 }
 
-/** A row of two results. */
+/** The change of one row between two results. */
 export interface Change {
   readonly part: string;
   readonly what: string;
-  /** The ratio's medians; undefined where that run has no such row. */
+  /** Median of the ratio; undefined when that run lacks the row. */
   readonly before: number | undefined;
   readonly now: number | undefined;
-  /** Share by which the ratio has changed: 0.1 is 10 percent more. */
+  /** Relative change of the ratio: 0.1 is an increase by 10 percent. */
   readonly change: number | undefined;
 }
 
 /**
- * Every row of the parts that were measured now, in their order, then what only the earlier result
- * has of them.
+ * Returns the change of every row in the parts that were measured now, in their order, followed by
+ * rows that only the earlier result has.
  */
 export function changesOf(before: BenchResult, now: BenchResult): readonly Change[] {
   const measured = now.parts.map(({ name }) => name);

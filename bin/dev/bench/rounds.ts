@@ -1,4 +1,7 @@
-/** Measures contenders in alternating rounds, so that a ratio holds on a machine that changes. */
+/**
+ * Measures contenders in alternating rounds, so that a ratio stays valid when the speed of the
+ * machine changes.
+ */
 import type { Output } from '../../output/output.ts';
 import type { Children } from './children.ts';
 import type { Measured } from './row.ts';
@@ -7,7 +10,7 @@ import type { Measured } from './row.ts';
 export interface BenchContext {
   readonly children: Children;
   readonly output: Output;
-  /** A short form with smaller quantities and fewer rounds. */
+  /** True for a short run with smaller quantities and fewer rounds. */
   readonly quick: boolean;
   readonly rounds: number;
 }
@@ -15,13 +18,13 @@ export interface BenchContext {
 /** Something that is measured again in each round. */
 export interface Contender {
   readonly name: string;
-  /** One figure, in the unit of its row. */
+  /** Returns one figure, in the unit of its row. */
   measure(): Promise<number>;
 }
 
 /**
- * Measures all of them in turn, round by round; every second round in the reverse order, so that
- * none always has the same one before it.
+ * Measures all contenders in turn, round by round. Every second round runs in reverse order, so
+ * that no contender always follows the same one.
  * @returns the figures of each, in the order of the contenders
  */
 export async function inRounds<const All extends readonly Contender[]>(

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 const spreadShape = v.object({ median: v.number(), min: v.number(), max: v.number() });
 const figuresShape = v.object({
   name: v.string(),
-  /** In the unit of the row, over its rounds. */
+  /** Figures over all rounds, in the unit of the row. */
   figures: spreadShape,
 });
 
@@ -12,35 +12,35 @@ const figuresShape = v.object({
 export const rowShape = v.object({
   /** What is measured, such as `GET next -> 204`; unique within its part. */
   what: v.string(),
-  /** Of all absolute figures of the row, such as `answers/CPU s`. */
+  /** Unit of all absolute figures of the row, such as `answers/CPU s`. */
   unit: v.string(),
   subject: figuresShape,
   baseline: figuresShape,
   ratio: spreadShape,
-  /** Least ratio; null where none is set. */
+  /** Least ratio; null without a goal. */
   goal: v.nullable(v.number()),
   verdict: v.picklist(['met', 'missed', 'no goal']),
-  /** Shown for comparison, each with its own ratio to the baseline. */
+  /** Further contenders, each with its own ratio to the baseline. */
   others: v.array(v.object({ ...figuresShape.entries, ratio: spreadShape })),
-  /** What else was seen, in a sentence; empty where nothing was. */
+  /** Other observations, in one sentence; empty without any. */
   note: v.string(),
 });
 
-/** Median and range of what all rounds gave. */
+/** Median and range of the figures of all rounds. */
 export type Spread = v.InferOutput<typeof spreadShape>;
 export type Row = v.InferOutput<typeof rowShape>;
 
-/** One contender with a figure from each round, in the order of the rounds. */
+/** A contender with one figure for each round, in order. */
 export interface Measured {
   readonly name: string;
   readonly values: readonly number[];
 }
 
-/** What a row is made of. */
+/** The input of a row. */
 export interface RowFacts {
   readonly what: string;
   readonly unit: string;
-  /** Whether a good figure is high (a rate) or low (a time, a size). */
+  /** The direction of good figures: `higher` for a rate, `lower` for a time or a size. */
   readonly better: 'higher' | 'lower';
   readonly goal?: number;
   readonly subject: Measured;
@@ -49,13 +49,19 @@ export interface RowFacts {
   readonly note?: string;
 }
 
-/** A ratio below this share of its goal fails the run; between the two it counts as missed. */
+/**
+ * Share of the goal below which a ratio fails the run; from there up to the goal it counts as
+ * missed.
+ */
 const FAILING_SHARE = 0.5;
 
 /** Upper limit of ratios; a higher one only means that the measured figure is near zero. */
 const RATIO_MAX = 99;
 
-/** The row of these measurements. Ratios are taken within each round, then their median. */
+/**
+ * Returns the row of these measurements. A ratio is computed for each round; the median of the
+ * ratios counts.
+ */
 export function rowOf({ what, unit, better, goal, subject, baseline, ...rest }: RowFacts): Row {
   const against = (one: Measured): Spread => ratioOf(one, baseline, better);
   const ratio = against(subject);
@@ -73,8 +79,8 @@ export function rowOf({ what, unit, better, goal, subject, baseline, ...rest }: 
 }
 
 /**
- * The row of what is held against a fixed limit, such as 20 s: its ratio is limit / measured and
- * its goal 1.
+ * Returns the row of a figure that is compared with a fixed limit, such as 20 s. Its ratio is limit
+ * / measured, and its goal is 1.
  * @param limit in the row's unit
  */
 export function limitRow({
@@ -86,14 +92,17 @@ export function limitRow({
 }
 
 /**
- * Whether a ratio is so far below its goal that the run fails: in the best round too, as a busy
- * machine spoils some.
+ * Returns true when the ratio is so far below its goal that the run fails. The best round counts,
+ * because a busy machine spoils some rounds.
  */
 export function isFailing({ goal, ratio }: Row): boolean {
   return goal !== null && ratio.max < goal * FAILING_SHARE;
 }
 
-/** Median (the upper of the two middle values for an even number), least and greatest. */
+/**
+ * Returns the least value, the greatest, and the median: the upper of the two middle values for an
+ * even number.
+ */
 export function spreadOf(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
@@ -108,7 +117,7 @@ function figuresOf({ name, values }: Measured) {
   return { name, figures: spreadOf(values) };
 }
 
-/** @throws Error when there is no figure to take a ratio of */
+/** Returns the ratios of all rounds as a spread. @throws Error when a round has no ratio */
 function ratioOf(one: Measured, base: Measured, better: RowFacts['better']): Spread {
   return spreadOf(
     one.values.map((value, round) => {

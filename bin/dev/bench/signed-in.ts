@@ -1,4 +1,4 @@
-/** Devices for a benchmark: signed in over HTTP through the API, like real ones. */
+/** Creates devices for a benchmark that sign in over HTTP like real ones. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
@@ -10,12 +10,12 @@ const LANES = 16;
 
 /** A device with its signed auth request. */
 export interface NewDevice {
-  /** With which it signs in; they may be sent again. */
+  /** The signed auth request; it can be sent repeatedly. */
   readonly authRequest: {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   };
-  /** SubjectPublicKeyInfo of its Ed25519 key, as PEM. */
+  /** Public key of the device: SubjectPublicKeyInfo with an Ed25519 key, as PEM. */
   readonly publicKeyPem: string;
 }
 
@@ -30,10 +30,10 @@ interface Server {
 }
 
 /**
- * Makes `count` new devices known to a server.
- * @param server one that accepts each device right after its first request
- * @param first index of the first of them; the server must know none from there on
- * @throws Error when the server does not accept one
+ * Signs `count` new devices in to a server.
+ * @param server a server that accepts each device right after its first request
+ * @param first index of the first device; the server must not know this or any later index
+ * @throws Error when the server does not accept a device
  */
 export async function knownDevices(
   server: Server,
@@ -52,12 +52,12 @@ export async function knownDevices(
   return devices;
 }
 
-/** The tokens of `count` new devices; see `knownDevices`. */
+/** Signs `count` new devices in, like `knownDevices`, and returns their tokens. */
 export async function signInDevices(server: Server, count: number): Promise<string[]> {
   return (await knownDevices(server, count)).map(({ token }) => token);
 }
 
-/** Makes a device that no server knows. */
+/** Creates a device that no server knows. */
 export function newDevice(headerPrefix: string, index: number): NewDevice {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const publicKeyPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();

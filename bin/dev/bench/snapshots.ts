@@ -1,6 +1,7 @@
 /**
- * How long it takes to copy a tenant, to restore all of it, and to restore it for one device, with
- * many known devices; on the in-memory engine and on the file engine. Part of `npm run bench`.
+ * Measures how long it takes to copy a tenant with many known devices, to restore all of it, and to
+ * restore it for one device, on the in-memory engine and on the file engine. Part of `npm run
+ * bench`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Returns the slower median of both resets, in milliseconds. */
+/** Returns the greater of the median times of both resets, in milliseconds. */
 async function worst(engine: string, store: Store): Promise<number> {
   store.atomically(() => fill(store));
   const timesMs = { snapshot: [] as number[], all: [] as number[], device: [] as number[] };
@@ -76,7 +77,7 @@ function attributes(value: string, updatedMs: number) {
   }));
 }
 
-/** Simulates the leftovers of a test: something of every kind has changed. */
+/** Simulates the leftovers of a test by changing something of every kind. */
 function change(store: Store): void {
   store.atomically(() => {
     for (let at = 0; at < DEVICES; at += 4) {

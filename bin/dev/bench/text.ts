@@ -1,12 +1,12 @@
-/** A result as text: ratios first, absolute figures behind them. */
+/** Formats a result as text: ratios first, then absolute figures. */
 import Table from 'cli-table3';
 import { type BenchResult, type Change, changesOf } from './result.ts';
 import type { Row, Spread } from './row.ts';
 
-/** Without colours: the report goes to files as well. */
+/** Table style without colours, because the report may go to a file. */
 const plain = { style: { head: [], border: [] } };
 
-/** The environment, then a table of each part with the notes of its rows below. */
+/** Returns the environment, and a table of each part followed by the notes of its rows. */
 export function resultText({ environment, parts }: BenchResult): string {
   const width = Math.max(...Object.keys(environment).map((label) => label.length));
   const head = Object.entries(environment).map(
@@ -16,7 +16,7 @@ export function resultText({ environment, parts }: BenchResult): string {
   return [head.join('\n'), ...tables, verdictLine(parts.flatMap(({ rows }) => rows))].join('\n\n');
 }
 
-/** Each row's ratio before and now. */
+/** Returns the ratio of each row before and now. */
 export function changesText(before: BenchResult, now: BenchResult): string {
   const table = new Table({ head: ['part', 'measured', 'before', 'now', 'change'], ...plain });
   for (const change of changesOf(before, now)) {
@@ -24,18 +24,20 @@ export function changesText(before: BenchResult, now: BenchResult): string {
     table.push([part, what, ...changeCells(change)]);
   }
   const { date = 'an earlier run', form } = before.environment;
-  // The ratios of a quick run and a full one are not quite alike.
+  // The form is printed because ratios of a quick run and of a full run differ slightly.
   return `Ratios since ${date}${form === undefined ? '' : ` (${form})`}\n${table.toString()}`;
 }
 
-/** Before, now and change as text; empty where a run has no such row. */
+/**
+ * Returns the ratio before, the ratio now and the change as text; empty where a run lacks the row.
+ */
 function changeCells({ before, now, change }: Change): [string, string, string] {
   const sign = (change ?? 0) < 0 ? '' : '+';
   const percent = change === undefined ? '' : `${sign}${(change * 100).toFixed(0)} %`;
   return [shownRatio(before), shownRatio(now), percent];
 }
 
-/** One line that counts the rows which have a goal. */
+/** Returns one line with the number of rows that met or missed their goal. */
 function verdictLine(rows: readonly Row[]): string {
   const judged = rows.filter(({ verdict }) => verdict !== 'no goal');
   const missed = judged.filter(({ verdict }) => verdict === 'missed');
@@ -43,23 +45,23 @@ function verdictLine(rows: readonly Row[]): string {
   return `${judged.length - missed.length} of ${judged.length} goals met${missed.length > 0 ? `; missed: ${names}` : ''}`;
 }
 
-/** A ratio with two digits; empty for none. */
+/** Formats a ratio with two decimals; empty for a missing ratio. */
 function shownRatio(ratio: number | undefined | null): string {
   return ratio === undefined || ratio === null ? '' : ratio.toFixed(2);
 }
 
-/** Median and range, such as `0.62 (0.60..0.64)`. */
+/** Formats median and range, such as `0.62 (0.60..0.64)`. */
 function shownSpread({ median, min, max }: Spread): string {
   return `${shownRatio(median)} (${shownRatio(min)}..${shownRatio(max)})`;
 }
 
-/** An absolute figure: whole above 100, with three digits below. */
+/** Formats an absolute figure: rounded from 100 on, with three significant digits below. */
 export function shownFigure(value: number): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
 }
 
-/** Name and median of what a row compares. */
+/** Returns the name of a contender with its median. */
 function shownSide({ name, figures }: Row['subject']): string {
   return `${name} ${shownFigure(figures.median)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A fleet and our server in one process and on one clock, over HTTP and websockets, for what
- * `simulate --virtual` leaves out: connections. The same seed gives the same events.
+ * Runs a fleet and the reference server in one process and on one clock, over HTTP and WebSockets:
+ * unlike `simulate --virtual`, it includes connections. The same seed gives the same events.
  */
 import { ManualClock, runFast } from '../../../fixtures/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -23,17 +23,17 @@ const DEVICE_TYPE = 'board';
 /** The outcome of a fleet in virtual time. */
 export interface VirtualRun {
   readonly result: FleetResult;
-  /** Events in their order, which the seed determines. */
+  /** Events in order; the seed determines them. */
   readonly events: readonly FleetEvent[];
 }
 
-/** Overrides of the default: ten minutes of steady devices with a deployment. */
+/** Overrides of the default plan: steady devices with a deployment for ten minutes. */
 export type VirtualPlan = Pick<FleetPlan, 'devices' | 'seed'> & Partial<FleetPlan>;
 
 /** Start time of every virtual run. */
 const beginningMs = Date.parse('2026-11-21T12:00:00.000Z');
 
-/** Runs the fleet through its plan on a server of its own. */
+/** Runs the fleet through its plan on a new server. */
 export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
   const clock = new ManualClock(beginningMs);
   const random = seededRandom('virtual world');

@@ -1,6 +1,6 @@
 /**
- * The rows of a new case: its requirement, the case itself, and a defect that it has to notice, each in
- * the table where its kind stands.
+ * Creates the rows of a new case: its requirement, the case itself, and a defect that the case has
+ * to detect, each in its table.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,26 +21,29 @@ export class NewCaseError extends Error {
 
 /** The case to add, and the requirement that it tests. */
 export interface Wish {
-  /** Such as `monitor/alerts-keep-their-order`. */
+  /** ID of the new case, such as `monitor/alerts-keep-their-order`. */
   readonly id: string;
-  /** ID of the requirement that it tests. */
+  /** ID of the requirement that the case tests. */
   readonly requirement: string;
-  /** For a new requirement: the preceding one, with the same heading, level and operations. */
+  /**
+   * For a new requirement: the ID of the preceding one, from which it copies heading, level and
+   * operations.
+   */
   readonly after?: string | undefined;
   /** For a new requirement: its sentence. */
   readonly sentence?: string | undefined;
 }
 
-/** A file with a row more. */
+/** A file with an additional row. */
 export interface ChangedFile {
-  /** From the folder of the package. */
+  /** Path from the folder of the package. */
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * The files with the rows of a new case. A requirement that exists has its row already, and a defect
- * is added where none breaks the requirement and the area has a table of them.
+ * Returns the files with the rows of a new case. An existing requirement gets no new row. A defect
+ * is added only if none breaks the requirement and the area has a table of defects.
  * @param root the folder of the package
  * @throws NewCaseError
  */
@@ -63,7 +66,7 @@ export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
   ];
 }
 
-/** The existing or the new requirement of the case. */
+/** Returns the existing or the new requirement of the case. */
 function ruleOf({ requirement: id, after = '', sentence }: Wish): Requirement {
   const known: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
   const found = known.get(id);
@@ -90,7 +93,7 @@ function near(id: string, known: ReadonlyMap<string, Requirement>): string {
   return nearestOf(id, [...known.keys()]).join(', ');
 }
 
-/** Adds the row after its neighbour; it states its level if that one does. */
+/** Adds the row after its neighbour; it names its level only if the neighbour does. */
 function withRequirement(root: string, rule: Requirement, after: string): ChangedFile {
   const row = new RegExp(String.raw`\n( +)'${after.replaceAll('.', String.raw`\.`)}':\s*(\{?)`);
   for (const file of readdirSync(join(root, requirementsFolder))) {
@@ -99,7 +102,7 @@ function withRequirement(root: string, rule: Requirement, after: string): Change
     const [, indent = '', brace] = row.exec(text) ?? [];
     if (indent === '') continue;
     const rest = text.slice(text.search(row) + 1);
-    // The next row, or the end of the group.
+    // The new row is inserted before the next row, or at the end of the group.
     const end = rest.search(new RegExp(`\\n(${indent}'|${indent.slice(2)}\\})`)) + 1;
     const says = JSON.stringify(rule.sentence);
     const added = `${indent}'${rule.id}': ${brace === '{' ? `{ ${rule.level}: ${says} }` : says},\n`;
@@ -108,7 +111,7 @@ function withRequirement(root: string, rule: Requirement, after: string): Change
   throw new NewCaseError(`no file in ${requirementsFolder} has a row ${after}`);
 }
 
-/** The case is the last one of the first scenario of its area. */
+/** Adds the case at the end of the first scenario of its area. */
 function withCase(root: string, area: string, name: string, rule: Requirement): ChangedFile {
   const path = `${casesFolder}/${area}.ts`;
   const text = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
@@ -130,7 +133,7 @@ function withCase(root: string, area: string, name: string, rule: Requirement): 
   return { path, text: withImport(changed, 'NotObservable', '../target/expectations.ts') };
 }
 
-/** The defect is the last one of its area's own; it changes nothing yet. */
+/** Adds the defect at the end of its area's table; its mutation is empty at first. */
 function withDefect(
   root: string,
   area: string,

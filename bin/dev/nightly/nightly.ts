@@ -1,7 +1,7 @@
 /**
- * `npm run test:nightly`: what takes too long for every change. Each step that passes is recorded in
- * `record.json`, to be committed. `-- --age` only says how old the record is, and fails when a step is
- * too old; `-- --step NAME` runs one step.
+ * `npm run test:nightly`: runs the checks that take too long for every change. Each passed step is
+ * recorded in `record.json`, which has to be committed. `-- --age` only prints the age of the
+ * record, and fails when a step is too old; `-- --step NAME` runs one step.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from 
 
 const SECOND_MS = 1000;
 
-/** A step: a program of Node.js with its words, and the lines of its output that are its figures. */
+/** A step: the arguments of a Node program, and a pattern for the lines of its output to record. */
 interface NightlyCommand {
   readonly name: string;
   readonly words: readonly string[];
@@ -22,7 +22,8 @@ const selfTest = ['dist/bin/fleetbed.js', 'conform', 'self-test', '--processes',
 const steps: readonly NightlyCommand[] = [
   {
     name: 'self-test',
-    // More than there are: all of them, and the committed result is written anew.
+    // A sample larger than the number of defects: every defect runs, and the committed result is
+    // rewritten.
     words: [...selfTest, '--record', '--sample', '100000'],
     figures: /^\d+ cases, \d+ defects: .*$/gm,
   },
@@ -33,7 +34,8 @@ const steps: readonly NightlyCommand[] = [
   },
   {
     name: 'slow tests',
-    // Those that take minutes each too; `npm run test:full` runs a quarter of the others.
+    // Includes the tests that take minutes; `npm run test:full` leaves these out and runs a quarter
+    // of the others.
     words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
     figures: /^ *(Test Files|Tests) .*$/gm,
   },
@@ -92,7 +94,7 @@ async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
   return 0;
 }
 
-/** Whether a line of git's status names what the steps themselves write. */
+/** Returns true for a line of `git status` about a file that the steps themselves write. */
 function isOfRecords(line: string): boolean {
   return /(nightly\/record\.json|self-test\/(result\.ndjson|kinds\.svg))$/.test(line);
 }
@@ -102,7 +104,7 @@ function record(step: NightlyStep): void {
   writeFileSync(recordFile, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 
-/** Runs a step with its output shown, and picks its figures. */
+/** Runs a step, shows its output, and collects its figures. */
 async function run({ words, figures }: NightlyCommand) {
   const startedMs = systemClock.monotonicMs();
   const env = { ...process.env, NO_COLOR: '1' };

@@ -4,27 +4,27 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 
 const DAY_MS = 86_400_000;
-/** An older record says nothing about the present code. */
+/** Age from which a record no longer counts for the present code. */
 const AGE_MAX_DAYS = 14;
-/** The first day of the nightly run; the age of a step that was never recorded counts from it. */
+/** Date from which the age of a never recorded step counts: the first day of the nightly run. */
 const LANE_SINCE = '2026-11-26T00:00:00Z';
 
 const stepShape = v.object({
   name: v.string(),
-  /** When it ended: ISO 8601, UTC. */
+  /** End of the step: ISO 8601 in UTC. */
   date: v.pipe(v.string(), v.isoTimestamp()),
   /** The tested commit: 40 hex digits. */
   commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/)),
   seconds: v.number(),
-  /** What the step printed of its result. */
+  /** Lines of the step's output with its figures. */
   figures: v.array(v.string()),
 });
 const recordShape = v.array(stepShape);
 
-/** A nightly step that passed, as the record keeps it. */
+/** A step in the record of the nightly run. */
 export type NightlyStep = v.InferOutput<typeof stepShape>;
 
-/** The committed file, whether this runs from the sources or from what is built of them. */
+/** The committed file; the path differs between sources and built files. */
 export const recordFile = fileURLToPath(
   new URL(
     import.meta.url.endsWith('.ts') ? 'record.json' : '../../../../bin/dev/nightly/record.json',
@@ -32,7 +32,7 @@ export const recordFile = fileURLToPath(
   ),
 );
 
-/** Whether each step is young enough, and lines that say how old it is. */
+/** `isYoung` is true when every step is recent enough; `lines` describe the age of each step. */
 export interface RecordAge {
   readonly isYoung: boolean;
   readonly lines: readonly string[];
@@ -41,7 +41,7 @@ export interface RecordAge {
 const again = 'run `npm run test:nightly` and commit bin/dev/nightly/record.json';
 
 /**
- * Judges the record in a file at this moment, in milliseconds since the Unix epoch.
+ * Judges the age of the record in a file.
  * @param names the steps that it must hold
  */
 export function ageOfRecord(file: string, names: readonly string[], nowMs: number): RecordAge {
@@ -53,7 +53,10 @@ export function ageOfRecord(file: string, names: readonly string[], nowMs: numbe
   return { isYoung, lines: [...lines, ...(isYoung ? [] : [again])] };
 }
 
-/** Returns the steps of a record, none where there is no file; undefined when it is something else. */
+/**
+ * Returns the steps of a record file: an empty list when the file is missing, undefined when it is
+ * not a record.
+ */
 export function readRecord(file: string): readonly NightlyStep[] | undefined {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8');
@@ -61,7 +64,7 @@ export function readRecord(file: string): readonly NightlyStep[] | undefined {
   return read.success ? read.output : undefined;
 }
 
-/** The record with this step in place of its former run. */
+/** Returns the steps with this step in place of its earlier run. */
 export function withStep(steps: readonly NightlyStep[], step: NightlyStep): readonly NightlyStep[] {
   return [...steps.filter(({ name }) => name !== step.name), step];
 }

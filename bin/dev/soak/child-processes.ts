@@ -1,4 +1,4 @@
-/** The processes of a soak: a server with a limit on open files, and its clients. */
+/** Starts the processes of a soak: a server with a limit on open files, and its clients. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -13,15 +13,15 @@ const built = new URL(
 
 const pathOf = (script: string): string => fileURLToPath(new URL(script, built));
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly ready: ServerReady;
   readonly pid: number;
   /** Returns the number of currently open files and connections. */
   openFiles(): number;
-  /** Returns its memory in MiB. */
+  /** Returns the memory of the server in MiB. */
   residentMib(): number;
-  /** Ends it with SIGTERM; returns its exit code. */
+  /** Ends the server with SIGTERM; returns its exit code. */
   end(): Promise<number | null>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Hostile connections: refused upgrades that are left open, more WebSockets than the server can
- * hold, and bodies that stall before their last byte. Each part has a server of its own.
+ * Opens hostile connections: refused upgrades that stay open, more WebSockets than the server can
+ * hold, and bodies that stall before their last byte. Each part has its own server.
  */
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -28,7 +28,7 @@ export const wholeConnections: ConnectionCounts = {
   stalledBodies: 1500,
 };
 
-/** A hundredth of it, for a run of a minute. */
+/** A hundredth of the connections, for a run of a minute. */
 export const shortConnections: ConnectionCounts = {
   refusedUpgrades: 200,
   openFiles: 400,
@@ -39,14 +39,16 @@ export const shortConnections: ConnectionCounts = {
 const LANES = 64;
 const CLIENTS = 2;
 const BODY_BYTES = 1_048_576;
-/** The server's budget, and what it takes to read and refuse so many bodies at once. */
+/**
+ * The server's memory budget, plus the memory for reading and refusing this many bodies at once.
+ */
 const GROWTH_MAX_MIB = 128 + 192;
 /** Connections that a client keeps for its next request. */
 const SLACK_FILES = 8;
 const SETTLE_MAX_MS = 30_000;
 const PROBE_MS = 50;
 
-/** Returns the problems found; figures go to `say`. */
+/** Runs all parts and returns the problems found. @param say receives the figures */
 export async function soakConnections(
   say: (line: string) => void,
   counts: ConnectionCounts,
@@ -59,7 +61,7 @@ export async function soakConnections(
   ];
 }
 
-/** SIGTERM ends the server cleanly, even with open connections. */
+/** Runs a part on a new server. SIGTERM must end the server cleanly, even with open connections. */
 async function withServer(
   openFiles: number,
   part: (server: ServerProcess) => Promise<string[]>,
@@ -101,8 +103,8 @@ async function refuseUpgrades(
 }
 
 /**
- * Succeeds when the server answers or cuts the connection; one more byte is sent after the answer,
- * then the client closes.
+ * Sends a refused upgrade, and resolves when the server answers or closes the connection. After an
+ * answer it sends one more byte, then closes.
  */
 async function refusedUpgrade(url: string, method: string): Promise<void> {
   const socket = reach(url);
@@ -181,7 +183,7 @@ async function stallBodies(
       });
     }),
   );
-  // What was in flight has arrived once another client has been answered.
+  // Once the server has answered another client, it has also received all earlier data.
   const problems = await healthProblems(server);
   const growth = server.residentMib() - before;
   const refused = statuses.get('503') ?? 0;
@@ -199,7 +201,7 @@ async function stallBodies(
   return problems;
 }
 
-/** Checks regularly, on a new connection each time, that the control listener responds. */
+/** Checks periodically, on a new connection each time, that the control listener responds. */
 function watchControl(controlUrl: string) {
   const over = new AbortController();
   const seen = { answers: 0, slowestMs: 0, problems: [] as string[] };
@@ -238,7 +240,7 @@ async function healthProblems({ ready }: ServerProcess): Promise<string[]> {
   return actual === JSON.stringify(wanted) ? [] : [`answers afterwards: ${actual}`];
 }
 
-/** Returns the status, or the code of the error. */
+/** Resolves with the status, or with the code of the error. */
 function statusAt(url: string, headers: Record<string, string> = {}): Promise<number | string> {
   return new Promise((resolve) => {
     const asking = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (answer) => {
@@ -260,7 +262,7 @@ async function settled(count: () => number, wanted: number): Promise<number> {
 function reach(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // The parts count the end of a connection, errors included.
+  // The parts of this soak count closed connections, including failed ones.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -1,7 +1,8 @@
 /**
- * Applies every kind of damage to every file of a data folder, both of a closed server and of a
- * killed one. The server must either refuse each with one sentence that names the file and leave
- * the folder unchanged, or accept it with nothing lost; an export must report the damage.
+ * Applies every kind of damage to every file of a data folder, of a closed server and of a killed
+ * one. For each damage, the server must either refuse the folder with one sentence that names the
+ * file and leave it unchanged, or accept it without any loss of data; an export must report the
+ * damage.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -34,7 +35,7 @@ import {
 interface DamageOptions {
   readonly output: Output;
   readonly random: Random;
-  /** How many of all cases are tried, chosen at random; all when absent. */
+  /** Number of cases to try, chosen at random; all cases when absent. */
   readonly cases?: number;
 }
 
@@ -60,7 +61,10 @@ const damages: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** What was written to the folder, and must be present or be refused. */
+/**
+ * The data that was written to the folder; after damage the server must still have it, or refuse
+ * the folder.
+ */
 interface Written {
   readonly devices: readonly string[];
   readonly artifacts: readonly string[];
@@ -205,7 +209,10 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
   return { outcome, problems };
 }
 
-/** For an emptied folder, naming a file that was in it is enough. */
+/**
+ * Returns true when the message names the file. For an emptied folder, the name of a file that was
+ * in it is sufficient.
+ */
 function namesFile(message: string, path: string): boolean {
   return message.includes(path);
 }
@@ -217,7 +224,10 @@ async function exportOf(folder: string) {
   return exported;
 }
 
-/** Returns true when everything is present; a file that has changed must not be served. */
+/**
+ * Returns true when the server still has all written data. A file that has changed must not be
+ * served.
+ */
 async function keptOf(server: ServerReady, written: Written) {
   const tenants = await callControl(server, { method: 'GET', path: '/tenants' });
   if (!written.tenants.every((id) => tenants.text.includes(id))) return 'lost';
@@ -231,7 +241,7 @@ async function keptOf(server: ServerReady, written: Written) {
   return statuses.every((status) => status === 200 || status === 500) ? 'not served' : 'lost';
 }
 
-/** Digest of every file and folder; the lock, which has no content, does not count. */
+/** Returns a digest of every file and folder, except the lock, which has no content. */
 function digestOf(folder: string): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {

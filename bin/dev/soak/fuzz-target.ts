@@ -1,4 +1,4 @@
-/** The server that the fuzzer attacks, and what is read from it during and after the run. */
+/** Starts the server that the fuzzer attacks, and reads its state during and after the run. */
 import { get } from 'node:http';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
@@ -12,7 +12,7 @@ const DEVICES = 100;
 /** A value that is slow to match against patterns, reported by every tenth device. */
 const blob = `${'a'.repeat(4000)}!`;
 
-/** A server with devices, in a process of its own. */
+/** A server with devices, in a separate process. */
 export interface FuzzTarget {
   readonly child: ServerChild;
   readonly ready: ServerReady;
@@ -21,16 +21,16 @@ export interface FuzzTarget {
   readonly deviceTokens: readonly string[];
 }
 
-/** Event loop stalls, as reported by the server. */
+/** Stalls of the event loop, as reported by the server. */
 interface Stalls {
   readonly count: number;
   readonly worstMs: number;
   readonly worstIn: string;
 }
 
-/** Starts the server and has its devices accepted. */
+/** Starts the server and signs its devices in. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
-  // Its warnings name every stall.
+  // The log level `warn` makes the server name every stall.
   const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
   try {
     return await furnished(child);
@@ -90,14 +90,14 @@ export async function readJournal(ready: ServerReady, isOver: () => boolean): Pr
   return reads;
 }
 
-/** Reads a whole response on a connection of its own. */
+/** Reads a whole response over a new connection. */
 function readControl(ready: ServerReady, path: string): Promise<string> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   return new Promise((resolve, reject) => {
     get(ready.controlUrl + path, { headers, agent: false }, (answer) => {
       const pieces: Buffer[] = [];
       answer.on('data', (piece: Buffer) => {
-        // An archive is read and discarded.
+        // An archive is read but not kept.
         if (path === '/overview') pieces.push(piece);
       });
       answer.on('end', () => resolve(Buffer.concat(pieces).toString()));

@@ -1,7 +1,7 @@
 /**
- * Sends hostile requests, with and without credentials, to both listeners of a server in a process
- * of its own while its journal is being read. The server must answer all of them without a 5xx,
- * stall no request, stay alive, leave no descriptor open and not grow beyond its memory limits.
+ * Sends hostile requests, with and without credentials, to both listeners of a server in a separate
+ * process while its journal is being read. The server must answer all of them without a 5xx, stall
+ * no request, stay alive, leave no descriptor open and stay within its memory limits.
  */
 import fc from 'fast-check';
 import { systemClock } from '../../../fixtures/clock.ts';
@@ -21,11 +21,17 @@ const REQUESTS_SHORT = 6000;
 /** Number of concurrent requests. */
 const LANES = 16;
 const BATCH = 1000;
-/** The journal's 64 MiB, the rows that requests may leave, and room for the garbage collector. */
+/**
+ * Limit on the growth of memory: the journal's 64 MiB, the rows that requests may create, and room
+ * for the garbage collector.
+ */
 const GROWTH_MAX_MIB = 256;
-/** A short run shares its cores with other tests, and includes a cold start. */
+/**
+ * Limit on stalls in a short run, which shares its cores with other tests and includes a cold
+ * start.
+ */
 const STALL_MAX_MS_SHORT = 250;
-/** Longer than the idle timeout of any connection. */
+/** Wait until all connections are closed; longer than any idle timeout. */
 const CLOSED_WITHIN_SECONDS = 70;
 
 /** A request for one of the two listeners. */
@@ -108,7 +114,7 @@ function shown({ bytes }: HostileRequest): string {
   return JSON.stringify(bytes.toString('latin1').slice(0, 600));
 }
 
-/** Returns the number of descriptors beyond `before` that are still open after a wait. */
+/** Returns the number of descriptors in excess of `before` that are still open after a wait. */
 async function leftOpen(pid: number, before: number): Promise<number> {
   for (let waited = 0; waited < CLOSED_WITHIN_SECONDS; waited += 1) {
     if (openDescriptors(pid) <= before) return 0;

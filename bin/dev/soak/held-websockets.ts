@@ -1,22 +1,22 @@
 /**
- * A process that opens a WebSocket for each token that it receives and holds those that are
- * accepted, until its parent ends it. It reports how each was answered.
+ * Opens a WebSocket for each token that it receives, and holds the accepted ones until its parent
+ * ends the process. It reports how the server answered each.
  */
 import { connect, type Socket } from 'node:net';
 import { operations } from '../../../fixtures/contract/operations.ts';
 
-/** The message by which the parent orders the websockets, one per token. */
+/** The parent's order to open WebSockets, one per token. */
 export interface WantedWebsockets {
   readonly port: number;
   readonly tokens: readonly string[];
 }
 
-/** Reply to the parent once all were answered. */
+/** Reply to the parent after the server has answered every handshake. */
 export interface AnsweredWebsockets {
   readonly granted: number;
-  /** 503 with an Error body, a request ID and Retry-After. */
+  /** Number of responses with status 503, an Error body, a request ID and Retry-After. */
   readonly refused: number;
-  /** Anything else, described in words. */
+  /** Descriptions of all other responses. */
   readonly problems: readonly string[];
 }
 
@@ -76,7 +76,7 @@ function holdOpen(socket: Socket): void {
   socket.on('data', (frame: Buffer) => {
     if (frame[0] !== PING) return;
     const payload = frame.subarray(2);
-    // Masked with zeros, which leave the payload unchanged.
+    // A mask of zeros leaves the payload unchanged.
     const head = Buffer.from([0x8a, 0x80 + payload.length, 0, 0, 0, 0]);
     socket.write(Buffer.concat([head, payload]));
   });

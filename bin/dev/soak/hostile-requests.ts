@@ -1,7 +1,7 @@
 /**
- * Hostile requests, one for each draw: every operation of the API with hostile paths, queries,
- * headers, tokens and bodies, some not HTTP at all; the control listener; websockets that are opened
- * correctly and then misused. A seed reproduces them.
+ * Generates hostile requests: every operation of the API with hostile paths, queries, headers,
+ * tokens and bodies, some of which are not HTTP at all; requests to the control listener; and
+ * WebSockets that are opened correctly and then misused. A seed reproduces them.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ export interface HostileRequest {
   readonly bytes: Buffer;
 }
 
-/** Credentials that get requests past the token check. */
+/** Credentials and IDs with which requests pass the token check. */
 export interface Insider {
   readonly headerPrefix: string;
   readonly deviceToken: string;
@@ -47,7 +47,7 @@ const rows: readonly Operation[] = [
   ...Object.values(storageOperations),
 ];
 
-/** They would break what the rest of the run needs. */
+/** Operations that are left out because they would break the rest of the run. */
 const spared = new Set([
   'logout',
   'delete-user',
@@ -119,8 +119,8 @@ function authorizationOf({ deviceToken, userToken }: Insider, { row, token }: Dr
 }
 
 /**
- * Without paths that would break the rest of the run, or that may take long because of their size:
- * resets, forks, snapshots and request rates.
+ * Paths of the control listener, without those that would break the rest of the run or can take
+ * long because of their size: resets, forks, snapshots and request rates.
  */
 const controlPaths = [
   ...['/overview', '/journal', '/journal.har', '/journal/:sequence', '/await', '/assert'],
@@ -129,7 +129,7 @@ const controlPaths = [
   ...['/ready', '/events', '/nothing/:here', '/'],
 ];
 
-/** Avoids waits of half a minute. */
+/** A query parameter that avoids waits of half a minute. */
 const soon = ['timeoutSeconds', '0.1'] as const;
 
 /** Generates hostile requests from a client with the control token. */

@@ -22,7 +22,7 @@ const pieces = [
   ...['eyJ-', 'eyJa.', 'name="', '"name":"a",', 'a:', ' ', '\\"', "'", '=', ',', '((', '/'],
 ];
 
-/** A text of some thousand characters; its end does not match. */
+/** A text of several thousand characters whose end does not match. */
 export const longText = fc
   .tuple(fc.constantFrom(...pieces), fc.integer({ min: 200, max: 12_000 }))
   .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)));
@@ -39,7 +39,7 @@ const fieldNames = [
   ...['retries', 'toString', 'valueOf', 'toJSON', 'email', 'password', 'attributes', 'sort'],
 ];
 
-/** Any JSON value, with names that our own bodies use. */
+/** Any JSON value, with member names that our own bodies use. */
 const json = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },
@@ -58,12 +58,12 @@ const nested = fc
     return open.repeat(depth) + (isClosed ? `1${close.repeat(depth)}` : '');
   });
 
-/** Regular expressions that backtrack, are large, or are none. */
+/** Regular expressions that backtrack, are large, or are invalid. */
 const patterns = [
   ...['^(a+)+$', '(a?){400}b$', '(?i)([a-z]|[A-Z]|\\d)*!$', '(.*a){20}$', '((((', 'x{1000}'],
 ];
 
-/** Bodies that are valid by their shape, and large or costly. */
+/** Bodies with a valid shape that are large or costly. */
 const costly = fc.oneof(
   fc.array(fc.constantFrom(...patterns), { minLength: 1, maxLength: 100 }).map((values) => ({
     filters: values.map((value) => ({
@@ -193,8 +193,8 @@ const wellFormed = fc.constantFrom<[string, string][]>(
 );
 
 /**
- * The same for the control listener. Parameters that a path does not know are refused before
- * anything else is looked at.
+ * Query pairs for the control listener. They are generated separately, because the listener refuses
+ * unknown parameters before it checks anything else.
  */
 export const controlQuery = fc.oneof(
   fc.constant<[string, string][]>([]),
@@ -202,7 +202,7 @@ export const controlQuery = fc.oneof(
   wellFormed,
 );
 
-/** Generates up to four pairs with these names and any others. */
+/** Generates up to four pairs, with these names or random ones. */
 function pairsOf(names: readonly string[]) {
   return fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), text), text), { maxLength: 4 });
 }
@@ -236,7 +236,7 @@ const payload = fc.oneof(
   message,
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
   fc.integer({ min: 1, max: 60_000 }).map((depth) => Buffer.alloc(depth, MSGPACK_ARRAY_OF_ONE)),
-  // A map that claims more pairs than there are bytes.
+  // A map that claims to have more pairs than the message has bytes.
   fc.constant(Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0xa1])),
 );
 
@@ -246,7 +246,9 @@ const firstByte = fc.oneof(
   fc.constantFrom(0x81, 0x80, 0x02, 0x88, 0x89, 0x8a, 0xf2, 0x83),
 );
 
-/** Generates a frame of a websocket: of an unusual kind, with a wrong length, or a broken message. */
+/**
+ * Generates a WebSocket frame of an unusual kind, with a wrong length, or with a broken message.
+ */
 export const frame = fc
   .record({ first: firstByte, isMasked: fc.boolean(), isLying: fc.boolean(), payload })
   .map(({ first, isMasked, isLying, payload: given }) => {
@@ -255,7 +257,7 @@ export const frame = fc
     head[0] = first;
     head[1] = (isMasked ? 0x80 : 0) | 127;
     head.writeBigUInt64BE(BigInt(length), 2);
-    // Masked with zeros it stays unchanged.
+    // A mask of zeros leaves the payload unchanged.
     return Buffer.concat([head, Buffer.alloc(isMasked ? 4 : 0), given]);
   });
 
@@ -268,7 +270,9 @@ export function encoded(value: string): string {
   }
 }
 
-/** Generates a path with its parameters, and query pairs; as long as a header may be. */
+/**
+ * Generates a path with its parameters and query pairs, cut to the length that a header may have.
+ */
 export function targetOf(
   path: string,
   parameters: readonly string[],

@@ -26,8 +26,8 @@ interface KillsOptions {
 }
 
 /**
- * A server is killed at the latest after this many acknowledged writes, and this soon after the
- * last.
+ * Number of acknowledged writes after which the server is killed at the latest, and the longest
+ * delay between the last of them and the kill, in milliseconds.
  */
 const WRITES_MAX = 60;
 const AFTERWARDS_MAX_MS = 30;
@@ -35,7 +35,7 @@ const AFTERWARDS_MAX_MS = 30;
 const START_MAX_MS = 1500;
 /** One kill in this many comes before the server is ready. */
 const EARLY_ONE_IN = 8;
-/** The server limits how many can exist at a time. */
+/** Number of tenants that are kept; the server limits how many can exist at a time. */
 const TENANTS_KEPT_MAX = 20;
 
 /** An acknowledged write, with the query that shows if it still exists. */
@@ -114,7 +114,7 @@ function counted(writes: readonly Acknowledged[]): Map<string, number> {
   return counts;
 }
 
-/** Writes of all kinds concurrently until the server is killed. */
+/** Performs writes of all kinds concurrently until the server is killed. */
 async function loadedUntilKilled(
   served: ServedFolder,
   server: ServerReady,
@@ -140,7 +140,7 @@ async function loadedUntilKilled(
       if (!isKilled) surprises.push(`round ${round}: ${String(error)}`);
     }
   });
-  // Lanes that all end earlier have met an unexpected answer.
+  // When all lanes end earlier, each of them has met an unexpected answer.
   await Promise.race([isEnough, Promise.all(lanes)]);
   await systemClock.sleep(random.integer(0, AFTERWARDS_MAX_MS));
   isKilled = true;
@@ -167,7 +167,7 @@ class Load {
     this.#note = rest.note;
   }
 
-  /** Each performs one write after the other; returns false when it is done. */
+  /** Returns the lanes. A lane performs one write per call, and returns false when it is done. */
   lanes(): ((at: number) => Promise<boolean>)[] {
     return [
       (at) => this.#newDevice(at),
@@ -218,7 +218,10 @@ class Load {
     return true;
   }
 
-  /** An upload, its audit log entry, a deployment of it, and the progress of the device. */
+  /**
+   * Uploads an artifact, deploys it, and reports the progress of the device; notes each write with
+   * the query that checks it.
+   */
   async #update(at: number): Promise<boolean> {
     const name = `${this.#name}-release-${at}`;
     const uploaded = await upload(this.#server, name);
@@ -250,7 +253,10 @@ class Load {
     return true;
   }
 
-  /** A tenant of this round, and its removal. */
+  /**
+   * Creates a tenant. The first tenant of a round is deleted again; a second one is kept if the
+   * round keeps a tenant.
+   */
   async #tenant(at: number): Promise<boolean> {
     if (at > 0 && !this.#keepsTenant) return false;
     const name = `${this.#name}-tenant-${at}`;
@@ -297,7 +303,10 @@ async function isLogged(server: ServerReady, id: string): Promise<boolean> {
 
 const order = ['pending', ...statuses];
 
-/** A report in flight when the server died may have been stored without a response. */
+/**
+ * Checks the status of the device deployment. A report that was in flight at the kill may have been
+ * stored without a response.
+ */
 async function hasReached(
   server: ServerReady,
   { id, device, status }: { id: string; device: string; status: string },

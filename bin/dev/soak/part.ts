@@ -1,20 +1,20 @@
 /** The interface of a part of the soak. */
 import type { Output } from '../../output/output.ts';
 
-/** What every part of the soak receives. */
+/** The input of every part of the soak. */
 interface SoakOptions {
   /** Computed figures go to `line`, progress to `progress`. */
   readonly output: Output;
-  /** The same seed gives the same run. */
+  /** Seed of the run; the same seed gives the same run. */
   readonly seed: number;
-  /** Runs about a minute instead of the full duration. */
+  /** True for a run of about a minute instead of the full duration. */
   readonly short: boolean;
-  /** Number of repetitions; the part's own default unless given. */
+  /** Number of repetitions; undefined for the part's own default. */
   readonly times: number | undefined;
 }
 
 /**
- * Runs one part to its end, including cleanup of its processes and folders; returns one sentence
- * per problem.
+ * Runs one part to its end, and cleans its processes and folders up. Returns one sentence per
+ * problem.
  */
 export type SoakPart = (options: SoakOptions) => Promise<readonly string[]>;

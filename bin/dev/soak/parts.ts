@@ -1,4 +1,4 @@
-/** Every part of the soak, a row each. */
+/** The table of all parts of the soak. */
 import { seededRandom } from '../../../fixtures/random.ts';
 import { shortConnections, soakConnections, wholeConnections } from './connections.ts';
 import { damageSoak } from './damage.ts';
@@ -11,7 +11,7 @@ const KILLS = 200;
 const KILLS_SHORT = 8;
 const DAMAGES_SHORT = 12;
 
-/** In running order, by the name that `--part` accepts. */
+/** The parts in running order, by the name that `--part` accepts. */
 export const soakParts: Readonly<Record<string, SoakPart>> = {
   fuzz,
   stalls,

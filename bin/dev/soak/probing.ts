@@ -1,7 +1,7 @@
 /**
- * A process that sends requests to a server without a pause, and measures the CPU time that the
- * thread of the server's event loop spends between two responses. At each message it reports the
- * maximum since the last message, in milliseconds. Arguments: process ID and base URL of the server.
+ * Sends requests to a server without a pause, and measures the CPU time that the server's main
+ * thread spends between two responses. Replies to each message with the maximum since the previous
+ * message, in milliseconds. The arguments are process ID and base URL of the server.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -9,7 +9,7 @@ import { loopMs } from './process-figures.ts';
 
 const [, , pid = '', baseUrl = ''] = process.argv;
 const { hostname, port, host } = new URL(baseUrl);
-// A cookie makes it a separate caller, which gets its own turns.
+// The cookie makes the prober a separate caller, to which the server gives its own turns.
 const request = `GET /probe HTTP/1.1\r\nHost: ${host}\r\nCookie: prober\r\n\r\n`;
 
 let worstMs = 0;
@@ -23,12 +23,12 @@ await once(socket, 'connect');
 socket.on('close', () => process.exit());
 for (let lastMs = loopMs(Number(pid)); ; ) {
   socket.write(request);
-  // The answer is short: it comes in one piece.
+  // The response is short enough to arrive in one chunk.
   await once(socket, 'data');
   const nowMs = loopMs(Number(pid));
   worstMs = Math.max(worstMs, nowMs - lastMs);
   lastMs = nowMs;
-  // Only now: the answer that was waited for may have been the one that was late.
+  // The report is sent only after a response, because that response may be the late one.
   if (!isReportDue) continue;
   process.send?.(worstMs);
   isReportDue = false;

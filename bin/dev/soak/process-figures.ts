@@ -20,13 +20,17 @@ export function loopMs(pid: number): number {
   return Number.parseInt(spentNs, 10) / NS_PER_MS;
 }
 
-/** CPU time of the measured work on the machine that the limits of the soak were found on. */
+/**
+ * CPU time of the reference work on the machine where the limits of the soak were determined, in
+ * milliseconds.
+ */
 const TYPICAL_WORK_MS = 40;
 const WORK_VALUES = 200_000;
 
 /**
- * Returns the present speed of this machine relative to the one on which the soak's limits were
- * found, by the CPU time of parsing JSON: 0.5 if everything takes twice as long.
+ * Returns the present speed of this machine relative to the machine where the limits of the soak
+ * were determined: 0.5 when the same work takes twice the CPU time. The reference work is parsing
+ * JSON.
  */
 export function speedOfMachine(): number {
   const text = JSON.stringify(Array.from({ length: WORK_VALUES }, (_, index) => ({ index })));

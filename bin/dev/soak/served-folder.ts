@@ -1,4 +1,4 @@
-/** A server with a data folder in a process of its own, and the calls that load it. */
+/** Runs a server with a data folder in a separate process, and makes the calls that load it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 
-/** The built command, also when tests run from source. */
+/** The path from this file to the built command, which differs between sources and built files. */
 const root = import.meta.url.endsWith('.ts') ? '../../../' : '../../../../';
 const command = fileURLToPath(new URL(`${root}dist/bin/fleetbed.js`, import.meta.url));
 const rows = { ...operations, ...managementOperations };
@@ -54,9 +54,11 @@ async function gathered(stream: NodeJS.ReadableStream): Promise<string> {
 
 /** A server that is starting, ready or ended. */
 export class ServedFolder {
-  /** Resolves with its ready message; with undefined when it ended before. */
+  /**
+   * Resolves with the ready message of the server; with undefined when the process ended before.
+   */
   readonly ready: Promise<ServerReady | undefined>;
-  /** Resolves with its exit, and with its standard error. */
+  /** Resolves with exit code and output when the process ends. */
   readonly ended: Promise<EndedCommand>;
   readonly #child: ChildProcess;
 
@@ -82,7 +84,7 @@ export class ServedFolder {
   }
 }
 
-/** Calls an operation. Rejects when the server is gone. */
+/** Calls an operation. Rejects when the server is not running. */
 export async function call(
   { baseUrl, adminToken }: ServerReady,
   id: keyof typeof rows,
@@ -97,7 +99,7 @@ export async function call(
   return answerOf(await fetch(url, { method, headers, body }));
 }
 
-/** Calls the control listener. Rejects when the server is gone. */
+/** Calls the control listener. Rejects when the server is not running. */
 export async function callControl(
   { controlUrl, controlToken }: ServerReady,
   { method, path, json }: { method: string; path: string; json?: unknown },
@@ -113,9 +115,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, location, text };
 }
 
-/**
- * Signs a new device in; the server must accept it automatically. @throws Error when it does not
- */
+/** Signs a new device in. @throws Error when the server does not accept it automatically */
 export async function signIn(
   server: ServerReady,
   serial: string,
@@ -156,7 +156,7 @@ export async function upload(server: ServerReady, name: string): Promise<Answer>
   return call(server, 'upload-artifact', { form });
 }
 
-/** Returns the status of downloading an artifact. */
+/** Downloads an artifact and returns the status. */
 export async function downloadStatus(server: ServerReady, id: string): Promise<number> {
   const link = await call(server, 'get-artifact-download', { parameters: { id } });
   if (link.status !== 200) return link.status;

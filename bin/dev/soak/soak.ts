@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: long and hostile runs against real processes, part by part. `-- --part NAME` runs
- * one of them, `-- --short` all of them in minutes, `-- --seed N` repeats a run, `-- --times N`
- * changes the number of repetitions of each part.
+ * `npm run soak`: runs long and hostile tests against real processes, part by part. `-- --part
+ * NAME` runs one part, `-- --short` runs all parts in minutes, `-- --seed N` repeats a run, `--
+ * --times N` sets the number of repetitions of each part.
  */
 import { parseArgs } from 'node:util';
 import { systemRandom } from '../../../fixtures/random.ts';
@@ -11,7 +11,7 @@ import { createOutput } from '../../output/output.ts';
 import type { SoakPart } from './part.ts';
 import { soakParts } from './parts.ts';
 
-/** Problems printed per part, at most. */
+/** Limit on the printed problems of a part. */
 const PROBLEMS_SHOWN = 20;
 
 const usage = `npm run soak -- [options]

@@ -1,6 +1,6 @@
 /**
- * Sends every reader of foreign structure its worst input while a prober watches from outside how
- * long the event loop stays with one piece of work.
+ * Sends the worst input to every parser of untrusted data, and measures from outside how long one
+ * piece of work blocks the event loop.
  */
 import type { Output } from '../../output/output.ts';
 import { type FuzzTarget, startFuzzTarget } from './fuzz-target.ts';
@@ -9,12 +9,15 @@ import { speedOfMachine } from './process-figures.ts';
 import { startStallProber } from './stall-prober.ts';
 import { type WorstRequest, worstRequests } from './worst-requests.ts';
 
-/** What the server promises, on a machine of the speed that it was measured on. */
+/** The promised limit on stalls, on a machine with the reference speed. */
 const STALL_MAX_MS = 100;
-/** A prober that had to wait for the machine reports too much; a stall is there each time. */
+/**
+ * Number of trials per request. A prober that waited for a CPU core reports too much, but a real
+ * stall shows in every trial.
+ */
 const TRIALS_MAX = 4;
 
-/** Probes one reader after the other; each stall beyond the promise is a problem. */
+/** Probes one parser after the other; each stall above the limit is a problem. */
 export const stalls: SoakPart = async ({ output, times }) => {
   const target = await startFuzzTarget();
   try {
@@ -50,7 +53,7 @@ async function trialOf(row: WorstRequest, target: FuzzTarget, prober: Prober) {
   return () => prober.worstDuring(send);
 }
 
-/** The least of some trials; the first one within the limit is the last. */
+/** Returns the least result of the trials; a result within the limit ends them. */
 async function minOf(
   trialsMax: number,
   maxMs: number,

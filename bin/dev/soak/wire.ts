@@ -1,16 +1,19 @@
-/** HTTP as bytes: writes a request, and sends one on a connection of its own for its status. */
+/** Sends HTTP requests as raw bytes. */
 import { connect } from 'node:net';
 import { systemClock } from '../../../fixtures/clock.ts';
 
-/** Longest wait for a response, in milliseconds; the server's own limits are longer. */
+/** Longest wait for a response, in milliseconds; less than the server's own limits. */
 const ANSWER_MAX_MS = 10_000;
 
-/** The bytes of a request with these lines of its head; a character of them is a byte. */
+/** Returns the bytes of a request with these lines as its head. Each character becomes one byte. */
 export function requestBytes(lines: readonly string[], body: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
 }
 
-/** Returns the status; 0 when the connection ended without one, -1 when nothing arrived in time. */
+/**
+ * Sends a request on a new connection. Resolves with the status; with 0 when the connection ended
+ * without one, with -1 when nothing arrived in time.
+ */
 export function statusOf(port: number, bytes: Buffer): Promise<number> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -1,6 +1,6 @@
 /**
- * The requests that keep a server busy longest: for every reader of foreign structure what is just
- * within its limits, and what is far beyond them.
+ * The requests that keep a server busy longest: for every parser of untrusted data an input just
+ * within its limits, and one far beyond them.
  */
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -22,15 +22,18 @@ import {
   smallValues,
 } from './worst-structures.ts';
 
-/** One reader with its input. */
+/** A parser with its worst input. */
 export interface WorstRequest {
-  /** The reader and its input. */
+  /** Names the parser and the input. */
   readonly name: string;
-  /** Prepares what is sent; the returned function sends it, until the server is done with it. */
+  /**
+   * Prepares the request. The returned function sends it, and resolves when the server has finished
+   * with it.
+   */
   prepare(target: FuzzTarget): Promise<() => Promise<void>>;
 }
 
-/** What the server sees of a request. */
+/** The headers and the body of a request. */
 interface Sent {
   readonly headers?: readonly string[];
   readonly body?: Buffer;
@@ -44,17 +47,17 @@ interface RequestRow {
   readonly line: string;
   /** Number of concurrent connections. */
   readonly times?: number;
-  /** Requests on each of them, without waiting for the answers. */
+  /** Number of requests on each connection, sent without waiting for responses. */
   readonly pipelined?: number;
-  /** Sets up what the request needs, before it is timed. */
+  /** Creates what the request needs; its time does not count. */
   readonly before?: (target: FuzzTarget) => Promise<void>;
   readonly sent: () => Sent | Promise<Sent>;
 }
 
 const { bodyMaxBytes, bodyValuesMax, logValuesMax, msgpackValuesMax, uploadPartsMax } = limits;
-/** The token leaves the rest to the target. */
+/** Size of the header lines; the token and the request target need the rest of the limit. */
 const HEADERS_BYTES = 14_000;
-/** As many as lists of the largest length in such a list hold: 4 MiB of them. */
+/** Number of values in nested lists of the greatest length; they fill 4 MiB. */
 const MESSAGE_VALUES = 2048 ** 2;
 
 const lineOf = ({ method, path }: Operation): string =>
@@ -68,7 +71,10 @@ const search = lineOf(managementOperations['search-inventory']);
 const upload = lineOf(managementOperations['upload-artifact']);
 const inventory = `GET ${pathOf(managementOperations['list-inventory'])}`;
 
-/** Members just within the limit of values, and a text up to the limit of bytes. */
+/**
+ * Returns an object with members just below the limit of values, and a text that fills it up to the
+ * limit of bytes.
+ */
 const fullObject = (opening: string): string => {
   const values = `${opening}${members(bodyValuesMax - 100)},"z":"`;
   return `${values}${'z'.repeat(bodyMaxBytes - values.length - 100)}"`;
@@ -93,7 +99,7 @@ const filters = (count: number, filter: (index: number) => object): Sent =>
   );
 const yaml = (text: string): Sent => ({ body: Buffer.from(text) });
 const onePattern = filters(1, () => ({ type: '$regex', value: '(\\w?){120}b$' }));
-/** As many attributes as fill a device, each of so many characters that JSON escapes. */
+/** Number of attributes that fill a device; each value consists of characters that JSON escapes. */
 const ATTRIBUTES = 98;
 const CHARACTERS = 430;
 const SORT_KEYS = 20;
@@ -208,7 +214,7 @@ const requests: Readonly<Record<string, RequestRow>> = {
   },
   'filters, patterns': {
     ...{ as: 'user', line: search },
-    // Letters of all scripts, whatever their case, take long to be looked up.
+    // Sets of letters of all scripts, regardless of case, are slow to match.
     sent: () => filters(100, () => ({ type: '$regex', value: `(?i)${'\\PL'.repeat(80)}` })),
   },
   'filters, one pattern': {
@@ -260,7 +266,7 @@ const requests: Readonly<Record<string, RequestRow>> = {
   },
 };
 
-/** The worst request for each reader of the server. */
+/** The worst requests for each parser of the server. */
 export const worstRequests: readonly WorstRequest[] = [
   ...(['device', 'user'] as const).flatMap((from) => [
     {
@@ -325,7 +331,7 @@ function authorizationOf({ insider, ready }: FuzzTarget, as: Caller): readonly s
   return [`Authorization: Bearer ${tokens[as]}`];
 }
 
-/** Fills the inventory of every device of the target with the most that it may hold. */
+/** Fills the inventory of every device with as much data as it may hold. */
 async function fillInventories({ ready, deviceTokens }: FuzzTarget): Promise<void> {
   const { method, path } = operations['put-attributes'];
   const value = '\u0001'.repeat(CHARACTERS);

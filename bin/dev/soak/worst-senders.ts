@@ -1,4 +1,4 @@
-/** Sends the worst inputs, and waits until the server is done with them. */
+/** Sends the worst inputs, and waits until the server has finished with them. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
@@ -10,7 +10,9 @@ import type { FuzzTarget } from './fuzz-target.ts';
 
 const DONE_WITHIN_MS = 60_000;
 
-/** Sends the bytes on so many connections at a time, until the server has closed each of them. */
+/**
+ * Sends the bytes on `times` connections at once. Resolves when the server has closed all of them.
+ */
 export async function sendRequests(url: string, bytes: Buffer, times: number): Promise<void> {
   const { hostname, port } = new URL(url);
   const sending = Array.from({ length: times }, () => {
@@ -21,7 +23,10 @@ export async function sendRequests(url: string, bytes: Buffer, times: number): P
   await Promise.all(sending);
 }
 
-/** Every answer is read, and whatever comes does not matter: the prober judges. */
+/**
+ * Resolves when the server has closed the connection. The responses are discarded, because only the
+ * prober's figures count.
+ */
 function closed(socket: ReturnType<typeof connect>): Promise<void> {
   return new Promise((resolve) => {
     const timer = systemClock.after(DONE_WITHIN_MS, () => socket.destroy());
@@ -40,8 +45,8 @@ interface Messages {
 }
 
 /**
- * Returns what opens a websocket of a device, or of a user with that device, and sends the same
- * message again and again, until the server has read them or closes the socket.
+ * Returns a function that opens a WebSocket as a device, or as a user of that device, and sends the
+ * same message repeatedly until the server has read all of them or closes the socket.
  */
 export function sendMessages(from: 'device' | 'user', { message, times }: Messages) {
   return async ({ ready, insider }: FuzzTarget) => {
@@ -68,7 +73,7 @@ export function sendMessages(from: 'device' | 'user', { message, times }: Messag
 async function opened(url: string, token: string): Promise<WebSocket> {
   const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
   await once(socket, 'open');
-  // The server ends it where it does not accept what comes.
+  // The server closes the socket when it rejects a message.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -1,4 +1,4 @@
-/** Foreign structure that is as finely divided as its format can be, within a size in bytes. */
+/** Builds data that has as many elements as its format allows within a size in bytes. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import {
   looseArtifact,
@@ -6,7 +6,7 @@ import {
   looseTar,
 } from '../../../fixtures/testing/loose-artifact.ts';
 
-/** Returns as many numbered pieces as fit into this many characters. */
+/** Returns as many numbered pieces as fit into `charactersMax` characters. */
 export function filled(
   charactersMax: number,
   pieceOf: (index: number) => string,
@@ -21,16 +21,16 @@ export function filled(
   }
 }
 
-/** A JSON object of this many members with names of their own, without its braces. */
+/** Returns the members of a JSON object with `count` different names, without its braces. */
 export function members(count: number): string {
   return Array.from({ length: count }, (_, index) => `"k${index.toString(36)}":1`).join(',');
 }
 
 const MSGPACK_ARRAY16 = 0xdc;
-/** Entries of one list that are accepted. */
+/** Greatest accepted number of entries in one list. */
 const MSGPACK_LIST_MAX = 2048;
 
-/** A connect message with at least this many small values in a member that nobody knows. */
+/** Returns a connect message with at least `count` small values in an unknown member. */
 export function smallValues(count: number): Buffer {
   const lists = Math.ceil(count / MSGPACK_LIST_MAX);
   const list = Buffer.concat([msgpackList(MSGPACK_LIST_MAX), Buffer.alloc(MSGPACK_LIST_MAX, 1)]);
@@ -41,7 +41,7 @@ export function smallValues(count: number): Buffer {
   ]);
 }
 
-/** A connect message of the greatest size, whose body is a text of bytes that UTF-8 does not have. */
+/** Returns a connect message of the greatest size, whose body is a text of invalid UTF-8 bytes. */
 export function longText(): Buffer {
   const envelope = Buffer.from('\x82\xa3hdr\x81\xa5proto\x01\xa4body\xdb', 'latin1');
   const length = Buffer.alloc(4);
@@ -54,10 +54,10 @@ function msgpackList(entries: number): Buffer {
   return Buffer.from([MSGPACK_ARRAY16, entries >> 8, entries & 0xff]);
 }
 
-/** The boundary of all forms here. */
+/** The boundary of all forms in this file. */
 export const formBoundary = 'x';
 
-/** The bytes of a form: text parts without content, and the parts that are given. */
+/** Returns the bytes of a form: `textParts` text parts without content, and the given parts. */
 export function form(textParts: number, ...parts: readonly Buffer[]): Buffer {
   const text = `--${formBoundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n`;
   return Buffer.concat([
@@ -67,7 +67,7 @@ export function form(textParts: number, ...parts: readonly Buffer[]): Buffer {
   ]);
 }
 
-/** The bytes of a part that is an artifact. */
+/** Returns the bytes of a form part with an artifact. */
 export function artifactPart(artifact: Buffer): Buffer {
   const head = 'Content-Disposition: form-data; name="artifact"; filename="a"';
   return Buffer.concat([
@@ -80,7 +80,7 @@ export function artifactPart(artifact: Buffer): Buffer {
 const MEBIBYTE = 2 ** 20;
 const TAR_BLOCK_BYTES = 512;
 
-/** Artifacts by what there is too much of. */
+/** Artifacts that have too many elements of one kind, by that kind. */
 export const finelyDividedArtifacts: Readonly<Record<string, () => Promise<Buffer>>> = {
   'provides in its header': () => {
     const provides = JSON.parse(`{"artifact_name":"a",${members(80_000)}}`) as object;
@@ -114,7 +114,10 @@ export const finelyDividedArtifacts: Readonly<Record<string, () => Promise<Buffe
   },
 };
 
-/** A record of an extension: it begins with its length, which includes itself. */
+/**
+ * Returns a record of a pax extension, which begins with its length in bytes, including the length
+ * itself.
+ */
 function paxRecord(text: string): string {
   const bytes = text.length + 2;
   const digits = String(bytes + String(bytes).length).length;

@@ -1,6 +1,6 @@
 /**
- * Selects the mutants that Stryker ignores: those of wording and of diagnostics, which no response
- * of the contract depends on. Each is reported as ignored with its reason.
+ * Selects mutants that Stryker ignores: changes to messages and diagnostics, on which no response
+ * of the contract depends. Each ignored mutant is reported with its reason.
  */
 
 const words = 'words: the contract has no catalogue of messages, reasons and notes';
@@ -32,7 +32,9 @@ const mentions = {
   noDeployment: doctor,
 };
 
-/** Returns the code that decides if this part of the tree is ignored; '' when there is none. */
+/**
+ * Returns the code that decides whether this part of the tree is ignored; '' when there is none.
+ */
 function codeOf(path) {
   if (path.isIfStatement() || path.isConditionalExpression()) return path.get('test').toString();
   if (path.isSpreadElement() || path.isLogicalExpression()) return path.toString();
@@ -42,7 +44,7 @@ function codeOf(path) {
 
 const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefined);
 
-/** A table row that contains only an explanation. */
+/** Returns true for a table row that contains only an explanation. */
 function isOfWords(path) {
   const names = path.node.properties.map(({ key }) => key?.name);
   return path.parentPath.isObjectProperty() && names.join() === 'because';
@@ -52,7 +54,10 @@ function isRefusal(path) {
   return path.isCallExpression() && path.get('callee').toString().startsWith('refuse.');
 }
 
-/** Stryker asks this of each part of the syntax tree, as Babel names them. */
+/**
+ * Returns why the mutants of a node are ignored; undefined otherwise. Stryker calls it for each
+ * node of the Babel syntax tree.
+ */
 function shouldIgnore(path) {
   if (path.isObjectExpression() && isOfWords(path)) return words;
   if (path.isObjectProperty()) return own(members, path.node.key.name ?? path.node.key.value);

@@ -1,8 +1,8 @@
 /**
- * `npm run mutation`: mutates each file of the device API and of the rules that has changed since its
- * row in `result.json` was made, or the files that are named, and records what the suite made of the
- * mutants. Prints the score and why each survivor may survive; ends with 1 where a reason is missing.
- * `-- --age` only says of how many files the rows are outdated.
+ * `npm run mutation`: mutates each file of the device API and of the rules that changed since its
+ * row in `result.json` was recorded, or the named files, and records which mutants the suite
+ * detects. Prints the score and the reason why each survivor may survive; exits with 1 when a
+ * reason is missing. `-- --age` only prints how many rows are outdated.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -67,7 +67,7 @@ function rowOf(file: string, mutants: readonly MutantResult[]): Row {
 type Outcome = Exclude<keyof Row, 'sha256' | 'survivors'>;
 
 function outcomeOf({ status, statusReason = '' }: MutantResult): Outcome {
-  // The runner puts the kind of change in front.
+  // The suite runner prefixes the reason with the kind of change.
   if (status === 'Killed') {
     return /^(regression|undecided-now):/.test(statusReason) ? 'worse' : 'observed';
   }
@@ -76,7 +76,7 @@ function outcomeOf({ status, statusReason = '' }: MutantResult): Outcome {
   return outcome;
 }
 
-/** Prints the survivors and the score. Gives whether every survivor has a reason. */
+/** Prints the survivors and the score. Returns true when every survivor has a reason. */
 function progressOf(): boolean {
   const result = readResult();
   let unexplained = 0;

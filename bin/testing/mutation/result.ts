@@ -1,4 +1,4 @@
-/** The recorded result of the mutation run, a row for each file that is mutated, and its score. */
+/** The recorded result of the mutation run, with one row per mutated file, and the score. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beyondTheContract, reasonOf } from './survivor-reasons.ts';
@@ -8,34 +8,37 @@ const resultFile = 'bin/testing/mutation/result.json';
 
 /** The number of mutants of one file by outcome. */
 export interface Row {
-  /** Of the file's source. */
+  /** Digest of the file's source, in hex. */
   readonly sha256: string;
-  /** A case fails, or cannot be decided any more. */
+  /** Number of mutants for which a case fails or becomes undecided. */
   readonly worse: number;
-  /** What is observed of open points changes, and no verdict. */
+  /** Number of mutants that change observations of open points, but no verdict. */
   readonly observed: number;
   readonly survived: number;
-  /** No request of the suite runs the code. */
+  /** Number of mutants in code that no request of the suite executes. */
   readonly unreached: number;
-  /** Not made, as only words or a diagnosis would change (`left-open.mjs`). */
+  /** Number of ignored mutants, which change only messages or diagnostics (`left-open.mjs`). */
   readonly notMade: number;
-  /** The survivors: the line where each begins, and what takes the place of its code. */
+  /** The survivors: for each, the source line where it starts, and the replacing code. */
   readonly survivors: readonly string[];
 }
 
-/** Rows by file, named from the top of the clone. */
+/** Rows by file, as a path from the root of the clone. */
 export type MutationResult = Readonly<Record<string, Row>>;
 
 interface Score extends Omit<Row, 'sha256' | 'survivors'> {
-  /** Mutants that change more than what is observed of open points, or nothing at all. */
+  /**
+   * Number of mutants that count: those with a worse verdict, survivors, and mutants in code that
+   * is not executed.
+   */
   readonly judged: number;
-  /** Those with a worse verdict, in percent of those judged. */
+  /** Percentage of the judged mutants that have a worse verdict. */
   readonly percent: number;
 }
 
 /**
- * What only the management API or a dialect of our server needs: the contract says little of it, and
- * the suite asks little.
+ * Files that only the management API or a dialect of the reference server needs. The contract says
+ * little about them, so the suite has few cases for them.
  */
 const managementFiles: ReadonlySet<string> = new Set([
   'server/api/device/delta-job.ts',
@@ -59,7 +62,7 @@ const managementFiles: ReadonlySet<string> = new Set([
   ].map((name) => `server/rules/${name}.ts`),
 ]);
 
-/** The files that are mutated, named from the top of the clone. */
+/** Returns the mutated files, as paths from the root of the clone. */
 export function mutatedFiles(): readonly string[] {
   return folders.flatMap((folder) =>
     readdirSync(folder)
@@ -77,14 +80,14 @@ export function readResult(): MutationResult {
   return JSON.parse(readFileSync(resultFile, 'utf8'));
 }
 
-/** Records rows in place of those of the same files; rows of files that are gone are left out. */
+/** Replaces the rows of these files, and drops the rows of files that no longer exist. */
 export function recordRows(rows: MutationResult): void {
   const all = { ...readResult(), ...rows };
   const kept = mutatedFiles().flatMap((file) => (all[file] ? [[file, all[file]]] : []));
   writeFileSync(resultFile, `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`);
 }
 
-/** The score of all files, or of those on one side. */
+/** Returns the score of all files, or of the files for devices or for management. */
 export function scoreOf(result: MutationResult, side?: 'device' | 'management'): Score {
   const sum = { worse: 0, observed: 0, survived: 0, unreached: 0, notMade: 0 };
   for (const [file, row] of Object.entries(result)) {
@@ -97,7 +100,7 @@ export function scoreOf(result: MutationResult, side?: 'device' | 'management'):
   return { ...sum, judged, percent: (100 * sum.worse) / judged };
 }
 
-/** The score as the guide says it. */
+/** Returns the score as text for the guide. */
 export function scoreText(result: MutationResult): string {
   const [all, device, management] = [
     scoreOf(result),
@@ -107,7 +110,7 @@ export function scoreText(result: MutationResult): string {
   return `${all}: ${device} in what answers devices, ${management} in what only the management API needs`;
 }
 
-/** The score of what answers devices, without survivors that are beyond the contract. */
+/** Returns the score of the files for devices, without survivors that are beyond the contract. */
 export function contractScoreText(result: MutationResult): string {
   const { worse, judged } = scoreOf(result, 'device');
   const beyond = Object.entries(result)

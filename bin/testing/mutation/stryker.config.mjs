@@ -1,4 +1,4 @@
-/** Settings of the mutation run; the suite is the only killer. `mutation.ts` names the files. */
+/** Settings of the mutation run; only the suite detects mutants. `mutation.ts` names the files. */
 import { fileURLToPath } from 'node:url';
 
 export default {
@@ -10,11 +10,11 @@ export default {
   buildCommand:
     'node node_modules/typescript-native/bin/tsc -p . --outDir build --emitDeclarationOnly false',
   coverageAnalysis: 'perTest',
-  // Two for each core: a mutant that is about to be caught often keeps a case waiting.
+  // Two runners per core, because cases mostly wait while a mutant suppresses their effects.
   concurrency: 4,
   timeoutMS: 90_000,
   tempDirName: '.fleetbed/mutation/sandbox',
-  // `npm run mutation` has built the page, without which the control listener does not open.
+  // `npm run mutation` builds the console page, which the control listener needs to start.
   ignorePatterns: ['build', '!build/server/console/page', 'dist', '.fleetbed'],
   reporters: ['progress'],
   allowConsoleColors: false,

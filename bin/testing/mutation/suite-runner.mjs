@@ -1,12 +1,12 @@
 /**
- * A test runner for Stryker that runs the suite in its own process: a mutant is only switched on,
- * so that nothing is loaded anew between two. It runs what is built in the sandbox.
+ * A test runner for Stryker that runs the suite in its own process. It only switches mutants on and
+ * off, so that nothing is reloaded between two mutants. It runs the build in Stryker's sandbox.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What the instrumented code reads and counts in. */
+/** State that the instrumented code reads and updates. */
 globalThis.__stryker__ ??= {};
 const mutants = globalThis.__stryker__;
 
@@ -19,7 +19,10 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
 
 const failed = (error) => ({ change: `regression: the server failed: ${error}` });
 
-/** A run that is not green any more; other changes are of what the contract leaves open. */
+/**
+ * Returns true for a change to a worse verdict; other changes concern points that the contract
+ * leaves open.
+ */
 const isWorse = (change) => /^(regression|undecided-now):/.test(change);
 
 class SuiteRunner {
@@ -30,21 +33,24 @@ class SuiteRunner {
   }
 
   async init() {
-    // The compiler leaves the files that the suite uploads where they are.
+    // The compiler does not copy the files that the suite uploads.
     cpSync('fixtures/vectors', 'build/fixtures/vectors', { recursive: true });
   }
 
-  /** Loads the server once a mutant is switched on, as some are only in what is made while it loads. */
+  /**
+   * Loads the server after a mutant is switched on, because some mutants only affect the loading.
+   */
   async load() {
     const built = join(process.cwd(), 'build', 'bin', 'testing', 'mutation', 'suite-tests.js');
     return (await import(pathToFileURL(built).href)).suiteTests;
   }
 
-  /** Records the results without mutants, and which mutants each test reaches. */
+  /** Records the results without mutants, and the mutants that each test executes. */
   async dryRun() {
     const tests = [];
     for (const { id, run } of await this.load()) {
-      // What a test leaves to run after it is its own too: it stays the current one until the next.
+      // A test can leave work running after its end; that work counts for it until the next test
+      // starts.
       mutants.currentTestId = id;
       await run();
       const { change, elapsedMs } = await run();

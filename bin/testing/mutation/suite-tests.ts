@@ -1,8 +1,9 @@
 /**
- * The suite as the tests of mutants of our own server: each test runs an area of it against a
- * fresh server in this process, and fails where a result differs from that of the unmodified server.
- * First a server of the contract, case by case, then its observations of open points, then servers
- * with our dialects, which some of the code is for. Only run by `npm run mutation`.
+ * The suite as tests of mutants of the reference server. Each test runs one area against a fresh
+ * server in this process, and fails when a result differs from the recorded result of the
+ * unmodified server. The first server follows the contract, first for judging cases, then for
+ * observations of open points; the other servers use dialects and settings that some of the code
+ * exists for. Only `npm run mutation` runs this file.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
@@ -12,15 +13,15 @@ import { systemClock } from '../../../fixtures/clock.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../server/server.ts';
 
-/** A mutant keeps many effects away, for which a case waits seconds: an eighth of that here. */
+/** A mutant suppresses many effects for which cases wait, so waits are eight times shorter. */
 const clock = new HurriedClock(systemClock, 8);
-/** Random sequences of each case that runs some. */
+/** Number of random sequences in each case that runs some. */
 const SEQUENCES = 5;
 
 const cases = listCases();
-/** The prefix of a case's ID. */
+/** Returns the area of a case: the prefix of its ID. */
 const areaOf = (id: string): string => id.slice(0, id.indexOf('/'));
-/** The slowest come last: most mutants are caught before them. */
+/** The slowest areas run last, because earlier areas detect most mutants. */
 const slowAreas = [
   'body-fields',
   'audit-log',
@@ -34,7 +35,7 @@ const areas = [...new Set(cases.map(({ id }) => areaOf(id)))].sort(
   (one, other) => slowAreas.indexOf(one) - slowAreas.indexOf(other),
 );
 
-/** Judging cases run by area; observing cases run separately. */
+/** Name of the area of all observing cases; the judging cases run by area. */
 const openPoints = 'open points';
 const idsOf = (area: string): ReadonlySet<string> => {
   const observing = cases.filter(({ level }) => level === 'may');
@@ -46,7 +47,7 @@ interface TestedServer {
   readonly name: string;
   /** Settings that differ from the default. */
   readonly settings: ServerOptions;
-  /** The areas in which the difference shows, and shows reliably. */
+  /** The areas whose results reliably depend on these settings. */
   readonly areas: readonly string[];
 }
 
@@ -67,19 +68,19 @@ const servers: readonly TestedServer[] = [
   { name: 'a server that accepts', settings: { autoAccept: true }, areas: ['authentication'] },
 ];
 
-/** One area on one server. */
+/** One area of the suite on one server. */
 export interface SuiteTest {
   readonly id: string;
   readonly run: () => Promise<TestResult>;
 }
 
 interface TestResult {
-  /** The first result that differs, its kind of change in front; '' when none does. */
+  /** The first differing result, prefixed by its kind of change; '' without any. */
   readonly change: string;
   readonly elapsedMs: number;
 }
 
-/** Every test, in the order in which they are run. */
+/** All tests in running order. */
 export const suiteTests: readonly SuiteTest[] = servers.flatMap(({ name, settings, areas: run }) =>
   run.map((area) => {
     const id = `${name}: ${area}`;
@@ -142,7 +143,7 @@ async function runCases(
     credentials: { email, password },
     control: { url, token },
     ids,
-    // A mutant that answers 404 must fail its cases, not skip them.
+    // Without probing, cases fail on a mutant that answers 404; with it, they would be skipped.
     probe: false,
     disruptive: true,
     jobs: 8,
@@ -166,7 +167,7 @@ async function runCases(
   return outcomes;
 }
 
-/** Returns the results that were the same each time. */
+/** Returns the outcomes that were equal in both runs. */
 function steady([outcomes = {}, again = {}]: readonly Outcomes[]): Outcomes {
   return Object.fromEntries(
     Object.entries(outcomes).filter(([id, outcome]) => {

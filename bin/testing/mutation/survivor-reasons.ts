@@ -1,19 +1,19 @@
 /**
- * Why a mutant may survive the suite, by file. A survivor is named by the line where it begins and by
- * what takes the place of its code, so that a changed line has to be looked at again.
+ * Reasons why mutants may survive the suite, by file. A survivor is identified by its source line
+ * and the replacing code, so that a changed line requires a new review.
  */
 import { readFileSync } from 'node:fs';
 
 type Survivors = readonly string[];
 
-/** How the reason begins where the contract says nothing of what the code is for. */
+/** Prefix of the reason for code whose purpose the contract does not mention. */
 export const beyondTheContract = 'beyond the contract: ';
 
 const reasons: Readonly<Record<string, Readonly<Record<string, Survivors>>>> = JSON.parse(
   readFileSync('bin/testing/mutation/survivor-reasons.json', 'utf8'),
 );
 
-/** The reason why this mutant of the file may survive; undefined if none is recorded. */
+/** Returns the reason why this mutant of the file may survive; undefined when none is recorded. */
 export function reasonOf(file: string, survivor: string): string | undefined {
   const of = Object.entries(reasons[file] ?? {});
   return of.find(([, survivors]) => survivors.includes(survivor))?.[0];

@@ -6,7 +6,11 @@ import { type VirtualOutcome, type VirtualTrial, virtualRun } from '../run.ts';
 
 export const MINUTE_MS = 60_000;
 
-/** Four devices that poll every ten minutes for two hours, with a deployment; `change` differs. */
+/**
+ * Returns a trial with four devices that poll every ten minutes for two hours, and a deployment.
+ * @param change overrides of the plan
+ * @param differs overrides of the trial
+ */
 export function smallTrial(
   change: Partial<FleetPlan> = {},
   differs: Partial<Omit<VirtualTrial, 'plan'>> = {},
@@ -28,7 +32,7 @@ export function smallTrial(
   };
 }
 
-/** A trial that was run, with everything that happened. */
+/** A finished trial with all its events. */
 export interface TrialRun extends VirtualOutcome {
   readonly events: readonly FleetEvent[];
   readonly log: EventLogSummary;

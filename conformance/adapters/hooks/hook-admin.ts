@@ -25,13 +25,13 @@ const decisions = {
 
 type Identity = Readonly<Record<string, unknown>>;
 
-/** An operator whose hooks are recorded on one line to the target. */
+/** An operator that acts by hooks, whose runs are recorded in one session. */
 export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
   readonly #session: Session;
   readonly #userToken: string | undefined;
 
-  /** @param userToken of a user of the management API; without it the audit log is unavailable */
+  /** @param userToken token for the management API; without it the audit log is unavailable */
   constructor(hooks: Hooks, session: Session, userToken: string | undefined) {
     this.#hooks = hooks;
     this.#session = session;

@@ -20,7 +20,7 @@ const stepsOf: Readonly<Partial<Record<Capability, readonly HookStep[]>>> = {
 
 const takesTenants: readonly Capability[] = ['role-control', 'tenant-control'];
 
-/** The control steps of the hooks on one line. */
+/** Control by hooks, whose runs are recorded in one session. */
 export class HookControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates = false;
@@ -30,8 +30,8 @@ export class HookControl implements Control {
   readonly #hasTenants: boolean;
 
   /**
-   * @param lasting a line that stays open until the run ends, since tenants are removed over it
-   * @param hasTenants without tenants there are no roles either, whatever steps the hooks have
+   * @param lasting a session that stays open until the run ends, since it removes the tenants
+   * @param hasTenants false disables tenant and role control, even if the hooks have those steps
    */
   constructor(
     hooks: Hooks,

@@ -58,7 +58,7 @@ const fileShape = v.pipe(
   ),
 );
 
-/** Parses such a file; the commands run in `folder`. @throws SteeringFileError */
+/** Parses a file of hooks; the commands run in `folder`. @throws SteeringFileError */
 export function readHookFile(text: string, folder: string): HookBook {
   const { timeLimitSeconds, command: whole, steps } = readSteeringFile(text, fileShape);
   const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));

@@ -11,7 +11,7 @@ const COMPLAINT_MAX_CHARACTERS = 4096;
 export interface HookOutcome {
   readonly code: number;
   readonly output: string;
-  /** The end of its standard error. */
+  /** The last characters of the standard error of the hook. */
   readonly complaint: string;
 }
 

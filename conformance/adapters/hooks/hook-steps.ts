@@ -1,6 +1,6 @@
 /**
- * The steps that hooks can perform: what each gets on standard input and answers on standard
- * output. A step whose answer is `{}` may print nothing. Ids are the target's own.
+ * The steps that hooks can perform, with the JSON on standard input and the answer on standard
+ * output. A step whose answer is `{}` may print nothing. All ids are ids of the target.
  */
 import * as v from 'valibot';
 import {

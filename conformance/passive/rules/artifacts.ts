@@ -10,18 +10,18 @@ import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Memory, PassiveRule, Violation } from '../rule.ts';
 import type { RunMemory } from '../run-memory.ts';
 
-/** Longer lists are not compared, since each entry is held against each. */
+/** Longer lists are not compared, since the comparison takes quadratic time. */
 const LIST_MAX = 100;
 const MS_PER_DAY = 86_400_000;
 const instructing = ['get-next-deployment', 'post-next-deployment'];
 
-/** Members of an artifact that come from its file, which no edit changes. */
+/** The members of an artifact that come from its file and therefore never change. */
 const ofTheFile = [
   ...['name', 'device_types_compatible', 'info', 'signed', 'artifact_provides'],
   ...['artifact_depends', 'clears_artifact_provides', 'size', 'updates'],
 ] as const;
 
-/** The names of its fields, at any depth; what a payload says of itself is left open. */
+/** The names of all fields of an artifact, at any depth, except the free-form payload metadata. */
 const known = new Set(
   tables
     .filter(({ name }) => name === 'Artifact')
@@ -30,13 +30,13 @@ const known = new Set(
     .filter((name) => !/^meta_?data$/.test(name ?? '')),
 );
 
-/** Members that are free pairs, which are all there or none. */
+/** Members with free pairs. If such a member is present, it must have all pairs. */
 const pairs: readonly string[] = ['artifact_provides', 'artifact_depends'];
 
 /**
- * Whether two values may be of one artifact. Nobody says in which order the entries of its lists
- * are, nor in which zone its times; members that are not required may come and go, as may those
- * that the contract does not know.
+ * Returns true if two values may be the same field of one artifact. The contract does not fix the
+ * order of lists or the time zone of date-times. Members that only one of the objects has, and
+ * members that the contract does not define, are not compared.
  */
 function mayBeSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
@@ -89,7 +89,8 @@ function violationIn(
   const modified = memberAt(artifact, ['modified']);
   const ms = momentOf(modified);
   const latest = ms === undefined ? undefined : run.latest(`artifact ${id}`, ms);
-  // The clock of a server may be set; answers that were on their way together are not in order.
+  // A difference of up to a day is tolerated: the server's clock may have been adjusted, and
+  // concurrent answers may arrive out of order.
   if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
   return {
     where: `200 body: ${at}/modified`,
@@ -110,7 +111,10 @@ function changedArtifact(exchange: JudgedExchange, { run }: Memory): Violation |
   return undefined;
 }
 
-/** A configuration that is deployed is made for one device, and its id is no artifact's. */
+/**
+ * Checks the artifact in deployment instructions. A deployed configuration is skipped, since it is
+ * generated for one device and has no artifact id.
+ */
 function changedInstruction(exchange: JudgedExchange, { run }: Memory): Violation | undefined {
   const artifact = memberAt(exchange.json, ['artifact']);
   const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];

@@ -1,4 +1,4 @@
-/** Invariants on pages of the audit log: what was asked for, and how the page fits the rest. */
+/** Invariants on the audit log: filters, order, total and page links match the request. */
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { actorTypes, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
@@ -9,7 +9,7 @@ import { memberAt, momentOf } from '../answer-parts.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { PassiveRule, Violation } from '../rule.ts';
 
-/** No server is assumed to give fewer entries than that on a page for which they were asked. */
+/** Largest requested page size that every server is assumed to support. */
 const ORDINARY_PAGE_MAX = 20;
 const MS_PER_SECOND = 1000;
 
@@ -17,7 +17,10 @@ interface Filter {
   readonly name: string;
   readonly requirement: RequirementId;
   readonly place: readonly string[];
-  /** Undefined for a value of which the contract does not say what it selects. */
+  /**
+   * Returns whether the filter value `wanted` selects an entry with `value`; undefined if the
+   * contract does not define which entries `wanted` selects.
+   */
   readonly keeps: (wanted: string, value: unknown) => boolean | undefined;
 }
 
@@ -36,7 +39,7 @@ function isInTime(holds: (second: number, bound: number) => boolean): Filter['ke
 }
 
 const isSameAddress: Filter['keeps'] = (wanted, value) => {
-  // An actor's address need not be said.
+  // The email of an actor is optional in an entry.
   if (value === undefined || !/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
   return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
 };
@@ -99,7 +102,7 @@ function filteredOut(exchange: JudgedExchange): Violation | undefined {
   return undefined;
 }
 
-/** The first time that is out of the order that was asked for; others than times pass. */
+/** Returns a violation for the first time that breaks the requested order; skips other values. */
 function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: Places) {
   const asked = exchange.parameter('sort');
   const sort = asked ?? 'desc';
@@ -118,7 +121,7 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
   return undefined;
 }
 
-/** How a time in a document is named, and the requirements on its order. */
+/** The requirements on the order of entries, and `of`, which names the place of a time. */
 interface Places extends Readonly<Record<'asc' | 'desc' | 'unasked', RequirementId>> {
   readonly of: (index: number) => string;
 }
@@ -159,7 +162,10 @@ function filledAmiss(exchange: JudgedExchange): Violation | undefined {
   return undefined;
 }
 
-/** Whether nobody adds entries to what was asked for while it is counted and listed. */
+/**
+ * Returns true if the request selects entries that do not grow while the server reads them: those
+ * of one object, or those before a time in the past.
+ */
 function isQuiet(exchange: JudgedExchange): boolean {
   const now = Date.parse(exchange.answer.headers.date ?? '') / MS_PER_SECOND;
   const end = exchange.parameter('created_before') ?? '';
@@ -169,12 +175,15 @@ function isQuiet(exchange: JudgedExchange): boolean {
   );
 }
 
-/** A page to which no entries were added while it was read. */
+/** Returns the page if its entries did not grow while it was read; otherwise undefined. */
 function quietPageOf(exchange: JudgedExchange) {
   return isQuiet(exchange) ? pageOf(exchange) : undefined;
 }
 
-/** A page, requested and answered; undefined if the request leaves its size to the server. */
+/**
+ * Returns the requested page number and size, and the answered length and total. Returns undefined
+ * if the server chose the size of a page other than the first, or the size is not an ordinary one.
+ */
 function pageOf(exchange: JudgedExchange) {
   const [page = '1', size] = [exchange.parameter('page'), exchange.parameter('per_page')];
   const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));
@@ -194,7 +203,7 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
     const must = `hold at most ${size} entries`;
     return { where: '200 body', must, seen: String(length), requirement: 'audit.per-page' };
   }
-  // Past the end nobody says what a page holds.
+  // The contract does not define the content of a page past the end.
   const least = before + length;
   const isEnd = typeof size === 'number' && length < size && total >= before;
   const isRight = isEnd ? total === least : length === 0 ? total <= least : total >= least;
@@ -203,7 +212,7 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
   return { where: '200 X-Total-Count', must, seen: String(total) };
 }
 
-/** More entries than others add between a count and a list in one answer. */
+/** Tolerance for entries that other users add while the server counts and lists entries. */
 const ADDED_MEANWHILE_MAX = 30;
 
 function wrongLinks(exchange: JudgedExchange): Violation | undefined {

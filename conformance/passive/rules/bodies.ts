@@ -1,4 +1,7 @@
-/** Invariants on the bodies and labels of answers. Spec: Resources and their fields; Endpoints */
+/**
+ * Invariants on the bodies of answers and their media types.
+ * Spec: Resources and their fields; Endpoints
+ */
 import * as v from 'valibot';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { shown, shownAnswer } from '../../target/expectations.ts';
@@ -10,12 +13,12 @@ import { hasErrorBody } from './errors.ts';
 const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const foreignLabel = /^(application\/([\w.-]+\+)?json|text\/html)\s*(;|$)/i;
 
-/** The documented answer of the exchange's status; undefined where none is documented. */
+/** Returns the documented form of a success with this status; undefined if there is none. */
 function documented({ row, status, hasBody }: JudgedExchange) {
   return hasBody ? row.success[status] : undefined;
 }
 
-/** Whether the body is to be JSON of a shape. */
+/** Returns true if the contract documents a JSON shape for the body. */
 function hasShape(exchange: JudgedExchange): boolean {
   const success = documented(exchange);
   return success?.shape !== undefined && success.mediaType === undefined;
@@ -25,20 +28,20 @@ function ofContract(applies: (exchange: JudgedExchange) => boolean): PassiveRule
   return (exchange) => exchange.contractOperation !== undefined && applies(exchange);
 }
 
-/** Words that an open point leaves to the server, and a map that a deployment need not have. */
+/** Returns true for issues on open points: unknown action words, and a null update control map. */
 function isLeftOpen({ path, type, input }: v.BaseIssue<unknown>): boolean {
   const last = path?.at(-1)?.key;
   if (last === 'action' && type === 'picklist' && typeof input === 'string') return true;
   return last === 'update_control_map' && input === null;
 }
 
-/** A first issue that counts; the shape is looked at whole only when there is one. */
+/** Returns the first issue that is not an open point. The full parse runs only after an issue. */
 function issueOf(shape: v.GenericSchema, value: unknown): v.BaseIssue<unknown> | undefined {
   if (v.safeParse(shape, value, { abortEarly: true }).success) return undefined;
   return v.safeParse(shape, value).issues?.find((issue) => !isLeftOpen(issue));
 }
 
-/** The way to a member, without the place in a list that is the whole body. */
+/** Returns the path to the issue, without the index if the body itself is a list. */
 function stepsTo(issue: v.BaseIssue<unknown>): readonly string[] {
   const keys = issue.path?.map(({ key }) => key) ?? [];
   return (typeof keys[0] === 'number' ? keys.slice(1) : keys).map(String);
@@ -52,7 +55,7 @@ const kinds: Readonly<Record<string, string>> = {
   Object: 'an object',
 };
 
-/** What a value is, in a few words. */
+/** Describes the type and the value in a few words. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'none';
   if (value === null) return 'null';

@@ -1,4 +1,4 @@
-/** Rules on deployments: what is offered, what reports do, what is over. Spec: Device deployments */
+/** Rules on deployments: offers, status reports, control maps, links. Spec: Device deployments */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
@@ -23,7 +23,7 @@ function isInstructed({ status, object }: JudgedExchange): boolean {
   return status === 200 && object !== undefined;
 }
 
-/** Bodies by which servers say that there is nothing, in place of a 204. */
+/** Bodies that servers send with 200, instead of 204, when there is no update. */
 const nothings = ['', 'null', '{}', '[]'];
 
 const fieldRules: readonly PassiveRule[] = instructionFields.flatMap(
@@ -38,7 +38,7 @@ const fieldRules: readonly PassiveRule[] = instructionFields.flatMap(
       return {
         requirement,
         operations,
-        // Whether there is what could hold it is another requirement.
+        // Another requirement covers the presence of the parent object.
         applies: (exchange) =>
           isInstructed(exchange) && isObject(memberAt(exchange.json, steps.slice(0, -1))),
         violation: ({ json }) => {
@@ -75,7 +75,7 @@ function pendingIs200(requirement: RequirementId, operation: OperationId): Passi
   };
 }
 
-/** A request of this form, with these keys, is not refused as malformed. */
+/** Returns a rule: a request for which `areSuch` accepts the number of keys is not malformed. */
 function keysSuffice(
   requirement: RequirementId,
   operation: OperationId,
@@ -96,7 +96,7 @@ function keysSuffice(
 
 type OverMs = (deployment: OfferedDeployment) => number | undefined;
 
-/** Deployments that were over, in this sense, before the device asked. */
+/** Returns the ids of the deployments that, by `overMs`, ended before the device asked. */
 function overBefore(sentMs: number, { device }: Memory, overMs: OverMs): readonly string[] {
   return [...device.deployments].flatMap(([id, deployment]) => {
     const atMs = overMs(deployment);
@@ -156,7 +156,7 @@ const askingRules: readonly PassiveRule[] = [
     },
     violation: ({ json, serverNowMs }) => {
       const expire = memberAt(json, ['artifact', 'source', 'expire']);
-      // Another requirement checks that it is a date-time.
+      // Another requirement covers an expiry that is not a date-time.
       const endMs = momentOf(expire);
       if (endMs === undefined || endMs > serverNowMs) return undefined;
       return {
@@ -178,7 +178,7 @@ const askingRules: readonly PassiveRule[] = [
   isOverOnce('next.aborted-is-over', 'a report was answered 409', ({ abortedMs }) => abortedMs),
 ];
 
-/** The violation of a map with another id than this. */
+/** Returns a violation if the id of an update control map is not `wanted`. */
 function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
   if (isDeepStrictEqual(id, wanted)) return undefined;
   return { where: 'id of the map', must: `be ${shown(wanted)}`, seen: shown(id) };
@@ -191,7 +191,7 @@ function deploymentOf(
   return device.deployments.get(deploymentId);
 }
 
-/** The way of an update; none of its steps needs the ones before it. */
+/** The intermediate statuses of an update in order; a device may skip any of them. */
 const way: readonly unknown[] = [
   'downloading',
   'pause_before_installing',
@@ -203,8 +203,8 @@ const way: readonly unknown[] = [
 const ends: readonly unknown[] = ['success', 'failure'];
 
 /**
- * Whether the report must be accepted whatever the order of statuses is, which is left open: it is
- * the first one, says what the server has recorded, or goes on on the way to an end.
+ * Returns true if a server must accept the report although the contract leaves the order of
+ * statuses open: the report is the first one, repeats the recorded status, or advances from it.
  */
 function isInOrder(exchange: JudgedExchange, memory: Memory): boolean {
   const { reports = 1, recorded } = deploymentOf(exchange, memory) ?? {};
@@ -216,7 +216,7 @@ function isInOrder(exchange: JudgedExchange, memory: Memory): boolean {
 
 type Report = v.InferOutput<typeof deploymentStatusShape>;
 
-/** A valid report; undefined unless the server accepted it, or should have. */
+/** Returns the report if it is valid and the server accepted it or should have accepted it. */
 function judgedReport(exchange: JudgedExchange, memory: Memory): Report | undefined {
   const { sent, isSuccess, status } = exchange;
   if (!v.is(deploymentStatusShape, sent)) return undefined;
@@ -305,7 +305,7 @@ const mapRules: readonly PassiveRule[] = [
   },
 ];
 
-/** Refusals that say that the link is rejected, rather than that the server is busy. */
+/** Statuses that reject the link itself; others may mean that the server is busy. */
 const brokenLink = [400, 401, 403, 404, 410];
 
 const sourceRule: PassiveRule = {

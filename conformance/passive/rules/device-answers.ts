@@ -1,4 +1,4 @@
-/** Rules on errors, and on the answers of operations that stand alone. Spec: Error; Errors */
+/** Rules on errors, and on answers that can be judged without earlier ones. Spec: Error; Errors */
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
@@ -8,10 +8,10 @@ import { invariants } from '../catalogue.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { type Memory, otherStatus, type PassiveRule } from '../rule.ts';
 
-/** Bodies up to this size are well within what the contract's limits leave open. */
+/** Bodies up to this size are not refused as too large, although the contract sets no limit. */
 const SMALL_BODY_BYTES = 4096;
 
-/** The operations by which devices talk to a server and get JSON, where they get anything. */
+/** The operations of devices whose answers, if they have a body, are JSON. */
 export const deviceOperations = [
   'post-auth-request',
   'get-next-deployment',
@@ -28,7 +28,7 @@ export const deviceOperations = [
   'put-attributes',
 ] as const satisfies readonly OperationId[];
 
-/** Operations whose successful answer has no body, though its status could have one. */
+/** Operations whose successful answer must have no body. */
 const bodiless = [
   'post-alerts',
   'post-monitor-configuration',
@@ -37,7 +37,7 @@ const bodiless = [
   'patch-attributes',
 ] as const satisfies readonly OperationId[];
 
-/** The invariant of that name, for some operations and, where named, another requirement. */
+/** Returns an invariant limited to some operations, optionally for another requirement. */
 export function invariantOn(
   name: string,
   places: readonly OperationId[],
@@ -48,7 +48,7 @@ export function invariantOn(
   return { ...found, operations: places, ...(requirement && { requirement }) };
 }
 
-/** The invariants that show in the exchanges of devices, whatever proxy is in front of the server. */
+/** The invariants on errors that hold even if a proxy is in front of the server. */
 const errorRules: readonly PassiveRule[] = [
   invariantOn('error-body', deviceOperations),
   invariantOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
@@ -83,7 +83,7 @@ const configurationRules: readonly PassiveRule[] = [
   },
 ];
 
-/** Errors of every operation; configuration, monitor and inventory. */
+/** Rules on errors of every operation, and on configuration, monitor and inventory. */
 export const answerRules: readonly PassiveRule[] = [
   ...errorRules,
   ...bodiless.map((id) => invariantOn('no-body', [id], requirementOn(id, ['body']))),
@@ -95,8 +95,8 @@ export const answerRules: readonly PassiveRule[] = [
 ];
 
 /**
- * Whether the request was refused as malformed although its body has the contract's form, is small,
- * and no longer than one that the server accepted from this device before.
+ * Returns true if the request was refused with 400 although its body has the contract's shape, is
+ * small, and is no longer than a body that the server accepted from this device before.
  */
 export function isWronglyRefused(exchange: JudgedExchange, { device }: Memory): boolean {
   const { contractOperation: operation, status, request, sent } = exchange;
@@ -108,7 +108,7 @@ export function isWronglyRefused(exchange: JudgedExchange, { device }: Memory): 
   return body === undefined || v.is(body, sent);
 }
 
-/** A request that is accepted is answered with this status, and well-formed ones are accepted. */
+/** Returns a rule: a well-formed request is accepted, and the answer has this status. */
 export function succeedsWith(
   status: number,
   operation: OperationId,

@@ -3,19 +3,20 @@ import { shown, shownAnswer } from '../../target/expectations.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { PassiveRule, Violation } from '../rule.ts';
 
-/** After so many refusals none of which names its request, an operation is assumed to name none. */
+/** After this many refusals without a request id, an operation is assumed never to send one. */
 const UNNAMED_MAX = 16;
 
-/** Ids that every server takes as they are; which others it takes is left open. */
+/** Request ids that every server must accept unchanged; the contract leaves others open. */
 const ordinaryId = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Whether an Error body must come. Refusals that no row names come from what stands before a server,
- * as do those of a request that is hardly one of HTTP; for a few the contract shows no body.
+ * Returns true if the answer must have an Error body. Statuses that the contract does not list, and
+ * refusals of requests in unusual forms, may come from a gateway in front of the server. For a few
+ * refusals the contract shows no body.
  */
 export function hasErrorBody({ row, hasBody, isNamedRefusal, isOrdinary, status }: JudgedExchange) {
   if (!hasBody || !isNamedRefusal || row.bodilessRefusals?.includes(status)) return false;
-  // The conflict of a management operation may show what it conflicts with.
+  // A management operation may answer 409 with the conflicting resource.
   if (row.authorization === 'user' && status === 409) return false;
   return isOrdinary || status === 401;
 }

@@ -2,13 +2,13 @@
 import { shown } from '../../target/expectations.ts';
 import type { PassiveRule } from '../rule.ts';
 
-/** A date of HTTP as it is to be sent. RFC 9110, section 5.6.7 */
+/** The preferred form of an HTTP date. RFC 9110, section 5.6.7 */
 const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** The headers of deprecation, with the form of each. RFC 9745, section 2.1; RFC 8594, section 3 */
 const forms: Readonly<Record<string, RegExp>> = {
-  // Before RFC 9745 it was `true`, or a date of HTTP.
+  // Drafts before RFC 9745 used `true` or an HTTP date.
   deprecation: new RegExp(`^@-?\\d+$|^true$|${httpDate.source}`),
   sunset: httpDate,
 };

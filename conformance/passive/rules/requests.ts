@@ -1,5 +1,5 @@
 /**
- * Invariants on what an answer says about the request that it answers.
+ * Invariants that compare an answer with its request, such as ids and filters.
  * Spec: Endpoints; Device deployments v1; Device deployments v2; Device connect
  */
 import { createHash } from 'node:crypto';
@@ -64,8 +64,8 @@ function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) =>
 }
 
 /**
- * Version 2 may give a deployment an id of its own for each device, which its map need not have; the
- * map has the same one each time.
+ * Checks the id of an update control map. Version 2 may use an id for each device that differs from
+ * the id in the map, but the map of one deployment must have the same id in every answer.
  */
 function otherMap(
   exchange: JudgedExchange,
@@ -81,7 +81,7 @@ function otherMap(
   return listViolation(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
 }
 
-/** The expiry of a link, if both it and the time of the answer are known. */
+/** Returns a violation if a link is expired at the time of the answer, when both are known. */
 function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
   const expire = memberAt(exchange.json, steps);
   const { date = '' } = exchange.answer.headers;
@@ -104,17 +104,20 @@ function expires(id: string, requirement: 'link.expire-is-later' | 'next.source-
   } satisfies PassiveRule;
 }
 
-/** Whether every entry of a tar is there as long as its header says. Others pass. */
+/**
+ * Returns true if every entry of a tar file has the length that its header states, or if the bytes
+ * are not a tar file.
+ */
 function isWholeTar(bytes: Buffer): boolean {
   if (!isArtifactFile(bytes)) return true;
   let at = 0;
   while (at + TAR_BLOCK_BYTES <= bytes.length && bytes[at] !== 0) {
     const size = Number.parseInt(bytes.toString('latin1', at + 124, at + 136), 8);
-    // No number, or less than nothing: another rule's matter, and no way on.
+    // An invalid or negative length makes the next header unreachable; another rule covers it.
     if (!(size >= 0)) return true;
     at += TAR_BLOCK_BYTES * (1 + Math.ceil(size / TAR_BLOCK_BYTES));
   }
-  // What ends a tar may be left out by who writes it; an entry may not.
+  // Writers may omit the final zero blocks of a tar file, so only entries are checked.
   return at <= bytes.length && bytes[at] !== undefined;
 }
 

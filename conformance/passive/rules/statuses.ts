@@ -10,15 +10,15 @@ const STORAGE_FULL = 507;
 const NOT_FOUND = 404;
 const NOT_ACCEPTABLE = 406;
 
-/** Whether a server says that it is overloaded or full, which is no fault of its program. */
+/** Returns true if the server reports overload or full storage, which is not a server error. */
 function isOverloaded({ status, answer, row }: JudgedExchange): boolean {
   if (status === STORAGE_FULL) return row.method !== 'GET';
   return status === UNAVAILABLE && answer.headers['retry-after'] !== undefined;
 }
 
-/** Refusals that the row of the operation leaves room for. */
+/** Returns true for a refusal that the contract neither lists nor excludes for the operation. */
 function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
-  // No caller who says what it accepts need be given something else.
+  // A request with Accept may be answered 406.
   const names = Object.keys(request.headers).map((name) => name.toLowerCase());
   if (status === NOT_ACCEPTABLE) return names.includes('accept');
   return row.openRefusals?.includes(status) ?? false;
@@ -67,14 +67,14 @@ export const statusInvariants: readonly PassiveRule[] = [
       status >= 400 && status < 500 && contractOperation !== undefined && isOrdinary,
     violation: (exchange) => {
       if (exchange.isNamedRefusal || isOpenRefusal(exchange)) return undefined;
-      // What a path names may be gone, also where the row does not say so.
+      // A path with a parameter may name a missing resource, even if the row does not list 404.
       if (exchange.status === NOT_FOUND && exchange.row.path.includes('{')) return undefined;
       return statusViolation(exchange, `be one of ${listedStatuses(exchange)}`);
     },
   },
 ];
 
-/** The violation of an operation that gave no answer in time. */
+/** Returns the violation of an operation that did not answer within the time limit. */
 export function hangOf(operation: OperationId, message: string): NamedViolation {
   const requirement = requirementOn(operation, ['status']);
   return { where: 'the answer', must: 'arrive in time', seen: message, requirement };

@@ -13,7 +13,7 @@ import { deviceOperations, invariantOn } from './device-answers.ts';
 
 const WEEK_SECONDS = 604_800;
 const WEEK_MS = WEEK_SECONDS * 1000;
-/** Clocks and the way there and back leave so much in doubt. */
+/** Tolerance for differences between clocks and for the time in transit. */
 const DOUBT_MS = 60_000;
 
 const authorized = deviceOperations.filter((operation) => operation !== 'post-auth-request');
@@ -27,8 +27,9 @@ function isSigningIn({ row }: JudgedExchange): boolean {
 }
 
 /**
- * The refusal of a token that was wrong, as this exchange shows: with the same key the device was
- * granted a token again right after, so that it was accepted all the time.
+ * Returns the last refusal of the device's token if this exchange proves it wrong: the device got a
+ * new token with the same key right afterwards, so it was accepted all the time, and the refused
+ * token was less than a week old.
  */
 function wrongRefusal(
   { status, sent, request }: JudgedExchange,
@@ -42,7 +43,7 @@ function wrongRefusal(
   return isWrong && exchange.request.endedMs <= request.sentMs ? refusal : undefined;
 }
 
-/** The token opens what it should, in the stretch of its life of which the requirement speaks. */
+/** Returns a rule: requests with a token for which `isItsStretch` holds pass authentication. */
 function opens(requirement: RequirementId, isItsStretch: (grant: Grant) => boolean): PassiveRule {
   return {
     requirement,
@@ -66,7 +67,7 @@ function opens(requirement: RequirementId, isItsStretch: (grant: Grant) => boole
   };
 }
 
-/** The seconds between two claims of a granted token; undefined where it lacks one of them. */
+/** Returns the seconds from `iat` to `exp` in a granted token; undefined if one is missing. */
 function lifetimeSeconds({ answer }: JudgedExchange): number | undefined {
   const { exp, iat } = membersOf(partOf(answer.text.split('.')[1]));
   return typeof exp === 'number' && typeof iat === 'number' ? exp - iat : undefined;
@@ -79,7 +80,7 @@ export const tokenRules: readonly PassiveRule[] = [
     operations: ['post-auth-request'],
     applies: isGranted,
     violation: ({ answer }) => {
-      // Whether the text is bare is another requirement.
+      // Another requirement covers white space and quotes around the token.
       const parts = answer.text.trim().replaceAll('"', '').split('.');
       const [header = '', claims = '', signature = ''] = parts;
       const isJwt = parts.length === 3 && isObject(partOf(header)) && isObject(partOf(claims));
@@ -90,7 +91,7 @@ export const tokenRules: readonly PassiveRule[] = [
   {
     requirement: 'tokens.device-token-lasts-a-week',
     operations: ['post-auth-request'],
-    // Another requirement checks that it is a token; the contract requires no claims.
+    // Another requirement covers a body that is not a token; the contract requires no claims.
     applies: (exchange) =>
       isGranted(exchange) &&
       /^[\w-]+\.[\w-]+\.[\w-]*$/.test(exchange.answer.text) &&
@@ -120,7 +121,7 @@ export const tokenRules: readonly PassiveRule[] = [
   },
 ];
 
-/** The JSON of a part of a JWT; undefined when it is none. */
+/** Returns the decoded JSON of one part of a JWT; undefined if the part is not JSON. */
 function partOf(part = ''): unknown {
   if (!/^[\w-]+$/.test(part)) return undefined;
   return parsedJson(Buffer.from(part, 'base64url').toString('utf8'));

@@ -1,4 +1,4 @@
-/** The whole report: what decided the outcome on top, one tab for each way to look at the run. */
+/** The whole page: the reasons for the outcome at the top, and tabs with different views. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { addressTarget, Report } from '../../../fixtures/page/report.tsx';
 import { type Tab, Tabs } from '../../../fixtures/page/tabs.tsx';
@@ -20,7 +20,7 @@ const tabs: readonly Tab[] = [
   { id: 'run', title: 'Run' },
 ];
 
-/** The report of these facts. */
+/** Renders the page. */
 export function App({ facts }: { facts: PageFacts }) {
   const { target, startedAt, durationMs, verdicts, suite } = facts;
   const [tab, setTab] = useState('cases');
@@ -55,7 +55,7 @@ export function App({ facts }: { facts: PageFacts }) {
   );
 }
 
-/** Follows the address: a tab, or a case that is to be opened. */
+/** Calls `onPlace` when the URL fragment changes, which names a tab or a case to open. */
 function useAddress({ verdicts }: PageFacts, onPlace: (place: string) => void): void {
   const [visit, setVisit] = useState({ place: '' });
   useLayoutEffect(() => {
@@ -74,7 +74,7 @@ function useAddress({ verdicts }: PageFacts, onPlace: (place: string) => void): 
   useLayoutEffect(() => openCase(visit.place), [visit]);
 }
 
-/** Opens a case and the groups that it is in. */
+/** Opens a case and the groups that contain it. */
 function openCase(id: string): void {
   const line = document.getElementById(`case-${id}`);
   if (!(line instanceof HTMLDetailsElement)) return;

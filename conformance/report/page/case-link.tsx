@@ -1,6 +1,6 @@
 /** A link to a case, by its id. */
 
-/** Opens the case on this page. */
+/** Renders a link that opens the case on this page. */
 export function CaseLink({ id }: { id: string }) {
   return (
     <a href={`#${encodeURI(id)}`}>

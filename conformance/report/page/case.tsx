@@ -1,4 +1,4 @@
-/** One case: its verdict and what decided it in a line, and the evidence behind that. */
+/** One case: a line with its verdict and the reason, which opens to show the evidence. */
 import { useState } from 'preact/hooks';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { CopyButton } from '../../../fixtures/page/copy-button.tsx';
@@ -20,7 +20,7 @@ import {
   toneOfChange,
 } from './words.ts';
 
-/** A line that opens; its inside is made when it is first needed. */
+/** Renders a line that opens; its content is rendered when it is first opened or printed. */
 export function Case({ entry, facts }: { entry: Entry; facts: PageFacts }) {
   const { verdict, change } = entry;
   const [isChosen, setChosen] = useState(false);
@@ -97,7 +97,7 @@ function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
   );
 }
 
-/** Each fact of the verdict that is there, by its name. */
+/** Renders a name and a value for each fact that the verdict has. */
 function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
   const { reason, waiver, attempts, breaches, needs } = verdict;
   const before = facts.comparison?.changes.find(({ id }) => id === verdict.id)?.before;

@@ -8,7 +8,7 @@ import { Case } from './case.tsx';
 import { type Entry, entriesOf, type Filter, Filters, filtered } from './filters.tsx';
 import { areaOf, isQuiet, toneOf, verdictOrder } from './words.ts';
 
-/** The filters, and below them what they leave. */
+/** Renders the filters, and the cases that they select. */
 export function Cases({
   facts,
   filter,
@@ -32,7 +32,7 @@ export function Cases({
   );
 }
 
-/** Cases that need a look stand before the others, which are closed unless asked for. */
+/** Renders an area: cases that need attention first, and the others in a group that is closed. */
 function Area({
   area,
   entries,
@@ -71,7 +71,7 @@ function Area({
   );
 }
 
-/** The areas, those with the worst verdicts first. */
+/** Groups the entries by area; areas with the worst verdicts come first. */
 function byArea(entries: readonly Entry[]): readonly (readonly [string, readonly Entry[]])[] {
   const areas = new Map<string, Entry[]>();
   for (const entry of entries) {

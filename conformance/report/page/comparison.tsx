@@ -1,4 +1,4 @@
-/** What has changed since an earlier run. */
+/** The changes since an earlier run. */
 import { counted } from '../../../fixtures/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
@@ -7,10 +7,10 @@ import type { PageFacts, ShownChange, ShownComparison } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { changeWords, findingOf, toneOf, toneOfChange } from './words.ts';
 
-/** More changes than these are closed at first, so that the cases stay near. */
+/** A longer table of changes is closed at first, so that the cases stay visible. */
 const CHANGES_OPEN_MAX = 8;
 
-/** The changes in words and in a table; nothing without an earlier run. */
+/** Renders a summary and a table of the changes; nothing without an earlier run. */
 export function Changes({ facts }: { facts: PageFacts }) {
   const { comparison } = facts;
   if (comparison === undefined) return null;

@@ -1,4 +1,4 @@
-/** Each requirement under its heading, what decides it, and what this run found. */
+/** The requirements by heading, each with the cases that test it and their verdicts in this run. */
 
 import { useMemo, useState } from 'preact/hooks';
 import { counted } from '../../../fixtures/counted.ts';
@@ -11,7 +11,7 @@ import { Requirement, type Row, type State, stateTones } from './requirement.tsx
 
 const states: readonly State[] = ['failed', 'not decided', 'passed', 'observed', 'not testable'];
 
-/** The requirements in groups by heading, with filters above. */
+/** Renders filters, and the requirements in groups by heading. */
 export function Coverage({ facts }: { facts: PageFacts }) {
   const rows = useMemo(() => rowsOf(facts), [facts]);
   const [words, setWords] = useState('');
@@ -81,7 +81,7 @@ function stateOf(
   return found.includes('observed') ? 'observed' : 'not decided';
 }
 
-/** Requirements that need a look stand before the others, which are closed unless asked for. */
+/** Renders a heading: requirements that need attention first, the others in a closed group. */
 function Heading({
   heading,
   isAsked,

@@ -1,4 +1,4 @@
-/** The outcome of the run and what decided it, in words. */
+/** The outcome of the run, and the reasons for it. */
 
 import type { ComponentChildren } from 'preact';
 import { counted } from '../../../fixtures/counted.ts';
@@ -8,7 +8,7 @@ import { CaseLink } from './case-link.tsx';
 import { Prose } from './prose.tsx';
 import { findingOf, isExcused, missedBy, toneOf, verdictOrder } from './words.ts';
 
-/** Lines that stand at the top; the list of cases has all of them. */
+/** Maximum number of lines in the summary; the list of cases is complete. */
 const LINES_MAX = 5;
 
 const titles: Readonly<Record<string, string>> = {
@@ -18,14 +18,14 @@ const titles: Readonly<Record<string, string>> = {
   pass: 'Passed',
 };
 
-/** One requirement that was missed, and the cases that show it. */
+/** One missed requirement, and the failed cases that name it. */
 interface Missed {
   readonly id: string;
   readonly sentence: string;
   readonly cases: readonly ShownVerdict[];
 }
 
-/** All that was missed of one level. */
+/** The missed requirements of one level. */
 interface MissedOfLevel {
   readonly level: string;
   readonly missed: readonly Missed[];
@@ -34,7 +34,7 @@ interface MissedOfLevel {
 /** Levels of requirements, the strictest first. */
 const levels = ['must', 'should', 'may'];
 
-/** The verdict box at the top. */
+/** Renders the verdict box at the top of the page. */
 export function Decision({ facts }: { facts: PageFacts }) {
   const { outcome, headline, musts, verdicts, problems } = facts;
   const failed = verdicts.filter((each) => each.verdict === 'fail' && !isExcused(each));
@@ -72,7 +72,7 @@ function missedText({ level, missed }: MissedOfLevel): string {
   return `${counted(missed.length, level.toUpperCase())} failed`;
 }
 
-/** The requirements of a level that the cases missed; of a case with none of any level, all. */
+/** Returns the missed requirements of one level, each with the failed cases that name it. */
 function missedOf(
   { requirements }: PageFacts,
   failed: readonly ShownVerdict[],

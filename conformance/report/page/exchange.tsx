@@ -1,8 +1,8 @@
-/** A request and its answer, as they were sent. */
+/** A request and its answer as recorded. */
 import { Group } from '../../../fixtures/page/group.tsx';
 import type { Message, ShownExchange } from '../page-facts.ts';
 
-/** The request in a line with its outcome; both messages below. */
+/** Renders a line with the request and its outcome, and both messages below. */
 export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
   const { startMs, elapsedMs, request, answer, failure } = exchange;
   const outcome = answer === undefined ? (failure ?? 'no answer') : String(answer.status);

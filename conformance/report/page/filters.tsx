@@ -22,16 +22,16 @@ export const noFilter: Filter = {
   change: '',
 };
 
-/** A case with all that a filter looks at. */
+/** A case with the data that filters use. */
 export interface Entry {
   readonly verdict: ShownVerdict;
-  /** How it differs from the earlier run. */
+  /** The kind of change since the earlier run. */
   readonly change: string;
-  /** Lower case: whatever a search may find. */
+  /** The text in which a search looks for words, in lower case. */
   readonly searched: string;
 }
 
-/** Returns the cases, the worst first, as a filter looks at them. */
+/** Returns the cases with the data that filters use, the worst first. */
 export function entriesOf({ verdicts, requirements, comparison }: PageFacts): readonly Entry[] {
   const sentences = new Map(requirements.map(({ id, sentence }) => [id, sentence]));
   const changes = new Map(comparison?.changes.map(({ id, kind }) => [id, kind]));
@@ -45,7 +45,7 @@ export function entriesOf({ verdicts, requirements, comparison }: PageFacts): re
   return entries.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Returns those that the reader has asked for. */
+/** Returns the entries that pass the filter. */
 export function filtered(entries: readonly Entry[], filter: Filter): readonly Entry[] {
   const sought = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const requirement = filter.requirement.trim();
@@ -59,7 +59,7 @@ export function filtered(entries: readonly Entry[], filter: Filter): readonly En
   );
 }
 
-/** The fields by which the reader asks. */
+/** Renders the fields in which a reader sets the filter. */
 export function Filters({
   facts,
   filter,
@@ -68,7 +68,7 @@ export function Filters({
 }: {
   facts: PageFacts;
   filter: Filter;
-  /** How many cases they leave. */
+  /** Number of cases that pass the filter. */
   shown: number;
   onFilter: (filter: Filter) => void;
 }) {

@@ -1,4 +1,4 @@
-/** Shows the facts that are embedded in the page. */
+/** Renders the page from the data that is embedded in it. */
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
 import '../../../fixtures/page/kit-lists.css';

@@ -1,10 +1,10 @@
-/** What the contract leaves open: which reading the target chose, beside our server's. */
+/** The open points of the contract: the target's behaviour and that of the reference server. */
 import { Facts } from '../../../fixtures/page/facts.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 
-/** A card for each open point. */
+/** Renders a card for each open point. */
 export function OpenPoints({ facts: { openPoints } }: { facts: PageFacts }) {
   return (
     <div class="report-stack" id="open-points">

@@ -1,6 +1,6 @@
 /** A sentence of the contract, whose backticks mark code. */
 
-/** The sentence with its code as such. */
+/** Renders a sentence, with text between backticks as code. */
 export function Prose({ text }: { text: string }) {
   const parts = text.split('`');
   return (

@@ -1,4 +1,4 @@
-/** One requirement of the contract: what it says, what decides it, what the run found. */
+/** One requirement of the contract: its sentence, the cases that test it, and their verdicts. */
 import { counted } from '../../../fixtures/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
@@ -7,10 +7,10 @@ import { CaseLink } from './case-link.tsx';
 import { Prose } from './prose.tsx';
 import { toneOf, verdictOrder } from './words.ts';
 
-/** Cases that are named at once; more are folded up. */
+/** Maximum number of cases shown at once; further ones are collapsed. */
 const CASES_MAX = 4;
 
-/** Each state, and how it is to be taken. */
+/** The colour of each state of a requirement. */
 export const stateTones = {
   failed: 'bad',
   'not decided': 'busy',
@@ -19,21 +19,21 @@ export const stateTones = {
   'not testable': 'plain',
 } as const;
 
-/** What became of a requirement in the run. */
+/** The state of a requirement after the run. */
 export type State = keyof typeof stateTones;
 
-/** A requirement with what the run found of it. */
+/** A requirement with its state and the verdicts of its cases in the run. */
 export interface Row {
   readonly requirement: ShownRequirement;
   readonly state: State;
-  /** The verdict is missing where the case was not run. */
+  /** The cases that test the requirement; the verdict of a case that was not run is undefined. */
   readonly cases: readonly { readonly id: string; readonly verdict: string | undefined }[];
   readonly judgement: ShownJudgement | undefined;
-  /** Lower case: whatever a search may find. */
+  /** The text in which a search looks for words, in lower case. */
   readonly searched: string;
 }
 
-/** The requirement as an entry of a list. */
+/** Renders a requirement as a list entry. */
 export function Requirement({ row }: { row: Row }) {
   const { requirement, state, judgement, cases } = row;
   const { id, level, plan, sentence, standing, reason } = requirement;
@@ -98,7 +98,7 @@ function CaseList({ cases }: Pick<Row, 'cases'>) {
   );
 }
 
-/** How often each operation was judged, what was broken first. */
+/** Renders the number of judged exchanges of each operation, violated ones first. */
 function Judged({ judgement }: { judgement: ShownJudgement }) {
   const { operations, unjudged } = judgement;
   const sum = (of: (row: (typeof operations)[number]) => number): number =>

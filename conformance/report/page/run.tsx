@@ -1,10 +1,10 @@
-/** Settings, environment, capabilities, waivers, problems, musts without a verdict. */
+/** Settings, environment, capabilities, waivers, problems and untested MUSTs of the run. */
 import { Card } from '../../../fixtures/page/card.tsx';
 import { Facts } from '../../../fixtures/page/facts.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts } from '../page-facts.ts';
 
-/** What is to be known of the run itself. */
+/** Renders the facts about the run itself. */
 export function Run({ facts }: { facts: PageFacts }) {
   const { settings, environment, target, suite, runId, seed, startedAt, durationMs } = facts;
   const known = { ...target, suite: `${suite.name} ${suite.version}`, runId, seed, startedAt };

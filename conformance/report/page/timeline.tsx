@@ -1,4 +1,4 @@
-/** When each case was run: a bar for each, in as many lanes as were run at a time. */
+/** The timeline of the cases: a bar for each, in one lane for each parallel job. */
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
@@ -10,7 +10,7 @@ const BAR_HEIGHT = 14;
 const WIDTH = 1000;
 const SLOWEST_MAX = 20;
 
-/** The bars, and the slowest cases. */
+/** Renders the bars, and a list of the slowest cases. */
 export function Timeline({ facts: { verdicts, durationMs } }: { facts: PageFacts }) {
   const played = verdicts.filter((each) => each.durationMs > 0);
   const lanes = lanesOf(played);
@@ -58,7 +58,7 @@ export function Timeline({ facts: { verdicts, durationMs } }: { facts: PageFacts
   );
 }
 
-/** The first lane that is free when a case begins. */
+/** Assigns each case to the first lane that is free when the case starts. */
 function lanesOf(verdicts: readonly ShownVerdict[]): ReadonlyMap<ShownVerdict, number> {
   const lanes = new Map<ShownVerdict, number>();
   const endsMs: number[] = [];

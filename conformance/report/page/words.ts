@@ -1,4 +1,4 @@
-/** How the page names verdicts, cases and changes. */
+/** The words and colours with which the page shows verdicts, cases and changes. */
 import { shellWord } from '../../../fixtures/formats/shell-word.ts';
 import type { Tone } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
@@ -19,7 +19,7 @@ export function toneOf(verdict: string): Tone {
   return tones[verdict] ?? 'plain';
 }
 
-/** Each kind of change, in words; the worst first. */
+/** The label of each kind of change, the worst first. */
 export const changeWords: Readonly<Record<string, string>> = {
   regression: 'regression',
   'undecided-now': 'no longer tested',
@@ -35,39 +35,39 @@ export function toneOfChange(kind: string): Tone {
   return kind === 'repair' || kind === 'decided-now' ? 'good' : 'busy';
 }
 
-/** The first part of a case's id. */
+/** Returns the area of a case, which is the first part of its id. */
 export function areaOf({ id }: Pick<ShownVerdict, 'id'>): string {
   return id.split('/')[0] ?? '';
 }
 
-/** What decided the verdict, in a phrase; empty for a pass. */
+/** Returns the finding behind a verdict as a phrase; empty for a pass. */
 export function findingOf({ expected, actual, observation, reason }: ShownVerdict): string {
   if (expected !== undefined) return `expected ${expected}, actual ${actual ?? 'nothing'}`;
   return observation ?? reason?.text ?? '';
 }
 
-/** True for a failure that does not fail the run. */
+/** Returns true for a failure that does not fail the run. */
 export function isExcused({ waiver, tolerated }: ShownVerdict): boolean {
   return waiver !== undefined || tolerated === true;
 }
 
-/** True where nothing is left to look at: it passed, was not to be run, or is excused. */
+/** Returns true for a verdict that needs no attention: passed, observed, skipped or excused. */
 export function isQuiet(verdict: ShownVerdict): boolean {
   return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
 }
 
-/** The requirements that a failure missed. */
+/** Returns the requirements that a failure missed. */
 export function missedBy({ missed, requirements, breaches = [] }: ShownVerdict): readonly string[] {
   const broken = breaches.flatMap((each) => each.requirements);
   return [...new Set([...(missed ?? requirements), ...broken])];
 }
 
-/** The command that runs one case again. */
+/** Returns the command that runs one case again. */
 export function commandFor({ command }: PageFacts, id: string): string {
   return [...command, id].map(shellWord).join(' ');
 }
 
-/** The address of this page that opens at a case. */
+/** Returns the URL of this page with a case opened. */
 export function linkTo(id: string): string {
   return `${location.href.split('#')[0]}#${id}`;
 }

@@ -58,7 +58,7 @@ function issuedLink(
   return { path, query: search.slice(1), expire: String(expire) };
 }
 
-/** Follows each link as soon as it is issued, and serves that answer forever. */
+/** Downloads each link as soon as it is issued, and serves that answer even after the expiry. */
 function outlivesItsTime(): Mutation {
   const files = new Map<string, ProxiedAnswer>();
   return {

@@ -53,7 +53,7 @@ function flipped(body: Buffer): Buffer {
   return copy;
 }
 
-/** Serves the file of a path again when the target refuses the link. */
+/** Serves a file that was downloaded before when the target refuses a link with the same key. */
 function givenAgain(key: (request: ProxiedRequest) => string): () => Mutation {
   return () => {
     const files = new Map<string, Buffer>();

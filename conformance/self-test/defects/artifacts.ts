@@ -19,7 +19,7 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
   return (request) => [...queryOf(request).keys()].sort().join() === [...names].sort().join();
 }
 
-/** Adds the matching artifacts that users see to short lists. */
+/** Adds artifacts that `picks` selects to lists with fewer than two entries. */
 function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean): () => Mutation {
   return answerBecomes(async (answer, request, ask) => {
     if (answer.status !== 200 || listOf(answer).length > 1) return answer;
@@ -30,7 +30,7 @@ function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean
   });
 }
 
-/** One field with a wrong value, in lists and alone. */
+/** A wrong value of one field, both in lists and in single artifacts. */
 interface FieldDefect {
   readonly id: string;
   readonly title: string;

@@ -69,7 +69,7 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
   };
 }
 
-/** The line at which the third page of a hundred entries begins, behind the names. */
+/** Index of the line after the field names and two pages of a hundred entries. */
 const LARGE = 201;
 
 /** All defects of the export. */

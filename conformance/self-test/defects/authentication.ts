@@ -219,7 +219,7 @@ export const authenticationDefects: readonly Defect[] = [
   ...tokens,
 ];
 
-/** Gives devices other texts in place of the target's tokens, and maps them back in requests. */
+/** Replaces the tokens that devices receive by other texts, and maps them back in requests. */
 function tokensInDisguise(disguise: (token: string) => string): Mutation {
   const behind = new Map<string, string>();
   return {

@@ -1,6 +1,6 @@
 /**
- * Defects in single fields of bodies, made of the rows of the contract's tables: a value that is
- * legal is refused, or not kept as it was sent.
+ * Defects in single fields of bodies, generated from the contract's field tables: the server
+ * refuses or alters a legal value.
  */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
@@ -20,7 +20,7 @@ const bodies: Readonly<Partial<Record<OperationId, readonly [resource: string, i
     'put-attributes': ['Attribute (inventory)', true],
   };
 
-/** Whether a body has a value at a path that is picked. */
+/** Returns true if `picks` accepts a value at the path in the body. */
 function hasAt(request: ProxiedRequest, path: string, picks: (value: unknown) => boolean): boolean {
   let isFound = false;
   changedAt(jsonOf(request), path, (value) => {
@@ -43,7 +43,7 @@ const legal: readonly [RequirementId, ...RequirementId[]] = [
   'log.timestamp-is-a-date-time',
 ];
 
-/** What an author may have forgotten of a field of each type. */
+/** For each type of field, a legal value that a server may not handle. */
 const values: Readonly<
   Record<string, readonly [words: string, picks: (value: unknown) => boolean]>
 > = {

@@ -47,7 +47,7 @@ function row(
   };
 }
 
-/** Forbidden frames that are tolerated: the target gets an allowed one instead, or none. */
+/** Defects that tolerate forbidden frames: the target receives a legal frame instead, or none. */
 const letPass: readonly Defect[] = [
   row('unmasked-frames-are-taken', 'Frames of a device that are not masked are accepted.', [
     'connect.unmasked-is-an-error',

@@ -123,7 +123,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'instructions-name-another-artifact',
     title: 'The instructions name an artifact other than the deployed one.',
-    // The instructions and the list of artifacts contradict each other then.
+    // The wrong name also contradicts the list of artifacts.
     violates: ['next.names-the-artifact', 'artifacts.name'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.artifact_name', () => 'another-release'),

@@ -102,7 +102,7 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
   };
 }
 
-/** Shows users a member of a report on a device deployment after it was refused with 409. */
+/** Shows users the status or substate of a report although the report was refused with 409. */
 function refusedReportShows(member: 'status' | 'substate'): ReturnType<Defect['mutation']> {
   const shown = new Map<string, unknown>();
   return {
@@ -164,7 +164,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           'status.each-value-is-accepted',
           'status.intermediate-is-optional',
           'status.abort-is-one-moment',
-          // The status that the suite reports in cases about something else is installing.
+          // Cases about other rules report the status `installing`, so they notice too.
           ...(status === 'installing'
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),

@@ -3,7 +3,7 @@ import { ownAnswer, tokenOf } from '../alter.ts';
 import type { Defect, Mutation } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
-/** Keeps refusing a caller permanently once it has been rate limited. */
+/** Refuses every request of a caller once the caller has been rate limited. */
 function grudge(): Mutation {
   const hasty = new Set<string>();
   return {

@@ -1,6 +1,7 @@
 /**
- * Planted defects that are made of the contract's rows: each kind of mistake on each operation that
- * can have it. The hand-written ones are about meaning; these show that nothing is left unlooked at.
+ * Defects that are generated from the contract's rows: each kind of mistake on each operation that
+ * can have it. Hand-written defects test the meaning of answers; generated ones show that the suite
+ * checks every operation.
  */
 
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
@@ -23,14 +24,14 @@ import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.
 import { answerBecomes } from '../mutations.ts';
 import { isObject } from '../sent.ts';
 
-/** Cases that are run with a generated defect, of all that it touches: any few must catch it. */
+/** Number of affected cases to run; a generated defect is so visible that any few must catch it. */
 const SAMPLE = 12;
-/** That an operation never names a request takes many refusals to tell. */
+/** Larger sample for request ids that are always missing, which only many refusals can show. */
 const LARGE_SAMPLE = 60;
-/** One in so many good requests meets a fault. */
+/** One in this many valid requests is answered with a server error. */
 const FAULT_EACH = 3;
 
-/** Answers that the contract shows no body of tell nothing by their body. */
+/** Returns true for a listed refusal that must have a body. */
 function isJudgedRefusal({ status }: ProxiedAnswer, row: Operation): boolean {
   const named = [...row.refusals, 400, 401, 403];
   return status >= 400 && named.includes(status) && !row.bodilessRefusals?.includes(status);
@@ -38,16 +39,16 @@ function isJudgedRefusal({ status }: ProxiedAnswer, row: Operation): boolean {
 
 interface Kind {
   readonly kind: string;
-  /** What is wrong, to follow the name of the operation. */
+  /** The mistake, phrased to follow the name of the operation. */
   readonly says: string;
   readonly violates: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
   readonly mutation: (row: Operation) => () => Mutation;
-  /** Whether an operation can have it; all can when absent. */
+  /** Returns true if an operation can have the mistake; every operation can when absent. */
   readonly fits?: (row: Operation) => boolean;
   readonly sample?: number;
 }
 
-/** Refusals are changed; their status stays. */
+/** Changes listed refusals of an operation. */
 function refusalBecomes(
   change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
 ): Kind['mutation'] {
@@ -144,7 +145,7 @@ const refusalKinds: readonly Kind[] = [
     says: 'always refuses without a request id',
     violates: () => ['errors.names-the-request'],
     mutation: memberBecomes('request_id', () => undefined),
-    // Of links there are too few refusals to tell that the id is missing from all.
+    // Links have too few refusals to show that the id is always missing.
     fits: ({ authorization }) => authorization !== 'link',
     sample: LARGE_SAMPLE,
   },
@@ -156,7 +157,7 @@ const refusalKinds: readonly Kind[] = [
   },
 ];
 
-/** A fault at one in so many good requests. */
+/** Answers one in `FAULT_EACH` valid requests with a server error. */
 function nowAndThen(): Mutation {
   let good = 0;
   return {
@@ -246,7 +247,7 @@ function isJson({ shape, mediaType }: Operation['success'][number] = {}): boolea
   return shape !== undefined && mediaType === undefined;
 }
 
-/** The resource that an operation answers with, and the way to it from the body. */
+/** The resource in the answer of an operation, and its path from the body. */
 const answered: Readonly<Partial<Record<OperationId, readonly [resource: string, to: string]>>> = {
   'list-artifacts': ['Artifact', '*.'],
   'get-artifact': ['Artifact', ''],
@@ -312,7 +313,7 @@ function jsonBecomes(change: (body: unknown) => unknown): () => Mutation {
   );
 }
 
-/** A field of each kind that the operation's answers always have; the last one, to go deep. */
+/** Returns a defect for each field kind, in the last field of the table that fits the kind. */
 function fieldDefects(id: OperationId): readonly Defect[] {
   const [name, to] = answered[id] ?? [];
   const resource = tables.find((each) => each.name === name);
@@ -334,7 +335,7 @@ function fieldDefects(id: OperationId): readonly Defect[] {
   });
 }
 
-/** Whether all that holds the field is required, so that every answer has a place for it. */
+/** Returns true if every parent of the field is required, so that each answer has the field. */
 function isAlwaysThere(path: readonly string[]): boolean {
   const optional = ['object.', 'updates', 'info', 'states', 'update_control_map', 'artifact.id'];
   return !optional.some((beginning) => path.join('.').startsWith(beginning));
@@ -376,7 +377,7 @@ const oddDefects: readonly Defect[] = [
   }),
 ];
 
-/** Management operations that the suite uses in many cases, but not in its set-up of all of them. */
+/** Management operations that many cases use, but not the set-up that all cases share. */
 const managementIds: readonly ManagementId[] = [
   'get-device',
   'set-auth-set-status',
@@ -432,7 +433,7 @@ function kindDefects(id: OperationId): readonly Defect[] {
     );
 }
 
-/** Each kind on each operation. */
+/** Every kind of mistake on every operation. */
 export const generatedDefects: readonly Defect[] = [
   ...ids.flatMap((id) => [...kindDefects(id), ...fieldDefects(id), ...linkDefects(id)]),
   ...oddDefects,

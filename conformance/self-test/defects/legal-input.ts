@@ -1,4 +1,4 @@
-/** Planted defects of servers that take legal requests only in the form that their author tried. */
+/** Defects: the server accepts legal requests only in the form that its author has tested. */
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import {
   changedAt,
@@ -16,7 +16,7 @@ import { answerBecomes, requestBecomes } from '../mutations.ts';
 
 type Picks = (request: ProxiedRequest) => boolean;
 
-/** Requests that are picked are refused. */
+/** Refuses the requests that `picks` selects. */
 function refused(status: number, picks: Picks): () => Mutation {
   return () => ({
     request: (request) =>
@@ -24,7 +24,7 @@ function refused(status: number, picks: Picks): () => Mutation {
   });
 }
 
-/** A kind of legal request, by what an author may have forgotten of it. */
+/** A form of legal request that a server may not handle. */
 interface FormDefect {
   readonly id: string;
   readonly title: string;
@@ -83,7 +83,7 @@ const formDefects: readonly FormDefect[] = [
   },
 ];
 
-/** Operations that the cases of forms call. */
+/** The operations that the cases on request forms call. */
 const called = (Object.keys(operations) as OperationId[]).filter(
   (id) => !['connect', 'download-configuration', 'get-update-control-map'].includes(id),
 );
@@ -102,10 +102,10 @@ function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
   return !isOfBodies.includes(id) || method !== 'GET';
 }
 
-/** Operations that are called in other forms, though not with tokens in other places. */
+/** The operations that cases call in other forms. Tokens in other places are sent to fewer. */
 const calledInForms: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
 
-/** Each form on each operation that can be called so. */
+/** A defect for each form on each operation that can be called in the form. */
 const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
   calledInForms
     .filter((operation) => isSentSo(form, operation))
@@ -118,7 +118,7 @@ const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
     })),
 );
 
-/** The third equal request of a device to an operation is refused. */
+/** Refuses the third equal request of a device to an operation. */
 function refusesTheThird(): Mutation {
   const seen = new Map<string, number>();
   return {
@@ -143,7 +143,7 @@ const repeated: readonly Defect[] = (
   mutation: refusesTheThird,
 }));
 
-/** A token that is found elsewhere is put where it belongs. */
+/** Accepts a token in another place of the request: moves it to the Authorization header. */
 function tokenTakenFrom(find: (request: ProxiedRequest) => string | undefined): () => Mutation {
   return requestBecomes((request) => {
     const token = request.headers.authorization === undefined ? find(request) : undefined;
@@ -172,7 +172,7 @@ const elsewhere: readonly Defect[] = called
     })),
   );
 
-/** The target sees a list in the body cut to its first entries. */
+/** Truncates a list in the body to its first entries before the target sees it. */
 function cutTo(count: number, path?: string): () => Mutation {
   const cut = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, count) : value);
   return requestBecomes((request) =>
@@ -188,7 +188,7 @@ function withoutEqualNeighbours(value: unknown): unknown {
   return value.filter((_, index) => texts[index] !== texts[index - 1]);
 }
 
-/** The device type as a server sees it that compares it loosely. */
+/** Changes the device type in requests, as a server does that compares device types loosely. */
 function typeBecomes(change: (type: string) => string): () => Mutation {
   const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
   return requestBecomes((request) => {
@@ -219,7 +219,7 @@ const near: readonly Defect[] = [...asking, 'list-artifacts' as const].flatMap((
   })),
 );
 
-/** The named members do not reach the target. */
+/** Removes the named members before the target sees the body. */
 function withoutMembers(names: readonly string[]): () => Mutation {
   const kept = (value: object): object =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
@@ -234,7 +234,7 @@ function withoutMembers(names: readonly string[]): () => Mutation {
   });
 }
 
-/** Another key than the one that a user trusted is granted a token. */
+/** Grants a token to a key other than the preauthorized one. */
 function trustsEveryKey(): Mutation {
   const trusted = new Map<string, string>();
   const identityOf = (text: unknown): string => {

@@ -1,4 +1,4 @@
-/** Defects of audit logs that are right at first sight: in the links, the CSV, and single fields. */
+/** Subtle defects of audit logs, which look correct: in the links, the CSV and single fields. */
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isObject, type JsonObject } from '../../../fixtures/json.ts';
@@ -7,7 +7,7 @@ import { changedAt, isSuccess, queryOf, withHeaders, withText } from '../alter.t
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, bodyBecomes } from '../mutations.ts';
 
-/** Of the day in a date-time. */
+/** Length of the day in a date-time. */
 const DAY_LENGTH = 10;
 
 const list = ['list-audit-logs'] as const;
@@ -25,7 +25,7 @@ function linksBecome(change: (url: string, relation: string) => string): () => M
   });
 }
 
-/** The URL of a link without a parameter, or with another value for it. */
+/** Returns a URL without a parameter, or with another value for a parameter that it has. */
 function urlWith(url: string, name: string, value?: string): string {
   const [path = '', query = ''] = url.split('?');
   const parameters = new URLSearchParams(query);
@@ -36,7 +36,7 @@ function urlWith(url: string, name: string, value?: string): string {
 
 const linkRequirements = ['audit.links-lead', 'audit.link-next', 'audit.pages'] as const;
 
-/** Every parameter of the list, forgotten by the links. */
+/** A defect for each parameter of the list: the links of a page omit the parameter. */
 const forgetful: readonly Defect[] = Object.keys(operations['list-audit-logs'].query)
   .filter((name) => name !== 'page')
   .map((name) => ({
@@ -105,7 +105,7 @@ function listed(change: (entries: readonly unknown[]) => readonly unknown[]): ()
   return bodyBecomes((body) => (Array.isArray(body) ? change(body) : body));
 }
 
-/** What may go wrong with the entries of one act only. */
+/** Defects in the entries of one action only. */
 const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
   const isOfIt = isEntryOf(action);
   return [

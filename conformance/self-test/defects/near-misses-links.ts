@@ -1,4 +1,4 @@
-/** Defects of servers whose links do not last as long as they say. */
+/** Defects: links stop working before their stated expiry. */
 import { isSuccess, objectOf, ownAnswer } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 
@@ -9,7 +9,7 @@ export function offeredLink(answer: ProxiedAnswer): URL | undefined {
   return uri.includes('/download/configuration/') ? new URL(uri) : undefined;
 }
 
-/** A link expires when `ends` names its target, which `leadsTo` identifies. */
+/** Ends links early: `ends` returns the target of the links to end, `leadsTo` that of a request. */
 function linksEnd(
   ends: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
   leadsTo: (request: ProxiedRequest) => string | undefined,
@@ -27,7 +27,7 @@ function linksEnd(
   };
 }
 
-/** A link to an artifact file ends once something has been done to the artifact. */
+/** Ends the links to an artifact file once `isDone` matches a request on the artifact. */
 function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => Mutation {
   return () => {
     const links = new Map<string, string>();
@@ -47,7 +47,7 @@ function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => M
   };
 }
 
-/** The device of a token, as its claims name it. */
+/** Returns the device id in the claims of a token. */
 function deviceOf({ body }: ProxiedAnswer): string | undefined {
   const [, claims = ''] = body.toString().split('.');
   return /"sub":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
@@ -89,7 +89,7 @@ export const nearMissLinkDefects: readonly Defect[] = [
   },
 ];
 
-/** Links to the configuration of a device end with an act on the device after its offer. */
+/** Ends the links to a device's configuration after an operation on the device. */
 function endsAfterTheOffer(
   act: NonNullable<ProxiedRequest['operation']>,
   deviceIn: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Defects of servers that are right at first sight: they forget an edit, an empty list,
- * or that capital letters are other letters.
+ * Subtle defects of servers that look correct: they ignore an edit, an empty list, or the
+ * difference between capital and small letters.
  */
 import { isObject } from '../../../fixtures/json.ts';
 import {
@@ -21,12 +21,12 @@ import { offeredLink } from './near-misses-links.ts';
 
 const showing = ['get-artifact', 'list-artifacts'] as const;
 
-/** Changes each artifact that is shown, in a list or alone. */
+/** Changes each artifact in an answer, in a list or alone. */
 function artifactsBecome(change: (artifact: unknown) => unknown) {
   return (body: unknown): unknown => (Array.isArray(body) ? body.map(change) : change(body));
 }
 
-/** A member of artifacts keeps the value that it had when it was shown first. */
+/** Returns a member of an artifact always with its first value, even after an edit. */
 function staysAsFirstShown(member: string): () => Mutation {
   return () => {
     const first = new Map<string, unknown>();
@@ -106,7 +106,7 @@ const artifacts: readonly Defect[] = [
 
 const asking = ['post-next-deployment', 'post-next-deployment-v2'] as const;
 
-/** What a device provides as flavour, as a server sees it that compares loosely. */
+/** Changes the `flavour` that a device provides, as a server does that compares loosely. */
 function flavourBecomes(change: (flavour: string) => string): () => Mutation {
   const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
   return requestBecomes((request) => {
@@ -148,7 +148,7 @@ function isEmptyList(request: ProxiedRequest): boolean {
   return request.body.toString().trim() === '[]';
 }
 
-/** PUT keeps the description of an attribute that it gives none. */
+/** Keeps the old description when a PUT sends an attribute without a description. */
 function keepsDescriptions(): Mutation {
   const known = new Map<string, unknown>();
   return {
@@ -196,7 +196,7 @@ const emptied: readonly Defect[] = [
   },
 ];
 
-/** An answer grants a token although the request should be refused. */
+/** Turns an answer into the grant of a token, although the request should be refused. */
 function granted(answer: ProxiedAnswer): ProxiedAnswer {
   return { ...answer, status: 200, body: Buffer.from('e30.e30.e30') };
 }
@@ -206,7 +206,7 @@ function signatureOf({ headers }: ProxiedRequest): string {
   return headers[name ?? ''] ?? '';
 }
 
-/** Identities are known without regard to case. */
+/** Compares identities case-insensitively. */
 function knowsIdentitiesInAnyCase(): Mutation {
   const known = new Set<string>();
   return {
@@ -219,7 +219,7 @@ function knowsIdentitiesInAnyCase(): Mutation {
   };
 }
 
-/** The signature of a link is compared case-insensitively. */
+/** Compares the signature of a link case-insensitively. */
 function knowsSignaturesInAnyCase(): Mutation {
   const known = new Map<string, string>();
   return {

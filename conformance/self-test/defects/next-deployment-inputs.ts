@@ -57,7 +57,7 @@ const own = { [v1]: '', [v2]: 'device_provides.' } as const;
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isMissingOrText = (value: unknown): boolean => value === undefined || isText(value);
 
-/** Matches bodies that the suite made to test inputs. */
+/** Matches bodies of the suite's input tables, by their artifact name. */
 function isInput(form: keyof typeof own): Picks {
   return holds(`${own[form]}artifact_name`, 'conformance-input');
 }

@@ -35,7 +35,7 @@ function withChecksum(request: ProxiedRequest): ProxiedRequest {
   return withJson(request, isV1 ? more : { ...body, device_provides: more });
 }
 
-/** Repeats the last offer to a device once `over` has seen that it has ended. */
+/** Repeats the last offer to a device after its deployment ended, which `over` detects. */
 function offersAgain(
   over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: Offers) => readonly string[],
 ): Defect['mutation'] {

@@ -1,12 +1,12 @@
-/** Defects of one answer in three: only what is judged on every exchange finds them for sure. */
+/** Defects of one answer in three, which only invariants on every exchange find reliably. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, withHeaders, withText } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
 import { oneAnswerOf } from '../mutations.ts';
 
-/** One answer in so many is wrong. */
+/** One in this many answers is wrong. */
 const EACH = 3;
-/** Cases that are run of those that a defect touches; any few must catch it. */
+/** Number of affected cases to run; any few of them must catch the defect. */
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 

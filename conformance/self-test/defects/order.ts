@@ -4,7 +4,7 @@ import { jsonOf, tokenOf, withJson } from '../alter.ts';
 import type { Defect, Mutation, ProxiedOperation } from '../defect.ts';
 import { requestBecomes } from '../mutations.ts';
 
-/** Makes the next PATCH after a PUT of attributes by the same device replace them too. */
+/** Lets the first PATCH of attributes after a PUT by the same device replace all attributes. */
 function patchReplacesAfterPut(): Mutation {
   const putters = new Set<string>();
   return {

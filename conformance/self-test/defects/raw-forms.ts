@@ -1,4 +1,4 @@
-/** Defects of servers that know HTTP only as their author's client speaks it. */
+/** Defects: the server supports only those forms of HTTP that its author's client uses. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { ownAnswer, withHeaders } from '../alter.ts';
@@ -7,7 +7,7 @@ import { requestBecomes } from '../mutations.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
-/** Operations that are called so; a link has no good request of its own, a socket no old form. */
+/** Returns operations for these defects, without links and websockets, which have no such forms. */
 function idsOf(picks: (row: Operation) => boolean): readonly OperationId[] {
   const apart = ['connect', 'download-configuration'];
   return rows
@@ -16,7 +16,7 @@ function idsOf(picks: (row: Operation) => boolean): readonly OperationId[] {
     .filter((id) => !apart.includes(id));
 }
 
-/** Requests that are picked are answered 400. */
+/** Answers 400 to the requests that `picks` selects. */
 function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
   return () => ({
     request: (request) =>
@@ -47,7 +47,7 @@ function placeOf({ headers }: ProxiedRequest): string | undefined {
   return pipelined.exec(id)?.[1];
 }
 
-/** The answers to two requests on a connection have each other's request id. */
+/** Swaps the request ids in the answers to two requests on one connection. */
 function idsAreMixed(): Mutation {
   return {
     answer: (answer, request) => {

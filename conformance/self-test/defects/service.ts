@@ -13,7 +13,7 @@ const configuration: readonly OperationId[] = ['get-configuration', 'put-configu
 const version2: readonly OperationId[] = ['post-next-deployment-v2', 'get-update-control-map'];
 const artifacts: readonly OperationId[] = ['list-artifacts', 'get-artifact', 'get-artifact-link'];
 
-/** The operations of each area, which do not exist for a caller without a token. */
+/** The operations of each area; the defect answers 404 to callers without a token. */
 const areas: readonly (readonly [RequirementId, readonly OperationId[]])[] = [
   ['service.deployments-v1', artifacts],
   ['service.deployments-v2', version2],

@@ -7,8 +7,8 @@ import type { Defect, Mutation } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
 /**
- * Shows an artifact to every caller that names it: an artifact once known is returned also where
- * the target answers that there is none.
+ * Returns a known artifact to every caller that names its id, even if the target answers that the
+ * artifact does not exist for the caller's tenant.
  */
 function sharedArtifacts(): Mutation {
   const links = new Map<string, string>();
@@ -44,7 +44,7 @@ function sharedDeployments(): Mutation {
   };
 }
 
-/** Returns the tenant in the claims of a reference server's token; empty where there is none. */
+/** Returns the tenant in the claims of a reference server's token; empty if there is none. */
 function tenantOf(token: string): string {
   const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   return /"[\w./-]*tenant[\w]*":"([^"]+)"/.exec(claims)?.[1] ?? '';

@@ -48,7 +48,7 @@ function onceAndNeverAgain(): Mutation {
   };
 }
 
-/** Ends links at half their lifetime, counted from the first answer that this proxy saw for one. */
+/** Ends links at half their lifetime, counted from the first answer that the proxy saw. */
 function linkEndsEarly(status: number): () => Mutation {
   return () => {
     let seenMs = Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import { objectOf } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
-/** The device type by which the case of versions marks its requests. */
+/** The device type that the case on versions sends, by which its requests are recognized. */
 const own = 'conformance-versions';
 
 export const versioningDefects: readonly Defect[] = [

@@ -1,4 +1,4 @@
-/** One change of one place of the answers of an operation, and whether the contract forbids it. */
+/** Alterations for fuzzing: each changes one place in the answers of one operation. */
 
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
@@ -12,8 +12,8 @@ import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 const UNAUTHORIZED = 401;
 
 /**
- * What an alteration breaks: a must of the contract, a should, or nothing, so that no case may fail
- * because of it.
+ * The level of the requirement that an alteration violates. `nothing`: the altered answer is legal,
+ * so no case may fail because of it.
  */
 export type Bond = 'must' | 'should' | 'nothing';
 
@@ -21,16 +21,16 @@ export type Bond = 'must' | 'should' | 'nothing';
 export interface Alteration {
   /** The kind of alteration, such as `member-missing`. */
   readonly kind: string;
-  /** What it does, to follow "The operation get-artifact answers". */
+  /** The effect, phrased to follow "The operation get-artifact answers". */
   readonly says: string;
   readonly bond: Bond;
-  /** The requirement on the place, whether it is broken or not. */
+  /** The requirement that covers the altered place, whether the alteration violates it or not. */
   readonly about: RequirementId;
-  /** Gives the answer itself where it has no such place. */
+  /** Returns the altered answer, or `answer` itself if it does not have the place. */
   readonly change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer;
 }
 
-/** Which of several entries or members is altered. */
+/** The entry of a list or the member of a map that is altered, if there are several. */
 export type Pick = 'first' | 'last' | 'every';
 
 /** Changes the object that holds a member, by the member's name. */
@@ -40,8 +40,8 @@ type ChangeOwner = (
 ) => Readonly<Record<string, unknown>>;
 
 /**
- * Changes the member at the end of the steps; `*` is the picked entry of a list or member of a map.
- * A place that is not there leaves the value as it is.
+ * Returns the value with the member at a path changed. A `*` in the path is the picked entry of a
+ * list or member of a map. Returns the value unchanged if the path does not exist.
  */
 export function alteredAt(
   value: unknown,
@@ -72,7 +72,7 @@ function picked<Key>(keys: readonly Key[], pick: Pick): readonly Key[] {
   return pick === 'first' ? keys.slice(0, 1) : keys.slice(-1);
 }
 
-/** Changes the JSON of answers of one status; a body that is none, or that stays the same, stays. */
+/** Changes the JSON of answers with one status; returns an answer itself if nothing changes. */
 export function jsonOfStatus(
   status: number,
   change: (body: unknown, request: ProxiedRequest) => unknown,
@@ -86,7 +86,7 @@ export function jsonOfStatus(
   };
 }
 
-/** Changes answers of one status. */
+/** Changes answers with one status. */
 export function ofStatus(
   status: number,
   change: (answer: ProxiedAnswer) => ProxiedAnswer,
@@ -95,8 +95,8 @@ export function ofStatus(
 }
 
 /**
- * Changes refusals of one status: those of requests that a proxy before the server lets through, so
- * that the contract speaks of them.
+ * Changes refusals with one status, but only those of ordinary requests. A gateway may refuse other
+ * requests, so the contract's rules do not apply to such refusals.
  */
 export function refusalsOf(
   row: Operation,
@@ -116,12 +116,12 @@ function isOrdinary(row: Operation, request: ProxiedRequest): boolean {
   return isOrdinaryRequest({ url, headers, bodyBytes: body.length, isChunked: false }, row);
 }
 
-/** The requirement on a part of the operation's successful answers. */
+/** Returns the requirement that covers a part of the operation's successful answers. */
 export function aboutPart(id: OperationId, ...steps: readonly string[]): RequirementId {
   return requirementOn(id, steps);
 }
 
-/** The object without the member. */
+/** Returns the object without the member. */
 export const withoutMember: ChangeOwner = (owner, name) => {
   const { [name]: _, ...rest } = owner;
   return rest;

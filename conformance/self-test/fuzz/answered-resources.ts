@@ -1,7 +1,7 @@
-/** The resources with which operations answer, and the way to them from the body. */
+/** The resources in the answers of operations, and their paths from the body. */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 
-/** By operation: the name of the field table, and the steps to the resource. */
+/** The name of the resource's field table and the path to the resource, by operation. */
 export const answeredResources: Readonly<
   Partial<Record<OperationId, readonly [resource: string, to: readonly string[]]>>
 > = {

@@ -172,7 +172,7 @@ const byteRows: readonly ByteRow[] = [
   },
 ];
 
-/** The middle of a token is its claims, which its signature covers. */
+/** Changes the byte in the middle. In a token this byte is in the claims, which are signed. */
 function byteAltered(answer: ProxiedAnswer): ProxiedAnswer {
   const body = Buffer.from(answer.body);
   const middle = Math.floor(body.length / 2);
@@ -180,7 +180,7 @@ function byteAltered(answer: ProxiedAnswer): ProxiedAnswer {
   return { ...answer, body };
 }
 
-/** Texts with line ends in quotes stay whole only by chance; the suite's own have none. */
+/** Changes the lines of a text. Quoted line ends are not supported; the suite's data has none. */
 function inLines(
   least: number,
   change: (lines: readonly string[]) => readonly string[],
@@ -268,7 +268,7 @@ function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {
       bond: 'nothing',
       change: (list) => list.map((each) => (isObject(each) ? { ...each, fuzz: 1 } : each)),
     },
-    // Of artifacts nobody says that the list is without repetitions.
+    // The contract does not forbid repeated entries in lists of artifacts.
     ...(isFree ? [] : [twice]),
   ];
 }

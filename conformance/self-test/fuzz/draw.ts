@@ -1,4 +1,4 @@
-/** Draws defects at random places: one alteration of the answers of one operation each. */
+/** Draws random defects, each of which is one alteration of the answers of one operation. */
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
@@ -11,11 +11,11 @@ import { headerAlterations } from './header-alterations.ts';
 import { memberAlterations } from './member-alterations.ts';
 import { statusAlterations } from './status-alterations.ts';
 
-/** Cases that are run with a defect at first, of all that it touches. */
+/** Number of affected cases in the first run of a defect. */
 const SAMPLE = 12;
 const ID_DIGITS = 5;
 
-/** How often an answer that could be altered is. */
+/** The frequencies with which a defect alters the answers that it could alter. */
 const frequencies = [
   { each: 1, says: 'always' },
   { each: 1, says: 'always' },
@@ -23,7 +23,7 @@ const frequencies = [
   { each: 3, says: 'every third time' },
 ] as const;
 
-/** A defect that was drawn. */
+/** A randomly drawn defect. */
 export interface FuzzDefect extends Defect {
   readonly kind: string;
   readonly operation: OperationId;
@@ -34,8 +34,8 @@ const every = Object.keys(requirements) as [RequirementId, ...RequirementId[]];
 const ids = Object.keys(operations) as OperationId[];
 
 /**
- * The defects of a seed. Each depends on the seed and its number only, so that more of them begin
- * with the same ones.
+ * Returns the first `count` defects of a seed. Each depends only on the seed and on its number, so
+ * a larger `count` gives the same defects and more.
  */
 export function drawnDefects(count: number, seed: string): readonly FuzzDefect[] {
   const random = seededRandom(`fuzz/${seed}`);
@@ -54,7 +54,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
   return {
     id: `fuzz-${String(number).padStart(ID_DIGITS, '0')}`,
     title: `The operation ${operation} answers ${alteration.says}, ${says}.`,
-    // Whatever requirement a case fails by, it has noticed.
+    // A forbidden alteration counts as noticed whatever requirement a case names.
     violates: bond === 'nothing' ? [about] : every,
     operations: [operation],
     mutation: oneAnswerOf(each, alteration.change),
@@ -75,7 +75,7 @@ type OfKind = ReadonlyMap<OperationId, readonly Alteration[]>;
 type Pool = ReadonlyMap<string, OfKind>;
 let whole: Pool | undefined;
 
-/** By kind and operation, so that rare kinds and small operations are drawn as often as others. */
+/** Groups alterations by kind and operation, so that rare kinds are drawn as often as others. */
 function everyAlteration(): Pool {
   if (whole) return whole;
   const pool = new Map<string, Map<OperationId, readonly Alteration[]>>();
@@ -90,7 +90,7 @@ function everyAlteration(): Pool {
   return pool;
 }
 
-/** Every alteration of an operation's answers that can be drawn. */
+/** Returns every alteration of an operation's answers. */
 export function alterationsOf(id: OperationId): readonly Alteration[] {
   const makers = [
     ...[memberAlterations, bodyAlterations, statusAlterations],

@@ -11,7 +11,7 @@ const named = [400, 401, 403, 404, 409];
 
 type Change = Alteration['change'];
 
-/** All of an operation: those of refusals of which the contract shows the Error body. */
+/** Returns the alterations of those refusals for which the contract shows an Error body. */
 export function errorAlterations(_: OperationId, row: Operation): readonly Alteration[] {
   const statuses = named.filter(
     (status) =>
@@ -40,7 +40,7 @@ function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | 
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
 
-/** The same in the body and in the header, so that only the caller can tell that it is another. */
+/** Replaces the request id consistently in body and header, so that only the caller can notice. */
 const anotherId: Change = (answer, request) => {
   const name = requestIdHeader(answer);
   if (name === undefined || requestIdHeader(request) === undefined) return answer;

@@ -1,4 +1,4 @@
-/** Plays defects at random places and counts which of them the suite notices. */
+/** Runs randomly drawn defects and counts how many of them the suite notices. */
 import type { DefectResult } from '../judgement.ts';
 import { type RunDefect, sampleOf } from '../matrix.ts';
 import { type AffectedCases, casesTouched } from '../self-test.ts';
@@ -6,12 +6,12 @@ import type { Bond } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
 
 /**
- * `noticed`: a case failed. `missed`: none did. `unexercised`: no answer had the place, so that
- * nothing was altered.
+ * `noticed`: a case failed. `missed`: no case failed. `unexercised`: no answer had the altered
+ * place, so nothing was altered.
  */
 type FuzzOutcome = 'noticed' | 'missed' | 'unexercised';
 
-/** What became of one alteration. */
+/** The outcome of one alteration. */
 export interface FuzzRow {
   readonly id: string;
   readonly title: string;
@@ -35,7 +35,7 @@ export interface FuzzResult {
   /** Cases that failed, or ended with a suite error, without an alteration. */
   readonly baselineFailures: readonly string[];
   readonly rows: readonly FuzzRow[];
-  /** Of the alterations that break a must and took effect those noticed, from 0 to 1. */
+  /** Share, from 0 to 1, of the noticed ones among alterations that broke a MUST with effect. */
   readonly share: number;
   readonly interrupted: boolean;
 }
@@ -43,7 +43,7 @@ export interface FuzzResult {
 /** Inputs of `runFuzz`. */
 export interface FuzzOptions {
   readonly defects: readonly FuzzDefect[];
-  /** Number of alterations in all, of which `defects` may be a part. */
+  /** Total number of alterations; `defects` may be a part of them. */
   readonly count: number;
   readonly seed: string;
   readonly affectedCases: AffectedCases;
@@ -75,7 +75,10 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
   return { seed, count, baselineFailures, rows: inOrder, share, interrupted };
 }
 
-/** A few cases first; where they notice nothing that they should, all that it touches. */
+/**
+ * Runs a sample of the affected cases. If they miss a forbidden alteration, all affected cases run.
+ * If they fail on a legal one, the sample runs again, to exclude chance.
+ */
 async function resultRow(
   defect: FuzzDefect,
   touched: ReadonlySet<string>,
@@ -88,7 +91,7 @@ async function resultRow(
   const isForbidden = defect.bond !== 'nothing';
   const isDecided = isForbidden ? isNoticed || sample.size === touched.size : !isNoticed;
   if (isDecided) return rowOf(defect, first);
-  // That a case fails of what is legal is held against it only when it does so again.
+  // A failure on a legal alteration counts only if it recurs.
   const second = await runOf(defect, isForbidden ? touched : sample);
   return second && rowOf(defect, second);
 }
@@ -106,24 +109,24 @@ function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
   return { id, title, operation, kind, bond, outcome, by, suiteErrors, casesRun, changes };
 }
 
-/** Of the alterations that break a must and took effect, the share that was noticed; 1 of none. */
+/** Returns the share of noticed alterations among the forbidden ones; 1 if there are none. */
 function shareOf(rows: readonly FuzzRow[]): number {
   const counted = forbidden(rows);
   const noticed = counted.filter(({ outcome }) => outcome === 'noticed').length;
   return counted.length === 0 ? 1 : noticed / counted.length;
 }
 
-/** The alterations that break a must and took effect. */
+/** Returns the alterations that violate a MUST and had an effect. */
 export function forbidden(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   return rows.filter(({ bond, outcome }) => bond === 'must' && outcome !== 'unexercised');
 }
 
-/** Legal alterations of which a case failed. */
+/** Returns the legal alterations on which a case failed. */
 export function falseVerdicts(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   return rows.filter(({ bond, outcome }) => bond === 'nothing' && outcome === 'noticed');
 }
 
-/** Whether the suite noticed enough, found nothing wrong with what is legal, and never broke down. */
+/** Returns true if a complete run reaches the floor without false verdicts and suite errors. */
 export function isSharp(
   { baselineFailures, rows, share, interrupted }: FuzzResult,
   floor: number,

@@ -48,7 +48,7 @@ function added(id: OperationId): Alteration {
   };
 }
 
-/** On 200 only: refusals are labelled as JSON by every operation. */
+/** Alters Content-Type on status 200 only, since the labels of refusals are altered elsewhere. */
 function labels(row: Operation): readonly Alteration[] {
   const success = row.success[200];
   if (success?.shape === undefined && success?.mediaType === undefined) return [];
@@ -59,7 +59,7 @@ function labels(row: Operation): readonly Alteration[] {
   const wrong = isJson ? 'text/html' : 'application/json';
   const rows = [
     header('content-type-altered', bond, 'content-type', () => wrong, about, `200 as ${wrong}`),
-    // A body that is not JSON needs no label.
+    // The contract requires no Content-Type for a body that is neither JSON nor CSV.
     header(
       'content-type-missing',
       isJson || isExport ? bond : 'nothing',
@@ -129,7 +129,7 @@ const pageHeaders: readonly Alteration[] = [
   ),
 ];
 
-/** A relation that the answer does not have, to where no page is. */
+/** Adds a link with `next` or `prev`, where the answer has none, to a page that does not exist. */
 function withFalsePage(old: string): string {
   const [target = '<http://fuzz/>'] = old.split(';');
   return ['next', 'prev']

@@ -20,10 +20,10 @@ const STATUS = 200;
 /** A member of the answers of an operation. */
 interface Member {
   readonly id: OperationId;
-  /** From the body; `*` is any entry. */
+  /** Path from the body; `*` is any entry of a list or map. */
   readonly steps: readonly string[];
   readonly field: Field;
-  /** Whether the contract lets the answer lack it; undefined where that can be argued about. */
+  /** The bond of an answer without the member; undefined if the contract is not clear. */
   readonly absence: Bond | undefined;
 }
 
@@ -46,12 +46,12 @@ function membersOf(id: OperationId, row: Operation): readonly Member[] {
   });
 }
 
-/** The table names one state of a map for all. */
+/** Returns true for a step to any entry; the table uses one state name as an example for all. */
 function isAnyEntry(step: string): boolean {
   return step === '[]' || step === 'ArtifactInstall_Enter';
 }
 
-/** Members that are not required, and that other sentences of the contract need all the same. */
+/** Optional members that other sentences of the contract require nevertheless. */
 const needed = [/update_control_map/, /^\*\.object\.(user|deployment|device)$/];
 
 function absenceOf(steps: readonly string[], field: Field, row: Operation): Bond | undefined {

@@ -5,7 +5,7 @@ import { jsonOf, ownAnswer, withJson, withStatus } from '../alter.ts';
 import type { ProxiedAnswer } from '../defect.ts';
 import { type Alteration, aboutPart, type Bond, ofStatus, refusalsOf } from './alteration.ts';
 
-/** Refusals that cases bring about without steering the server. */
+/** Statuses of refusals that cases provoke without control over the server. */
 const provoked = [400, 401, 403, 404, 409];
 /** Statuses that the contract lists for no operation. */
 const UNLISTED = 422;
@@ -44,18 +44,18 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
   });
 }
 
-/** True for 404 in place of 204 at the next deployment, which is an open point of the contract. */
+/** Returns true for 404 instead of 204 at the next deployment, which is an open point. */
 function isOpen({ deploymentRole }: Operation, from: number, to: number): boolean {
   return deploymentRole === 'hands-out' && from === 204 && to === 404;
 }
 
-/** True for a list without elements; the status of such an answer is an open point. */
+/** Returns true for an empty list; the status of such an answer is an open point. */
 function isEmptyList(answer: ProxiedAnswer): boolean {
   const value = jsonOf(answer);
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The answer's headers stay, so that nothing else is wrong with it. */
+/** Returns a refusal that keeps the request id of the answer, so that only the status is wrong. */
 function refused(answer: ProxiedAnswer, status: number): ProxiedAnswer {
   const { headers } = ownAnswer(status, error);
   const named = Object.entries(answer.headers).find(([name]) => name.endsWith('-requestid'));
@@ -95,15 +95,15 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
   });
 }
 
-/** That a request which contradicts an earlier one is 409 is what field clients rely on, no must. */
+/** Returns true for 409 on conflicting requests, which clients rely on but no MUST demands. */
 function isShould(id: OperationId, from: number): boolean {
   return from === 409 && id !== 'put-deployment-status';
 }
 
-/** Undefined where the contract lets the server choose between the two, or hardly says. */
+/** Returns the bond of a changed status; undefined if the contract is unclear about the two. */
 function bondOf(id: OperationId, from: number, to: number): Bond | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
-  // Only an id of no form is 400 where nothing but an id is sent.
+  // These operations send only an id, and a malformed id may be answered 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);
   if (isById && from === 400 && to === 404) return 'nothing';
   if (id === 'download-configuration' && to === 404) return undefined;

@@ -1,4 +1,4 @@
-/** What can stand in place of a value: of another type, or of the same type and wrong all the same. */
+/** Replacements for a value: values of another type, and wrong values of the same type. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { Field } from '../../../fixtures/contract/resource-tables.ts';
 import {
@@ -13,10 +13,10 @@ import type { Bond } from './alteration.ts';
 const MS_PER_DAY = 86_400_000;
 const FAR_DAYS = 400;
 
-/** Another value of the same type; it gives back a value that it cannot be made of. */
+/** A replacement of the same type. `of` returns a value unchanged if it cannot replace it. */
 export interface Variant {
   readonly kind: string;
-  /** What replaces it, in words that the place follows. */
+  /** Description of the replacement, phrased to precede the name of the place. */
   readonly says: string;
   readonly bond: Bond;
   readonly of: (value: unknown) => unknown;
@@ -27,7 +27,7 @@ interface OtherType {
   readonly of: (value: unknown) => unknown;
 }
 
-/** Values of types that the field cannot have. */
+/** Returns replacements of types that the field cannot have. */
 export function otherTypes({ type, path }: Field): readonly OtherType[] {
   const isNullable = type.includes('null') || path.at(-1) === 'update_control_map';
   return [
@@ -43,7 +43,7 @@ export function otherTypes({ type, path }: Field): readonly OtherType[] {
 /** Fields whose values no case can know: the contract leaves them free, or names no source. */
 const free = [/description$/, /meta_?data$/, /files\.\*\.date$/, /change$/, /signed$/];
 
-/** Values of the same type. */
+/** Returns replacements of the same type. */
 export function variantsOf(
   steps: readonly string[],
   { type }: Field,
@@ -59,7 +59,7 @@ export function variantsOf(
   return byType[type] ?? [];
 }
 
-/** Words beside the contract's are an open point for actions. */
+/** Returns false for an unknown word as an action, which is an open point of the contract. */
 function isJudgedWord(place: string, says: string): boolean {
   return says !== notAWord.says || !place.endsWith('action');
 }
@@ -146,7 +146,7 @@ const textMaps: readonly Variant[] = [
 
 type Pairs = readonly (readonly [string, unknown])[];
 
-/** A map without pairs stays. */
+/** Changes the pairs of a map; an empty map stays unchanged. */
 function ofPairs(change: (pairs: Pairs) => Pairs): Variant['of'] {
   return (value) => {
     if (!isObject(value) || Object.keys(value).length === 0) return value;
@@ -173,7 +173,7 @@ function timesAt(place: string): readonly Variant[] {
     {
       kind: 'time-altered',
       says: 'a time far in the future as',
-      // How long a link lasts is left open.
+      // The contract leaves the lifetime of a link open.
       bond: end ? 'nothing' : 'must',
       of: shifted(FAR_DAYS),
     },

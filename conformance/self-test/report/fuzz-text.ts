@@ -1,4 +1,4 @@
-/** A fuzzed self-test as lines for a terminal. Only renders facts. */
+/** Formats a fuzzed self-test as text for a terminal. */
 import { type FuzzResult, type FuzzRow, falseVerdicts, forbidden } from '../fuzz/fuzz.ts';
 
 const NOTICERS_SHOWN = 2;
@@ -16,7 +16,7 @@ export function fuzzRowText(row: FuzzRow): string {
   ].join('\n');
 }
 
-/** Whether the alteration fails the self-test: missed, a false verdict, or a breakdown. */
+/** Returns true if the row fails the self-test: a miss, a false verdict, or a suite error. */
 export function isProblem({ bond, outcome, suiteErrors }: FuzzRow): boolean {
   const isMissed = bond === 'must' && outcome === 'missed';
   const isFalse = bond === 'nothing' && outcome === 'noticed';
@@ -55,7 +55,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
   ].join('\n');
 }
 
-/** The seed as a word of a shell. */
+/** Returns the seed quoted for a shell. */
 function seedWord(seed: string): string {
   return /^[\w.]+$/.test(seed) ? seed : `'${seed.replaceAll("'", "'\\''")}'`;
 }
@@ -68,7 +68,7 @@ function noticed(rows: readonly FuzzRow[]): number {
   return rows.filter(({ outcome }) => outcome === 'noticed').length;
 }
 
-/** Rounded down, so that no share looks as if it reached a floor that it misses. */
+/** Formats a share, rounded down so that a share below the floor does not appear to reach it. */
 function percent(share: number): string {
   return `${(Math.floor(share * PERCENT * 10) / 10).toFixed(1)} percent`;
 }

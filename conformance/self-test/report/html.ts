@@ -89,7 +89,7 @@ function problems(matrix: KillMatrix, isWhole: boolean): string {
   return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
 }
 
-/** The generated defects, killed of planted; nothing without any. */
+/** Returns the table of generated defects, killed of planted; empty if there are none. */
 function kindTableOf(matrix: KillMatrix): string {
   const { kinds, operations } = kindTable(matrix);
   if (kinds.length === 0) return '';

@@ -1,4 +1,4 @@
-/** The generated defects of the committed result as a picture: a row per operation, a column per kind. */
+/** Draws the committed results of generated defects: a row per operation, a column per kind. */
 import { escaped } from '../../../fixtures/markup.ts';
 import { allDefects } from '../defects/index.ts';
 import { kindOf } from '../matrix.ts';
@@ -18,7 +18,7 @@ const style = `
   .none { fill: #eaeef2; }
 `;
 
-/** An SVG; a cell shows how many of the kind were planted, red where one of them was not killed. */
+/** Returns an SVG. Each cell shows the number of planted defects, in red if one was not killed. */
 export function kindPicture(): string {
   const outcomes = new Map(readRecord().defects.map(({ id, outcome }) => [id, outcome]));
   const { kinds, operations } = kindTable({

@@ -1,26 +1,26 @@
-/** What became of the generated defects, by kind and operation. */
+/** Counts the generated defects and the killed ones, by kind and operation. */
 import type { MatrixRow } from '../matrix.ts';
 
-/** Defects of a kind on an operation. */
+/** Number of defects of one kind on one operation. */
 interface KindCell {
   readonly planted: number;
   readonly killed: number;
 }
 
-/** The table; a cell is undefined where the operation cannot have the kind. */
+/** The counts; a cell is undefined if the operation cannot have the kind of defect. */
 export interface KindTable {
   readonly kinds: readonly string[];
   readonly operations: readonly {
     readonly operation: string;
-    /** In the order of the kinds. */
+    /** One cell for each kind, in the order of `kinds`. */
     readonly cells: readonly (KindCell | undefined)[];
   }[];
 }
 
-/** What the table takes of a defect. */
+/** The members of a row that the table uses. */
 export type KindRow = Pick<MatrixRow, 'kind' | 'operation' | 'outcome'>;
 
-/** The table of these defects; without kinds when none of them is generated. */
+/** Returns the table of these defects; without kinds if none of them is generated. */
 export function kindTable({ rows }: { readonly rows: readonly KindRow[] }): KindTable {
   const kinds = [...new Set(rows.flatMap(({ kind }) => kind ?? []))];
   const operations = [...new Set(rows.flatMap(({ operation }) => operation ?? []))];

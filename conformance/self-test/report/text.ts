@@ -1,4 +1,4 @@
-/** A kill matrix as lines for a terminal. Only renders facts. */
+/** Formats a kill matrix as text for a terminal. */
 import { shortened } from '../../../fixtures/characters.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { isSound } from '../judgement.ts';
@@ -87,7 +87,7 @@ function requirementLines({ rows }: KillMatrix): string[] {
   ]);
 }
 
-/** The generated defects: a line for each operation, a column for each kind, killed of planted. */
+/** Returns the table of generated defects, killed of planted: a line per operation. */
 function kindLines(matrix: KillMatrix): readonly string[] {
   const { kinds, operations } = kindTable(matrix);
   if (kinds.length === 0) return [];
@@ -106,7 +106,7 @@ function kindLines(matrix: KillMatrix): readonly string[] {
   ];
 }
 
-/** A letter of its own for each of at most 26 kinds. */
+/** Returns a letter for a column; there are at most 26 kinds. */
 function columnName(index: number): string {
   return String.fromCodePoint('A'.charCodeAt(0) + index);
 }

@@ -1,4 +1,7 @@
-/** Artifacts as devices see them, and links to their files. Spec: Device deployments v1 */
+/**
+ * Lists and describes artifacts for devices, and issues links to their files.
+ * Spec: Device deployments v1
+ */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
 import { refuse } from '../../http/refusal.ts';
@@ -30,7 +33,10 @@ export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters
   return { status: 200, body: artifactLink(context, found.artifact.id) };
 });
 
-/** The file of a signed link. Spec: GET /artifacts/{id}/download */
+/**
+ * Serves the file of an artifact to a client that has a signed link.
+ * Spec: GET /artifacts/{id}/download
+ */
 export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;

@@ -1,10 +1,10 @@
-/** The audit log as CSV text, some entries at a time. Spec: GET /logs/export */
+/** Writes the audit log as CSV text, a group of entries at a time. Spec: GET /logs/export */
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 
-/** Values of an entry by the path of the field. */
+/** A column of the CSV: the path of the field in an entry, and a function that reads its value. */
 type Column = readonly [path: readonly string[], value: (entry: AuditLog) => string | undefined];
 
-/** Every possible field of an entry. */
+/** All columns, one for each possible field of an entry. */
 const columns: readonly Column[] = [
   [['action'], ({ action }) => action],
   [['actor', 'id'], ({ actor }) => actor.id],
@@ -26,25 +26,28 @@ const columns: readonly Column[] = [
 ];
 
 interface AuditCsvOptions {
-  /** Separates the names of a nested field in the header. */
+  /** Separator between the names of a nested field in the header. */
   readonly separator: string;
-  /** Header fields to omit, written with the separator or with dots. */
+  /** Names of the fields to omit, written with the separator or with dots. */
   readonly ignored: readonly string[];
-  /** Puts a quote before text that a spreadsheet would run as a formula. */
+  /** True if text that a spreadsheet would run as a formula is prefixed with a single quote. */
   readonly spreadsheetSafe: boolean;
   readonly parts: Iterable<readonly AuditLog[]>;
 }
 
-/** Returns the first field that does not exist, by either of its names. */
+/**
+ * Returns the first given name that is not the name of a field, written with dots or with the
+ * separator.
+ */
 export function unknownField(given: readonly string[], separator: string): string | undefined {
   const known = new Set(columns.flatMap(([path]) => [path.join('.'), path.join(separator)]));
   return given.find((name) => !known.has(name));
 }
 
-/** The fields that can be omitted. */
+/** The names of all fields that can be omitted, written with dots. */
 export const auditFields = columns.map(([path]) => path.join('.'));
 
-/** Yields the document in parts, the first of which begins with the header. */
+/** Yields the CSV document in parts. The first part is the header line. */
 export function* auditCsv(options: AuditCsvOptions): Generator<string> {
   const { separator, ignored, parts, spreadsheetSafe } = options;
   const kept = columns.filter(
@@ -63,7 +66,7 @@ export function* auditCsv(options: AuditCsvOptions): Generator<string> {
 type Field = Column[1];
 type Quoting = (text: string) => string;
 
-/** Pieced together, as most fields of an entry are empty. */
+/** Builds the line by concatenation, because most fields of an entry are empty. */
 function csvLine(entry: AuditLog, fields: readonly Field[], quoted: Quoting): string {
   let [line, comma] = ['', ''];
   for (const field of fields) {
@@ -76,12 +79,15 @@ function csvLine(entry: AuditLog, fields: readonly Field[], quoted: Quoting): st
 
 const lineEnd = '\r\n';
 const quotedSigns = /[",\r\n]/;
-/** Wide forms too, which spreadsheets take for the signs. */
+/**
+ * Matches the characters that start a formula, and their full-width forms, which spreadsheets also
+ * accept.
+ */
 const formulaStart = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * A field according to RFC 4180. Custom code, because with the library a line costs several times as
- * much.
+ * Returns a field quoted according to RFC 4180. Custom code, because the CSV library takes several
+ * times as long per line.
  */
 function csvField(text: string): string {
   return quotedSigns.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

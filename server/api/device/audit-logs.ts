@@ -1,4 +1,4 @@
-/** The audit log as a paged list and as CSV. Spec: Audit logs */
+/** Returns the audit log as a paged list and as CSV. Spec: Audit logs */
 import { firstCharacters } from '../../../fixtures/characters.ts';
 import { resultInTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';

@@ -1,5 +1,6 @@
 /**
- * Authentication requests of devices: facts are gathered, one rule decides, the decision is applied.
+ * Handles authentication requests of devices: gathers the facts, decides by one rule, and applies
+ * the decision.
  * Spec: Device authentication
  */
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -32,7 +33,7 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
     if (!facts.hasValidSignature) {
       return refusalOf(decision, wrongSignature(context, signIn, tenant));
     }
-    // A device that only renews its token has nothing to be written.
+    // A device that only renews its token changes nothing in the store.
     const isToWrite = decision.effect ?? (decision.takesExternalId && signIn.externalId);
     const changed = { ...signIn, device, set: known };
     const set = isToWrite
@@ -43,9 +44,9 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
   },
 );
 
-/** Who signs in, and what is to prove it. */
+/** A parsed authentication request: the identity that the device claims, and its proof. */
 interface SignIn {
-  /** Canonical text of the identity. */
+  /** The identity as canonical JSON text. */
   readonly identity: string;
   readonly key: PublicKey;
   readonly signatureText: string;
@@ -72,22 +73,29 @@ function read(body: AuthRequest, { names, request, rawBody }: HandlerContext): S
 }
 
 /**
- * Returns the tenant that a device names; the first one when it names none. An unknown token also
- * selects the first tenant while it is the only one, since clients carry tokens over from other
- * servers; with several it is refused, because it would put a device into another tenant.
+ * Returns the tenant whose token the device sent, or the first tenant if it sent none. An unknown
+ * token selects the first tenant if there is only one, because devices often keep a token from
+ * another server. With several tenants an unknown token is refused, because it could assign the
+ * device to the wrong tenant.
  */
 function tenantOf({ tenants, settings }: HandlerContext, token = ''): Tenant | undefined {
   if (token === '' || settings.dialects.has('open-source')) return tenants.first;
   return tenants.findByToken(token) ?? (tenants.hasSingleTenant ? tenants.first : undefined);
 }
 
-/** What the store has of a device and its key; each may be new. */
+/**
+ * The stored records of the device and of its key. Each is absent if the server has not seen it
+ * yet.
+ */
 interface Known {
   readonly device?: StoredDevice | undefined;
   readonly set?: StoredAuthSet | undefined;
 }
 
-/** Moves the request to the tenant once the signature is verified. */
+/**
+ * Gathers the facts for the decision, and moves the request to the tenant once the signature is
+ * verified.
+ */
 function gather(
   context: HandlerContext,
   { identity, key, signatureText }: SignIn,
@@ -107,7 +115,7 @@ function gather(
     device: device?.status,
     authSet: set?.status,
     autoAccept: context.settings.autoAccept,
-    // Most requests are decided without these, which cost a query.
+    // Getters, because these values cost a query and most requests are decided without them.
     get keyCount() {
       return device ? devices.authSets(device.id).length : 0;
     },
@@ -121,7 +129,10 @@ function gather(
   return { facts, device, set };
 }
 
-/** Where the signature is wrong, evidence takes the place of the row's details. */
+/**
+ * Returns the detail of a wrong signature, which replaces the detail of the decision's row because
+ * it includes evidence for the explanation.
+ */
 function wrongSignature(
   { names, rawBody: body }: HandlerContext,
   { identity, key, signatureText }: SignIn,
@@ -141,7 +152,10 @@ function refusalOf(
   return refuse.tooManyRequests(limits.pendingRetrySeconds, because, detail);
 }
 
-/** Writes what was decided; returns the auth set of the request, if there is one now. */
+/**
+ * Applies the decision to the store. Returns the auth set of the request, or undefined if none
+ * exists.
+ */
 function apply(
   context: HandlerContext,
   { effect, takesExternalId }: AuthDecision,
@@ -200,7 +214,8 @@ function issueToken(
   { tokens, tenant, settings, nowMs }: HandlerContext,
   set: StoredAuthSet,
 ): string {
-  // A token issued in the second of a revocation would equal the revoked one.
+  // Issue times have whole seconds, so a token issued in the second in which the previous one was
+  // revoked would be identical to it. The new token is therefore dated after that second.
   const issuedAt = Math.max(Math.floor(nowMs / 1000), set.tokensFromSeconds);
   const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
   const claims = {

@@ -1,4 +1,7 @@
-/** A device's settings, and their delivery as an artifact. Spec: Device configuration */
+/**
+ * Reads and writes the configuration of a device, and serves it as an artifact.
+ * Spec: Device configuration
+ */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { refuse } from '../../http/refusal.ts';
 import {
@@ -20,7 +23,10 @@ export const getConfiguration = defineEndpoint('get-configuration', (_input, con
   return { status: 200, body: { ...stored?.configured } };
 });
 
-/** Only under asynchronous-provisioning can the record of an accepted device be missing. */
+/**
+ * Returns true if the device has a configuration record. An accepted device always has one, except
+ * for a while under the dialect asynchronous-provisioning.
+ */
 function hasRecord({ store, device, settings, nowMs }: DeviceContext): boolean {
   return isProvisioned(store.devices.find(device.id) ?? {}, settings, nowMs);
 }
@@ -38,7 +44,10 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
 
 type ConfigurationResult = StoredConfiguration | { readonly because: string };
 
-/** The contract's single store, which the device also writes. */
+/**
+ * Merges the change into the configured and the reported settings: in the contract both are one
+ * store, which the device also writes.
+ */
 function both(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
@@ -58,7 +67,8 @@ function both(
 }
 
 /**
- * The dialect split-configuration: the reported configuration is separate from the configured one.
+ * Replaces the reported settings only. In the dialect split-configuration they are separate from
+ * the configured ones.
  */
 function reported(
   { nowMs }: DeviceContext,
@@ -76,7 +86,9 @@ const linkOfNoDevice = refuse.forbidden('the device in this link was decommissio
   expected: 'the id of a device that is not decommissioned',
 });
 
-/** The artifact of a configuration deployment, generated when it is fetched. */
+/**
+ * Serves the artifact of a configuration deployment, which is generated when the device fetches it.
+ */
 export const downloadConfiguration = defineEndpoint(
   'download-configuration',
   async ({ parameters }, { store }) => {

@@ -1,5 +1,5 @@
 /**
- * Starts the jobs of deployments with deltas, as soon as a device reports its installed artifact.
+ * Starts delta jobs for deployments that use deltas, when a device reports its installed artifact.
  */
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
@@ -7,8 +7,9 @@ import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 
 /**
- * Starts a job from the device's artifact to the served one, when the deployment uses deltas and
- * both are stored; one per pair, however many devices request it.
+ * Starts a job that makes a delta from the device's artifact to the offered one, if the deployment
+ * uses deltas and both artifacts are stored. Each pair of artifacts has one job, however many
+ * devices request it.
  */
 export function beginDeltaJob(
   { store, random, nowMs }: Pick<HandlerContext, 'store' | 'random' | 'nowMs'>,

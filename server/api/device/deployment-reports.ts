@@ -1,6 +1,7 @@
 /**
- * Reports of a device on a deployment, and the map that may pause it. Spec: Device deployments v1,
- * v2
+ * Receives the status and log that a device reports for a deployment, and serves the update control
+ * map, which can pause the update.
+ * Spec: Device deployments v1, v2
  */
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import {
@@ -18,19 +19,17 @@ const endedDeployment = refuse.notFound('this deployment has ended for this devi
   requirement: 'map.finished-is-404',
 });
 
-const abortedDetail = {
-  path: 'state',
-  expected: 'a deployment that is not aborted',
-  actual: 'an aborted deployment',
-};
-
 export const putDeploymentStatus = defineEndpoint(
   'put-deployment-status',
   ({ parameters, body }, { store, device, nowMs }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
     const changed = reported(deviceDeployment, body, nowMs);
-    if ('because' in changed) return refuse.conflict(changed.because, undefined, abortedDetail);
+    if ('because' in changed) {
+      const expected = 'a deployment that is neither aborted nor of a decommissioned device';
+      const detail = { path: 'state', expected, actual: `status ${deviceDeployment.status}` };
+      return refuse.conflict(changed.because, undefined, detail);
+    }
     store.deviceDeployments.save(deviceDeployment, changed, nowMs);
     return { status: 204 };
   },
@@ -57,13 +56,16 @@ export const getUpdateControlMap = defineEndpoint(
   },
 );
 
-/** Who reports, and what is known. */
+/** The device that sends the report, and the store with its deployments. */
 interface Reporter {
   readonly store: HandlerContext['store'];
   readonly device: CallingDevice;
 }
 
-/** What the id names is for the explanation alone: the answer tells a device nothing of others. */
+/**
+ * Refuses a report for a deployment that was not offered to the device. Only the explanation says
+ * what the id belongs to; the response must not reveal other devices' deployments to the device.
+ */
 function notOffered(id: string, { store, device }: Reporter): Refusal {
   const actual = meaningOf(id, { store, device });
   return refuse.notFound('this device was not offered a deployment with this id', {

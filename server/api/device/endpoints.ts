@@ -1,4 +1,4 @@
-/** All endpoints of the contract, and of the links that it issues. */
+/** All endpoints of the contract, including the endpoints of the links that the server issues. */
 import type { Endpoint } from '../../pipeline/endpoint.ts';
 import { downloadArtifact, getArtifact, getArtifactLink, listArtifacts } from './artifacts.ts';
 import { exportAuditLogs, listAuditLogs } from './audit-logs.ts';

@@ -1,4 +1,4 @@
-/** Attributes that a device reports. Spec: Device inventory */
+/** Receives the inventory attributes that a device reports. Spec: Device inventory */
 import type { Attribute } from '../../../fixtures/contract/resources.ts';
 import { refuse } from '../../http/refusal.ts';
 import {

@@ -1,4 +1,4 @@
-/** Alerts and monitor configuration of devices. Spec: Device monitor */
+/** Receives alerts and the monitor configuration from devices. Spec: Device monitor */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Alert } from '../../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../../fixtures/contract/text.ts';
@@ -27,7 +27,10 @@ export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
   return { status: 204 };
 });
 
-/** As in the reference implementation: an e-mail for each alert to each user, resolved ones too. */
+/**
+ * Sends an e-mail for each alert to each user, also for resolved alerts, as the reference
+ * implementation does.
+ */
 function notify(
   { tenant, outbox, device, nowMs }: DeviceContext,
   { name, level, subject, timestamp }: Alert,

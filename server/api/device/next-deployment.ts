@@ -1,6 +1,6 @@
 /**
- * The three operations that return the next deployment, with one common rule. Spec: Device
- * deployments v1, v2
+ * Handles the three operations that return the next deployment. All three use one rule.
+ * Spec: Device deployments v1, v2
  */
 
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -70,13 +70,16 @@ function nextRequest(
   return { artifactName, deviceType, provides, takesControlMap };
 }
 
-/** The answer without an update; the reason is for the journal. */
+/** The response to a poll without an update. The reason is recorded in the journal only. */
 interface NoContent {
   readonly status: 204;
   readonly noUpdate: NoUpdate;
 }
 
-/** One object for all polls of devices in no deployment. */
+/**
+ * One shared object for the polls of all devices that are in no deployment, which are the most
+ * frequent ones.
+ */
 const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
 
 function answerV1(served: Served | Refusal | NoContent) {
@@ -85,7 +88,10 @@ function answerV1(served: Served | Refusal | NoContent) {
   return { status: 200, body } as const;
 }
 
-/** Names what the device says otherwise than when it was offered the deployment. */
+/**
+ * Refuses a poll that reports other data than the poll in which the deployment was offered, and
+ * names the data that differs.
+ */
 function conflicting(offered: NextRequest, request: NextRequest): Refusal {
   const [before, now] = [pollDataOf(offered), pollDataOf(request)];
   const names = [...new Set([...before.keys(), ...now.keys()])];
@@ -112,7 +118,7 @@ function pollDataOf({ provides, takesControlMap }: NextRequest): ReadonlyMap<str
   ]);
 }
 
-/** Returns the instructions for the device, or the answer that it has no update. */
+/** Returns the deployment to install, a response that says there is no update, or a refusal. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device, nowMs } = context;
   const noUpdate = store.deviceDeployments.whyNothing(device.id);
@@ -162,7 +168,7 @@ function answer(
         request,
       );
     case 'nothing':
-      // From now on its polls cost no query until something is open for it.
+      // Remembers that nothing is open for the device, so that its next polls need no query.
       context.store.deviceDeployments.expectNothing(context.device.id, instruction.noUpdate);
       return nothingFor(instruction.noUpdate, request);
     default:

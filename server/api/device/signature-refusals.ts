@@ -1,7 +1,7 @@
 /**
- * The refusals of an auth request's key and signature, with the evidence for an explanation. The
- * analysis runs only on request, as hostile requests must stay cheap; until then only the evidence
- * is kept.
+ * Refuses authentication requests for a bad key or signature, and keeps the evidence for an
+ * explanation. The evidence is analysed only when an explanation is requested, because refusing a
+ * hostile request must stay cheap.
  */
 import { charactersIn } from '../../../fixtures/characters.ts';
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
@@ -18,10 +18,16 @@ import { type Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts'
 const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
 
-/** The same limit as for bodies in the journal: the rest would be held here only. */
+/**
+ * Maximum length in bytes of a body or key that is kept as evidence. Equals the journal's limit for
+ * bodies, because a longer body would be held in memory only here.
+ */
 const KEPT_MAX_BYTES = 16_384;
 
-/** Refuses a `pubkey` that is not a key. Its text is not repeated: it may be a private key. */
+/**
+ * Refuses a `pubkey` that is not a usable key. The refusal does not repeat the text, because it may
+ * be a private key.
+ */
 export function unusableKey(pubkey: string, because: string): Refusal {
   return refuse.malformed(`body: pubkey: ${because}`, {
     path: 'body.pubkey',
@@ -33,8 +39,9 @@ export function unusableKey(pubkey: string, because: string): Refusal {
 }
 
 /**
- * Refuses a request without a signature; mentions what was sent under another name or in another
- * place. @param header the header's name
+ * Refuses a request without a signature header. If the signature was sent under another name, or in
+ * the body, the refusal says where.
+ * @param header the header's name
  */
 export function missingSignature(
   header: string,
@@ -59,7 +66,7 @@ function memberOf(body: Buffer, header: string): OtherPlace | undefined {
   return { sent, actual: sent, remedy: `send it in ${header}, and sign the body without it` };
 }
 
-/** Where a signature was sent in place of its header. */
+/** A place other than the expected header in which a signature was sent. */
 interface OtherPlace {
   readonly sent: string;
   readonly actual: string;
@@ -72,7 +79,10 @@ function isSignatureName(name: string): boolean {
   return /(?:^|[-_])sig(?:n|nature)?$/i.test(name) || /[a-z]Signature$/.test(name);
 }
 
-/** Returns another header for a signature: that of another vendor, or a misspelt one. */
+/**
+ * Returns the first other header that appears to carry a signature: the header of another vendor,
+ * or a misspelt one.
+ */
 function otherHeader(header: string, rawHeaders: readonly string[]): OtherPlace | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
@@ -88,7 +98,10 @@ function otherHeader(header: string, rawHeaders: readonly string[]): OtherPlace 
   return undefined;
 }
 
-/** What is wrong with a signature that does not match. @param header the header's name */
+/**
+ * Returns the detail of a refusal for a signature that does not match.
+ * @param header the header's name
+ */
 export function signatureDetail(header: string, refused: SignatureFacts): RefusalDetail {
   const { body, key, signatureText } = refused;
   return {

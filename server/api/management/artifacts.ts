@@ -1,4 +1,7 @@
-/** Artifacts in the management API: read, describe, delete. `new-artifact.ts` creates them. */
+/**
+ * Lists, describes, updates and deletes artifacts in the management API. `new-artifact.ts` creates
+ * them.
+ */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { ArtifactOrder } from '../../../fixtures/contract/management/artifacts.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
@@ -29,7 +32,7 @@ export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query },
   return pageOf(context, filter, query);
 });
 
-/** The whole list in one response, as in the version before pages; with a limit. */
+/** Returns the list in one response of limited length, because version 1 had no pages. */
 export const listArtifactsV1 = defineEndpoint('list-artifacts-v1', async ({ query }, context) => {
   const page: Page = { page: 1, perPage: limits.unpagedListMax };
   const ids = context.store.artifacts.ids(filterOfV1(query), page, byName);
@@ -41,7 +44,7 @@ export const listPagedArtifactsV1 = defineEndpoint(
   ({ query }, context) => pageOf(context, filterOfV1(query), query),
 );
 
-/** What the deprecated lists of artifacts and of releases are narrowed by. */
+/** The query by which the deprecated version-1 lists of artifacts and releases are filtered. */
 interface QueryOfV1 {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -82,7 +85,7 @@ export const getArtifactDownload = defineEndpoint(
   },
 );
 
-/** Replaces the description, as long as no deployment has ever used the artifact. */
+/** Replaces the description of an artifact that no deployment has ever used. */
 export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, body }, context) => {
   const { store, nowMs } = context;
   const found = store.artifacts.find(parameters.id);
@@ -114,7 +117,7 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   return { status: 204 };
 });
 
-/** Forgets the artifact, and its file when no other artifact has the same. */
+/** Deletes the artifact, and its file if no other artifact has the same content. */
 export function removeArtifact(context: UserContext, { artifact, sha256 }: StoredArtifact): void {
   const { store } = context;
   const { contentInUse } = store.artifacts.remove(artifact.id, sha256);
@@ -122,12 +125,17 @@ export function removeArtifact(context: UserContext, { artifact, sha256 }: Store
   auditArtifact(context, { action: 'delete' }, artifact);
 }
 
-/** Nothing limits the storage, which practice says by a limit of 0. */
+/**
+ * Returns the used bytes. The limit is 0, which means unlimited in the reference implementation.
+ */
 export const getStorageUsage = defineEndpoint('get-storage-usage', (_input, { store }) => {
   return { status: 200, body: { limit: 0, usage: store.artifacts.usedBytes() } };
 });
 
-/** Writes the entry; `name` identifies the artifact for readers. */
+/**
+ * Writes an entry about an artifact to the audit log. `name` is the text by which readers of the
+ * log identify it.
+ */
 export function auditArtifact(
   context: UserContext,
   act: Pick<AuditedAction, 'action' | 'wideAction'>,

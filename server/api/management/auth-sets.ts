@@ -1,4 +1,4 @@
-/** Authentication sets of devices and the tokens issued for them, for users. */
+/** Lets users manage the authentication sets of devices and revoke their tokens. */
 
 import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
@@ -23,7 +23,7 @@ const limitReached = refuse.unprocessable(
   inState('fewer accepted devices than the limit allows', 'as many'),
 );
 
-/** A set together with the device that it belongs to. */
+/** An authentication set and the device that it belongs to. */
 interface DeviceAuthSet {
   readonly device: StoredDevice;
   readonly set: StoredAuthSet;
@@ -68,7 +68,8 @@ export const deleteAuthSet = defineEndpoint('delete-auth-set', ({ parameters }, 
   const { device, set } = place;
   const { devices } = context.store;
   const isOnly = devices.authSets(device.id).length === 1;
-  // Of a device that never came, the preauthorized key is all there is.
+  // A preauthorized device that never connected has no other data, so it is deleted with its only
+  // key.
   if (isOnly && set.status === 'preauthorized') forgetDevice(context, device.id);
   else devices.removeAuthSet(set, context.nowMs);
   audit(context, {
@@ -101,7 +102,10 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
   return { status: 204 };
 });
 
-/** The set of a device; `foreign` is the answer when the set is another device's. */
+/**
+ * Returns the authentication set of a device, or a refusal. `foreign` is the refusal if the set
+ * belongs to another device.
+ */
 function placeOf(
   context: UserContext,
   { id, aid }: { readonly id: string; readonly aid: string },

@@ -1,4 +1,4 @@
-/** Changes of users, by themselves or by user managers. */
+/** Changes users: their own account, or another user's by a user manager. */
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { inPath, type Refusal, refuse } from '../../http/refusal.ts';
@@ -36,15 +36,15 @@ export const updateOwnUser = defineEndpointWithOwnTransactions(
   },
 );
 
-/** What takes a while of a change, and is done before anything is written. */
+/** The results of the slow checks of a change, which run before anything is written. */
 interface Proved {
-  /** The hash that `current_password` was found to fit. */
+  /** The stored hash that `current_password` matched. */
   readonly currentHash?: string | undefined;
   /** The hash of the new password. */
   readonly passwordHash?: string | undefined;
 }
 
-/** Changes the user in one piece, once its passwords are checked and hashed. */
+/** Changes the user in one transaction, after its passwords are checked and hashed. */
 async function changeUser(
   context: UserContext,
   id: string,
@@ -74,7 +74,7 @@ async function prove(
   return { currentHash, passwordHash: await hashPassword(password, random) };
 }
 
-/** Ends all tokens of the user except the one in use, after any change. */
+/** Writes the change, and ends all tokens of the user except the token of this request. */
 function writeChange(
   context: UserContext,
   id: string,
@@ -99,7 +99,7 @@ const noSuchUser = refuse.notFound(
   inPath('id', 'the id of a user of this tenant'),
 );
 
-/** Every reason that forbids the change, in the order in which it is reported. */
+/** Checks every rule that forbids the change, in a fixed order. Returns the first refusal. */
 function ruleOut(
   context: UserContext,
   user: StoredUser,
@@ -120,7 +120,7 @@ function ruleOut(
     );
   }
   if (needsProof(context, user, given)) {
-    // What was proved counts for the password that was there then.
+    // The password may have changed since it was checked, so the hash is compared again.
     const { currentHash } = proved;
     const fits = currentHash !== undefined && currentHash === user.passwordHash;
     if (!fits) return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
@@ -147,7 +147,10 @@ function ruleOutRoles(
   return !isAdmin(roles) && isLastAdmin(store, user) ? lastAdmin : undefined;
 }
 
-/** What became different, for people: a line for the user, then one for each old and new value. */
+/**
+ * Returns the change as readable text for the audit log: a line that names the user, then one line
+ * for each old value and one for each new value.
+ */
 function changeOf(user: StoredUser, { email, password, roles }: UserUpdate): string {
   const pairs: (readonly [string, string, string])[] = [];
   if (email !== undefined) pairs.push(['email', user.email, email]);

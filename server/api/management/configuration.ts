@@ -1,4 +1,4 @@
-/** Settings of devices, for users. */
+/** Reads, writes and deploys the configuration of devices for users. */
 
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
@@ -13,7 +13,7 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-/** A device with what is stored of its settings. */
+/** A device and its stored configuration. */
 interface Configured {
   readonly device: StoredDevice;
   readonly stored: StoredConfiguration | undefined;
@@ -95,13 +95,16 @@ export const deployConfiguration = defineEndpoint(
     });
     if (opened instanceof Refusal) return opened;
     store.configurations.noteDeployment(device.id, id, nowMs);
-    // A connected device need not wait for its next poll.
+    // A connected device is told to check at once instead of at its next poll.
     if (delayMs === 0) sockets.command(device.id, 'check-update', user.id);
     return { status: 200, body: { deployment_id: id } };
   },
 );
 
-/** Settings are there from acceptance on, or since one side wrote them, if that was earlier. */
+/**
+ * Returns the configuration of a device. It exists once the device is accepted, or earlier if the
+ * device or a user has written it.
+ */
 function configurationOf(context: UserContext, id: string): Configured | Refusal {
   const stored = context.store.configurations.find(id);
   const device = stored ? visibleDevice(context, id) : provisionedDevice(context, id);

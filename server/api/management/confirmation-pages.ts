@@ -1,4 +1,6 @@
-/** The page that a browser shows for a link in an e-mail: a form that POSTs to the same link. */
+/**
+ * The page that a browser shows for a link in an e-mail. Its form sends a POST to the same link.
+ */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { selfContainedPage } from '../../../fixtures/markup.ts';
@@ -42,7 +44,7 @@ function page({ title, done, fields }: FormParts): string {
   });
 }
 
-/** The pages by the paths that messages lead to. */
+/** The confirmation pages by the paths to which the links in messages lead. */
 export const confirmationPages: ReadonlyMap<string, string> = new Map([
   [
     pathOf(managementOperations['complete-password-reset']),

@@ -1,4 +1,7 @@
-/** Presence of devices, and user operations on connected ones: terminals, commands, files. */
+/**
+ * Reports which devices are connected, and runs user operations on them: terminals, commands and
+ * file transfers.
+ */
 import { basename } from 'node:path/posix';
 import { fileMediaType } from '../../../fixtures/contract/management/connect.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
@@ -19,7 +22,9 @@ const offline = {
   remedy: 'wait until its websocket is open, and send the request again',
 };
 
-/** The refusal of what the device, or the lack of a connection to it, has brought about. */
+/**
+ * Returns a refusal for an error that the device reported, or for a device that is not connected.
+ */
 function refusalOf({ status, because }: { readonly status: number; readonly because: string }) {
   const isOffline = because === 'device disconnected';
   const ofDevice = {
@@ -141,7 +146,7 @@ function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Recor
   const { uid, gid, mode, size } = info;
   return {
     'Content-Disposition': dispositionOf(basename(path)),
-    // The requested path instead of the device's own text, which could be anything.
+    // The path from the request, not the text that the device sent, which may contain anything.
     [file.path]: headerText(path),
     ...(uid !== undefined && { [file.uid]: String(uid) }),
     ...(gid !== undefined && { [file.gid]: String(gid) }),
@@ -150,7 +155,10 @@ function fileHeaders({ file }: VendorNames, path: string, info: FileInfo): Recor
   };
 }
 
-/** UTF-8 as the field sends it, byte by byte; what no header can carry becomes a question mark. */
+/**
+ * Encodes the text as UTF-8 with one byte per character, as Node writes headers. Bytes that no
+ * header may contain become question marks.
+ */
 function headerText(text: string): string {
   const bytes = Buffer.from(text).map((byte) => (byte < 0x20 || byte === 0x7f ? 0x3f : byte));
   return Buffer.from(bytes).toString('latin1');

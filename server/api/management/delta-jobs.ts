@@ -1,8 +1,8 @@
 /**
- * Jobs that make a delta between two artifacts, for users. This server makes no deltas: every job
- * fails at once, with the reason in its log, and the device gets the whole artifact,
- * as on other servers of the family after a failed delta. `failed` and not `queued`, because nothing
- * more will happen; not `success`, because there is no file.
+ * Lists and shows jobs that make a delta between two artifacts. This server makes no deltas: every
+ * job fails at once and says so in its log, and the device gets the whole artifact, as with other
+ * servers of this family after a failed delta. The status is `failed`: `queued` would promise
+ * further progress, and `success` would promise a file.
  */
 import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/management/releases.ts';
 import { inPath, refuse } from '../../http/refusal.ts';

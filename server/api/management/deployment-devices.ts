@@ -1,4 +1,4 @@
-/** Management endpoints of device deployments. */
+/** Lists the devices of a deployment and the deployments of a device, and aborts or resets them. */
 import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
@@ -28,7 +28,7 @@ export const listDeploymentDevices = defineEndpoint(
   },
 );
 
-/** All device deployments in one response, as in the version before pages. */
+/** Returns all device deployments in one response, because version 1 had no pages. */
 export const listDeploymentDevicesV1 = defineEndpoint(
   'list-deployment-devices-v1',
   async ({ parameters }, context) => {
@@ -55,7 +55,8 @@ export const listDeploymentDeviceIds = defineEndpoint(
 
 export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ parameters }, context) => {
   const { store, user } = context;
-  // A decommissioned device no longer exists, but its logs do.
+  // The device is looked up only if the user is limited to groups: a decommissioned device no
+  // longer exists, but its logs do.
   const device = user.groups && visibleDevice(context, parameters.device_id);
   if (device instanceof Refusal) return device;
   const log = store.deviceDeployments.findLog(parameters.id, parameters.device_id);
@@ -68,7 +69,7 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   return { status: 200, body: log };
 });
 
-/** The deployments of one device, the newest first. */
+/** Lists the deployments of one device, newest first. */
 export const listDeviceDeployments = defineEndpoint(
   'list-device-deployments',
   ({ parameters, query }, context) => {
@@ -79,7 +80,8 @@ export const listDeviceDeployments = defineEndpoint(
       total: store.history.count(device.id, query.status),
       list: (page) => {
         const view = deploymentDeviceViewer(store);
-        // A device deployment has no id of its own; within the list of its device the deployment's is one.
+        // A device deployment has no id. Within the list of one device, the id of the deployment
+        // identifies it.
         const shown = (deviceDeployment: StoredDeviceDeployment) => ({
           id: deviceDeployment.deployment.id,
           deployment: shownDeployment(store, deviceDeployment.deployment),
@@ -91,7 +93,7 @@ export const listDeviceDeployments = defineEndpoint(
   },
 );
 
-/** Aborts what is unfinished on one device; the other devices go on. */
+/** Aborts the unfinished deployments of one device. Other devices are not affected. */
 export const abortDeviceDeployments = defineEndpoint(
   'abort-device-deployments',
   ({ parameters }, context) => {
@@ -105,7 +107,10 @@ export const abortDeviceDeployments = defineEndpoint(
   },
 );
 
-/** Forgets what one device has finished, so that deployments that still run are offered to it anew. */
+/**
+ * Deletes the deployment history of one device, so that deployments that are still active are
+ * offered to it again.
+ */
 export const resetDeviceDeployments = defineEndpoint(
   'reset-device-deployments',
   ({ parameters }, context) => {
@@ -130,7 +135,10 @@ function shownDeviceDeployments(
   return JsonList.ofEach(deviceDeployments, deploymentDeviceViewer(context.store), context);
 }
 
-/** Makes views of device deployments, most of which are of the same artifact. */
+/**
+ * Returns a function that makes views of device deployments. It looks each artifact up once,
+ * because most device deployments have the same one.
+ */
 function deploymentDeviceViewer(
   store: Store,
 ): (deviceDeployment: StoredDeviceDeployment) => DeploymentDevice {

@@ -1,4 +1,7 @@
-/** Deployments in the management API. `new-deployment.ts` creates them; the device API is in `../device/`. */
+/**
+ * Lists, reads, changes and aborts deployments in the management API. `new-deployment.ts` creates
+ * them; `../device/` has the device API.
+ */
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
@@ -13,7 +16,7 @@ import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
 import type { UserContext } from './visible-devices.ts';
 
-/** What both versions of the list are narrowed and ordered by. */
+/** The query parameters that both versions of the deployment list share. */
 interface ListQuery {
   readonly page: number;
   readonly per_page: number;
@@ -24,12 +27,12 @@ interface ListQuery {
   readonly created_after?: number | undefined;
 }
 
-/** The detail of a change that comes too late. */
+/** The refusal detail for a change of a deployment that has ended. */
 const ended = {
   ...inState('a deployment that is still active', 'an ended deployment'),
   remedy: 'nothing to abort; create another deployment if needed',
 };
-/** The detail of a change of what there is not. */
+/** The refusal detail for a change of the control map of a deployment without one. */
 const withoutMap = {
   ...inState('a deployment that was created with an update_control_map', 'one without'),
   remedy: 'create another deployment with a map',
@@ -49,7 +52,8 @@ function listed(
   wanted: Pick<DeploymentFilter, 'id' | 'name' | 'search'>,
 ) {
   const { store, user, settings, nowMs } = context;
-  // Under asynchronous-provisioning deployments of settings begin, and are seen, a moment later.
+  // Under asynchronous-provisioning, a configuration deployment starts and becomes visible after a
+  // delay.
   const latestMs = provisioningDelayMs(settings) > 0 ? nowMs : Number.POSITIVE_INFINITY;
   const beforeMs = ifGiven(query.created_before, momentMs) ?? Number.POSITIVE_INFINITY;
   const createdBeforeMs = Math.min(latestMs, beforeMs);
@@ -72,7 +76,10 @@ function listed(
   });
 }
 
-/** The deployment with what the store knows of its devices and artifacts. */
+/**
+ * Returns the view of a deployment, with the statistics of its devices and the ids of its
+ * artifacts.
+ */
 export function shownDeployment(store: Store, deployment: StoredDeployment) {
   const isSoftware = deployment.type === 'software';
   return deploymentView(deployment, {
@@ -117,7 +124,7 @@ export const listDeploymentStatistics = defineEndpoint(
   },
 );
 
-/** Replaces the control map; paused devices see it with their next request for it. */
+/** Replaces the control map. Paused devices get the new map with their next request. */
 export const updateDeployment = defineEndpoint(
   'update-deployment',
   ({ parameters, body }, context) => {
@@ -142,7 +149,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
   const { store, user, nowMs } = context;
   const deployment = changeableDeployment(context, parameters.id);
   if (deployment instanceof Refusal) {
-    // As in the field: 404 would not say that a finished deployment exists.
+    // 422 as in the reference implementation: 404 would hide that a finished deployment exists.
     return deployment.status === 404
       ? refuse.unprocessable(deployment.error, deployment.detail)
       : deployment;

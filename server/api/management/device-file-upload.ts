@@ -1,4 +1,7 @@
-/** Receives the multipart upload of a file for a device: path, uid, gid and mode, then the file. */
+/**
+ * Receives a file for a device as a multipart upload: first the fields path, uid, gid and mode,
+ * then the file.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import * as v from 'valibot';
@@ -33,16 +36,16 @@ const fieldsShape = v.object({
   ),
 });
 
-/** An upload whose file is still arriving. */
+/** An upload whose fields have been read and whose file is still arriving. */
 interface DeviceFileUpload {
   readonly fields: v.InferOutput<typeof fieldsShape>;
-  /** The file's name at the user's, without its folders. */
+  /** The file name that the user's client sent, without folders. */
   readonly name: string;
-  /** The content of the file. Reading it throws `UploadRefused` or `RequestCutOff`. */
+  /** The content of the file. Reading it can throw `UploadRefused` or `RequestCutOff`. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Why an upload is refused after its file has begun. */
+/** Thrown while the file of an upload is read, when the upload has to be refused. */
 export class UploadRefused extends Error {
   override readonly name = 'UploadRefused';
   readonly refusal: Refusal;
@@ -59,12 +62,13 @@ const noFile = refuse.malformed('file: is required, as the last part, with a fil
   actual: 'none',
 });
 
-/** The upload as soon as its file begins, or why it is refused. @throws RequestCutOff */
+/** Returns the upload as soon as its file begins, or a refusal. @throws RequestCutOff */
 export function receiveDeviceFile(
   request: IncomingMessage,
   fileMaxBytes: number = limits.deviceFileMaxBytes,
 ): Promise<DeviceFileUpload | Refusal> {
-  // One byte more than is accepted, so that a text that was cut off is refused.
+  // One byte more than allowed, so that a text that the parser cut off still fails the length
+  // check.
   const textMaxBytes = limits.deviceFilePathMaxBytes + 1;
   const parser = openMultipart(request, { textMaxBytes, fileMaxBytes });
   if (parser instanceof Refusal) return Promise.resolve(parser);
@@ -75,7 +79,8 @@ export function receiveDeviceFile(
       fields[name] = value;
     });
     parser.on('file', (name, stream, fileName) => {
-      // An error that nobody reads yet must be kept, and one that nobody will read, be dropped.
+      // Without a listener, an error that occurs before or after the stream is read would end the
+      // process. `destroy` keeps the error for a later reader.
       stream.on('error', (error) => stream.destroy(error));
       if (name !== 'file' || file) stream.resume();
       else {
@@ -104,7 +109,7 @@ export function receiveDeviceFile(
   });
 }
 
-/** Reads what is left of the body, and does nothing with it. */
+/** Reads the rest of the body and discards it. */
 export function discardRest(request: IncomingMessage): void {
   request.unpipe();
   request.resume();

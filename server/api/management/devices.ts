@@ -1,6 +1,4 @@
-/**
- * Devices in the management API: list, read, count, limit, and decommission.
- */
+/** Lists, reads, counts, limits and decommissions devices in the management API. */
 import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inPath, Refusal, refuse } from '../../http/refusal.ts';
@@ -25,11 +23,14 @@ export const searchDevices = defineEndpointWithOwnTransactions(
     devicePage(context, body, { page: query.page, perPage: query.per_page }),
 );
 
-/** Practice gives links here and no total. */
+/**
+ * Returns a page of devices with a `Link` header but without a total, as the reference
+ * implementation does.
+ */
 async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page) {
   const { store, user, request } = context;
   const filter = { ...wanted, groups: user.groups };
-  // One more than requested shows whether there is a next page.
+  // Reads one device beyond the page to find out whether there is a next page.
   const beyond = store.devices.list(filter, { page: page.page * page.perPage + 1, perPage: 1 });
   const total = page.page * page.perPage + beyond.length;
   return {
@@ -74,7 +75,7 @@ export const decommissionDevice = defineEndpoint(
   },
 );
 
-/** Removes a device with all that belongs to it; its deployments end as decommissioned. */
+/** Removes a device and all its data. Its deployments end with the status decommissioned. */
 export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
   store.devices.remove(deviceId);
   store.deviceDeployments.endAllOf(deviceId, 'decommissioned', nowMs);
@@ -87,7 +88,7 @@ export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: s
   store.connections.remove(deviceId);
 }
 
-/** The one limit that practice knows by a name. */
+/** The only limit with a name in the reference implementation. */
 const limitName = 'max_devices';
 
 export const getDeviceLimit = defineEndpoint('get-device-limit', (_input, context) => {

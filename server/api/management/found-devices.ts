@@ -1,4 +1,7 @@
-/** Finds the devices of a page: with the store alone if possible, otherwise by their attributes. */
+/**
+ * Finds the devices of a page: with a query of the store if possible, otherwise by reading the
+ * attributes of every device.
+ */
 import type {
   InventoryFilter,
   InventorySort,
@@ -12,12 +15,12 @@ import type { Store } from '../../store/store.ts';
 import { valueReader } from './inventory-view.ts';
 import { identityData } from './views.ts';
 
-/** What devices are looked for. */
+/** The criteria of a device search. */
 export interface Wanted {
   readonly filter: DeviceFilter;
   readonly filters: readonly InventoryFilter[];
   readonly sort: readonly InventorySort[];
-  /** Words that the id or the identity holds, each of them; case does not count. */
+  /** Words that must all occur in the id or the identity of the device. Case is ignored. */
   readonly words: readonly string[];
 }
 
@@ -27,18 +30,19 @@ export interface FoundDevices {
   readonly ids: readonly string[];
 }
 
-/** True where the devices have to be read one by one. */
+/** Returns true if the devices have to be read one by one to answer the search. */
 export function isSearch({ filters, sort, words }: Wanted): boolean {
   return filters.length + sort.length + words.length > 0;
 }
 
-/** The devices of a page in order of their first contact, and how many there are in all. */
+/** Returns a page of devices in the order of their first contact, and the total number. */
 export function pageOf({ devices }: Store, filter: DeviceFilter, page: Page): FoundDevices {
   return { total: devices.count(filter), ids: devices.ids(filter, page) };
 }
 
 /**
- * Finds the devices of the page, and how many there are in all. Yields wherever the work may pause.
+ * Returns the devices of a page and the total number. Yields between devices so that the caller can
+ * pause the work.
  * @throws PatternError @throws SortError
  */
 export function* findDevices(

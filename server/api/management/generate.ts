@@ -1,7 +1,7 @@
 /**
- * What an artifact is generated from: the form that a user fills in, and a plain file. The artifact is
- * like that of the generator tools in the field: it provides its name as a version under the
- * module's name, and clears what the module provided before.
+ * Generates an artifact from a plain file and a form that the user fills in. The artifact has the
+ * same provides as those of the usual generator tools: it provides its name as the version under
+ * the name of the update module, and clears what the module provided before.
  */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -32,7 +32,9 @@ const fileName = v.pipe(
   v.check(isPayloadFileName, 'must be 1 to 100 letters, digits, dots, commas, _ and -'),
 );
 
-/** What practice knows of `args`; anything else in it is for other update modules, and ignored. */
+/**
+ * The known members of `args`. Other members are meant for other update modules and are ignored.
+ */
 const argumentsShape = jsonObject(
   v.object({
     filename: v.optional(fileName),
@@ -65,14 +67,14 @@ const formShape = v.object({
 });
 export type GenerateForm = v.InferOutput<typeof formShape> & PlainPayload;
 
-/** The form of an upload; only a plain file name is taken from the caller. */
+/** Reads the form of an upload. Of the uploaded file's name, only a plain file name is accepted. */
 export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
   const given = Object.fromEntries(fields);
   const checked = v.safeParse(formShape, given, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
     const detail = shapeDetail('form', issue, { schema: formShape });
-    // What comes after the file has not been read.
+    // Parts after the file are not read, so the refusal asks for the part before the file.
     if (detail.actual !== 'nothing') return refuse.malformed(problemOf(issue), detail);
     const expected = `${detail.expected}, in a part before that of the file`;
     const before = { ...detail, expected, actual: 'no such part before the file' };
@@ -83,7 +85,7 @@ export function readGenerateForm({ fields, fileName: called }: Upload): Generate
   return refuseUninstallable(form) ?? form;
 }
 
-/** An artifact that every device of the field would fail to install is refused before it is made. */
+/** Refuses an artifact that every device would fail to install. */
 function refuseUninstallable(form: GenerateForm): Refusal | undefined {
   const problem = payloadProblem(form);
   if (!problem) return undefined;
@@ -99,8 +101,8 @@ function refuseUninstallable(form: GenerateForm): Refusal | undefined {
 }
 
 /**
- * The artifact's bytes, without holding the file. With a `dest_dir`, small files are there by which
- * the update module knows where the file goes.
+ * Returns a stream of the artifact's bytes, without holding the file in memory. With `dest_dir`,
+ * the artifact has small extra files that tell the update module where to put the file.
  */
 export function wrapped(form: GenerateForm, file: ReceivedFile, nowMs: number): Readable {
   const { args, type, name } = form;
@@ -123,7 +125,7 @@ export function wrapped(form: GenerateForm, file: ReceivedFile, nowMs: number): 
   return Readable.from(streamArtifact(spec, [...lines.map(textFile), payload]));
 }
 
-/** Opens the file only when its turn has come, so that a refused artifact leaves none open. */
+/** Opens the file only when it is read, so that a refused artifact leaves no open file. */
 async function* bytesOf({ path }: ReceivedFile): AsyncGenerator<Buffer> {
   yield* createReadStream(path);
 }

@@ -1,4 +1,7 @@
-/** Static groups of devices in the management API. A group exists while it has a device. */
+/**
+ * Manages static groups of devices in the management API. A group exists while it contains a
+ * device.
+ */
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
@@ -98,17 +101,23 @@ export const removeGroupDevices = defineEndpointWithOwnTransactions(
   },
 );
 
-/** Users whose roles are limited to some groups put devices into those only. */
+/**
+ * Refuses a group that the roles of the user do not include. Users without group limits may use
+ * every group.
+ */
 function barredFrom({ user }: UserContext, group: string): Refusal | undefined {
   return user.groups && !user.groups.includes(group) ? otherGroup : undefined;
 }
 
-/** Devices that are moved in one transaction: an audit entry each takes its time. */
+/**
+ * Number of devices moved in one transaction. It is small because each move also writes an audit
+ * entry.
+ */
 const MOVED_TOGETHER = 50;
 
 /**
- * Moves the devices that there are and that the user may touch to the group that is made of their
- * former one; other ids are passed over.
+ * Moves devices to the group that `groupAfter` returns for their current group. Ids of unknown
+ * devices, and of devices that the user may not access, are skipped.
  */
 async function moveAll(
   context: UserContext,
@@ -135,7 +144,10 @@ function* portions<Item>(items: readonly Item[], size: number): Generator<readon
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
-/** Puts the device into a group, or out of any; false when it is there already. */
+/**
+ * Moves the device to a group, or out of its group if `group` is undefined. Returns false if
+ * nothing changed.
+ */
 function move(context: UserContext, device: StoredDevice, group: string | undefined): boolean {
   const { groups } = context.store;
   const former = groups.groupOf(device.id);

@@ -1,6 +1,6 @@
 /**
- * The attributes of devices as users see them. Devices write the scope inventory and users the
- * scope tags; the other three are derived from data that the server has.
+ * Returns the attributes of devices as users see them. Devices write the scope inventory, users
+ * write the scope tags, and the server derives the other three scopes from its own data.
  */
 
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
@@ -13,7 +13,7 @@ import { identityData, iso } from './views.ts';
 
 type Attributes = InventoryDevice['attributes'];
 
-/** One device with its attributes in all scopes. */
+/** Returns a device with its attributes in all scopes. */
 export function inventoryView(store: Store, device: StoredDevice): InventoryDevice {
   const reported = store.inventory.list(device.id);
   const tags = store.tags.list(device.id);
@@ -31,7 +31,10 @@ export function inventoryView(store: Store, device: StoredDevice): InventoryDevi
   };
 }
 
-/** Reads the values of one device, those of a scope together when the first is needed. */
+/**
+ * Returns a function that reads attribute values of one device. All values of a scope are loaded
+ * when one of them is first read.
+ */
 export function valueReader(store: Store, device: StoredDevice): ReadValue {
   const { id } = device;
   const scopes: Record<AttributeScope, () => readonly NamedValue[]> = {
@@ -67,7 +70,10 @@ function writtenAttributes(
   }));
 }
 
-/** The identity's values; `status` is always the status of the device, not the value it sent. */
+/**
+ * Returns the attributes of the identity. `status` is always the device's authentication status,
+ * even if the device sent a value under that name.
+ */
 function identityAttributes(device: StoredDevice): Attributes {
   const scope = 'identity' as const;
   return [
@@ -88,7 +94,10 @@ function systemAttributes(device: StoredDevice, group: string | undefined): Attr
   ];
 }
 
-/** How many subjects are critical now; nothing of a device that has never sent an alert. */
+/**
+ * Returns the number of subjects that are critical now, or nothing if the device has never sent an
+ * alert.
+ */
 function monitorAttributes(criticalCount: number | undefined): Attributes {
   if (criticalCount === undefined) return [];
   const scope = 'monitor' as const;

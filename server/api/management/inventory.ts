@@ -1,4 +1,4 @@
-/** Devices with their attributes in the management API: list, read, search. */
+/** Lists, reads and searches devices with their attributes in the management API. */
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
@@ -66,7 +66,10 @@ export const searchInventory = defineEndpointWithOwnTransactions(
   },
 );
 
-/** Searches at once, or in turns if devices have to be read one by one. */
+/**
+ * Finds the devices of a page: with one query if possible, otherwise in short turns of work, since
+ * every device has to be read.
+ */
 async function searched(
   context: HandlerContext,
   wanted: Wanted,
@@ -83,7 +86,9 @@ async function searched(
   }
 }
 
-/** The devices of these ids that are still there. */
+/**
+ * Returns the devices with these ids, and leaves out ids whose device has been deleted meanwhile.
+ */
 function listOf(
   ids: readonly string[],
   context: HandlerContext,
@@ -97,7 +102,10 @@ function listOf(
   return JsonList.ofEach(ids, read, context);
 }
 
-/** The device with only the requested attributes; with all when none is named. */
+/**
+ * Returns the device with only the requested attributes, or with all attributes if none is
+ * requested.
+ */
 function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): InventoryDevice {
   if (wanted.length === 0) return device;
   const isWanted = ({ scope, name }: InventoryDevice['attributes'][number]): boolean =>

@@ -22,15 +22,16 @@ export const login = defineEndpointWithOwnTransactions('login', async ({ body },
   const [email = '', ...rest] = Buffer.from(credentials, 'base64').toString().split(':');
   const tenant = tenants.findByEmail(email);
   const user = tenant?.store.users.findByEmail(email);
-  // Asked for unknown users too: by a quicker answer one could find out who is a user.
+  // The password is hashed for unknown users too: a faster response would reveal whether an address
+  // belongs to a user.
   const fits = await passwordFits(rest.join(':'), user?.passwordHash);
   if (!tenant || !user || !fits) return refused;
-  // Meanwhile the user, or the whole tenant, may have gone.
+  // The user or the tenant may have been removed while the password was checked.
   if (tenants.findByEmail(email) !== tenant) return refused;
   if (tenant.store.users.find(user.id)?.passwordHash !== user.passwordHash) return refused;
   if (tenant.status === 'suspended') return accountSuspended;
   const lifetimeSeconds = body?.no_expiry ? undefined : settings.tokenLifetimeSeconds;
-  // The user's tenant may have a time of its own.
+  // The clock of the user's tenant may differ from that of the request.
   const nowMs = tenant.clock.now();
   const token = tenant.store.atomically(() => {
     tenant.store.users.recordLogin(user.id, nowMs);

@@ -1,4 +1,4 @@
-/** Secrets sent to a user's mailbox, which permit setting a password or confirming an e-mail address. */
+/** Sends secrets by e-mail that let a user set a password or confirm an e-mail address. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -22,7 +22,9 @@ interface Confirmable {
   readonly lifetimeSeconds: number;
 }
 
-/** What each message asks to be confirmed, where, and for how long it can be. */
+/**
+ * For each kind of message: what it confirms, the path of its link, and the lifetime of its secret.
+ */
 const messages = {
   invitation: {
     confirms: 'password',
@@ -41,7 +43,7 @@ const messages = {
   },
 } as const satisfies Readonly<Record<MessageKind, Confirmable>>;
 
-/** Puts a message with a new secret into the outbox; `newEmail` is the e-mail to be confirmed. */
+/** Puts a message with a new secret into the outbox. `newEmail` is the address to be confirmed. */
 export function sendSecret(
   context: HandlerContext,
   kind: MessageKind,
@@ -72,7 +74,7 @@ export const completePasswordReset = defineEndpointWithOwnTransactions(
     const problem = passwordProblem(body.password, known.user.email);
     if (problem) return refuse.unprocessable(`body: ${problem}`);
     const passwordHash = await hashPassword(body.password, context.random);
-    // Meanwhile it may have been used.
+    // The secret may have been used while the password was hashed.
     const found = findSecret(context, 'password', secret);
     if (found instanceof Refusal) return found;
     const { tenant, user } = found;
@@ -154,7 +156,7 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
   },
 );
 
-/** A secret that is in order, with what it opens. */
+/** A valid secret with its tenant, its user and the confirmation that it permits. */
 interface FoundSecret {
   readonly tenant: Tenant;
   readonly user: StoredUser;

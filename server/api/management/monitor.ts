@@ -1,4 +1,4 @@
-/** The monitor for users: the alerts and monitor configurations of devices. */
+/** Lets users read the alerts and monitor configurations of devices. */
 import { timestampMs } from '../../../fixtures/contract/text.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -34,7 +34,7 @@ export const listLatestAlerts = defineEndpoint(
     const { monitor } = context.store;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    // CRITICAL is the highest of the two levels, so OK asks for all.
+    // CRITICAL is the higher of the two levels, so the filter OK selects all subjects.
     const level = query.level_from === 'CRITICAL' ? query.level_from : undefined;
     const subjects = monitor.subjects(device.id, level);
     const last = (subject: (typeof subjects)[number]) => monitor.findLatest(device.id, subject);

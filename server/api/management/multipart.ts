@@ -4,32 +4,32 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 
-/** Largest name of a part, and number of lines in its head. */
+/** Maximum length of a part's name, and maximum number of header lines of a part. */
 const NAME_MAX_BYTES = 100;
 const HEAD_LINES_MAX = 20;
 
-/** The detail of a media type that does not say how the parts are separated. */
+/** The refusal detail for a Content-Type without a boundary. */
 const formType = {
   path: 'header.Content-Type',
   expected: 'multipart/form-data; boundary=<boundary>',
 };
 
-/** Largest content of the two kinds of parts, in bytes; what is longer is cut off. */
+/** Maximum content of text parts and of files, in bytes. The parser cuts off what is longer. */
 interface PartBounds {
   readonly textMaxBytes: number;
   readonly fileMaxBytes: number;
 }
 
 /**
- * Returns a parser for the body of a request, or why there is none. It emits `partsLimit` at the first
- * part that is too many, which is to be answered by `tooManyParts`: it would read on, and ignore what
- * it reads.
+ * Returns a parser for a multipart request body, or a refusal. The parser emits `partsLimit` at the
+ * first part beyond the limit and ignores the following parts, so the caller must answer with
+ * `tooManyParts`.
  */
 export function openMultipart(
   request: IncomingMessage,
   { textMaxBytes, fileMaxBytes }: PartBounds,
 ): BusboyInstance | Refusal {
-  // The parser knows one of the two media types, whose bodies are of the same form.
+  // The parser accepts only multipart/form-data. The body of multipart/mixed has the same form.
   const contentType = (request.headers['content-type'] ?? '').replace(
     /^\s*multipart\/mixed/i,
     'multipart/form-data',
@@ -50,13 +50,13 @@ export function openMultipart(
   }
 }
 
-/** The answer to a body with more parts than are read. */
+/** The refusal of a body with more parts than the limit. */
 export const tooManyParts = refuse.malformed(
   `the multipart body has more than ${limits.uploadPartsMax} parts; send only the required ones`,
   { path: 'form', expected: `at most ${limits.uploadPartsMax} parts`, actual: 'more parts' },
 );
 
-/** The answer to a body that cannot be parsed. */
+/** Returns the refusal of a body that cannot be parsed. */
 export function malformedParts(error: unknown): Refusal {
   return refuse.malformed(`the multipart body is malformed: ${messageOf(error)}`, {
     path: 'form',

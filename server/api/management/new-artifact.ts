@@ -1,4 +1,4 @@
-/** New artifacts: uploaded, or generated from a plain file. */
+/** Creates artifacts: uploaded, or generated from a plain file. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -58,14 +58,14 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
   },
 );
 
-/** The fields of an artifact upload besides the file. */
+/** The fields of an artifact upload other than the file. */
 interface Naming {
   /** The id of the artifact; a random UUID when absent. */
   readonly id?: string | undefined;
   readonly description: string | undefined;
 }
 
-/** Takes a received file for an artifact; one that is refused leaves no file. */
+/** Stores a received file as an artifact. If the artifact is refused, the file is deleted. */
 async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
   const { store, random, nowMs } = context;
   try {
@@ -92,7 +92,10 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
   }
 }
 
-/** Lists, and each poll for its release, read it whole. */
+/**
+ * Refuses an artifact with a large header, because every list and every poll for its release reads
+ * the header.
+ */
 function refuseLarge(artifact: ReturnType<typeof artifactOf>): Refusal | undefined {
   const most = limits.artifactViewMaxBytes;
   if (isJsonWithin(artifact, most)) return undefined;

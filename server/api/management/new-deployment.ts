@@ -1,4 +1,4 @@
-/** New deployments of an artifact: to some devices, to all, or to a group. */
+/** Creates deployments of an artifact to selected devices, to all devices, or to a group. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   NewDeployment,
@@ -16,7 +16,7 @@ import type { Store } from '../../store/store.ts';
 import { type AuditedAction, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-/** Whom a deployment is for. */
+/** The devices of a new deployment. */
 interface Audience {
   readonly deviceIds: readonly string[];
   readonly groups?: readonly string[];
@@ -59,7 +59,10 @@ function create(context: UserContext, body: NewGroupDeployment, audience: Audien
   return { status: 201, headers: { Location: location } } as const;
 }
 
-/** Creates a deployment, makes it known to its devices and writes the audit entry; its id. */
+/**
+ * Creates a deployment, opens it for its devices and writes the audit entry. Returns the id, or a
+ * refusal if an identical deployment is active.
+ */
 export function openDeployment(
   context: UserContext,
   wanted: Omit<NewStoredDeployment, 'id' | 'deviceDigest' | 'nowMs'> &

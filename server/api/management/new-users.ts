@@ -1,4 +1,4 @@
-/** New users: with a password in version 1, by invitation in version 2. */
+/** Creates users: in version 1 with a password, in version 2 by invitation. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -46,7 +46,7 @@ export const createUser = defineEndpoint('create-user', ({ body }, context) => {
   return { status: 201, headers: { Location: locationOf(made.id) } };
 });
 
-/** Why these cannot be a user's roles; nothing when they can. */
+/** Returns a refusal if the roles do not all exist, otherwise undefined. */
 export function rolesProblem(store: Store, roles: readonly string[] = []): Refusal | undefined {
   const unknownRole = roles.find((name) => !findRole(store, name));
   if (unknownRole === undefined) return undefined;
@@ -56,7 +56,7 @@ export function rolesProblem(store: Store, roles: readonly string[] = []): Refus
   });
 }
 
-/** Why a new user cannot have this e-mail address. */
+/** The refusal of an e-mail address that is in use. */
 export const emailTaken = refuse.unprocessable(
   'body: email: is already in use in this or another tenant; choose another address',
   freeAddress,

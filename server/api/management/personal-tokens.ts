@@ -59,7 +59,10 @@ export const revokePersonalToken = defineEndpoint(
   },
 );
 
-/** The token is its user's, so it is audited as a change of him. */
+/**
+ * Writes an audit entry. It is recorded as a change of the user, because a token belongs to its
+ * user.
+ */
 function record(context: UserContext, change: string): void {
   const object = userObject(context.user);
   audit(context, { actor: userActor(context.user), action: 'update', object, change });

@@ -1,4 +1,4 @@
-/** Preauthorization: accepts a device before its first request. */
+/** Preauthorizes a device, which accepts it before its first request. */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { publicKeyForm, readPublicKey } from '../../crypto/public-key.ts';

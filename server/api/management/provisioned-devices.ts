@@ -1,4 +1,7 @@
-/** Devices whose records exist; with asynchronous-provisioning this takes some time. */
+/**
+ * Devices whose records exist. Under asynchronous-provisioning the records are created some time
+ * after acceptance.
+ */
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { isProvisioned, notProvisioned, provisionedSinceMs } from '../../rules/provisioning.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
@@ -7,7 +10,10 @@ import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 type ProvisioningContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 
-/** The device of an id, if the user may touch it and its records are there; else 403 or 404. */
+/**
+ * Returns the device with this id; 403 if the user may not access it, 404 if it or its records do
+ * not exist.
+ */
 export function provisionedDevice(
   context: ProvisioningContext,
   id: string,
@@ -21,7 +27,7 @@ export function provisionedDevice(
   );
 }
 
-/** What narrows a list to such devices. */
+/** Returns a filter that selects only devices with records. */
 export function provisionedOnly({ user, settings, nowMs }: ProvisioningContext): DeviceFilter {
   return { groups: user.groups, acceptedByMs: provisionedSinceMs(settings, nowMs) };
 }

@@ -1,4 +1,4 @@
-/** From a received `.mender` file to the Artifact resource. Spec: Artifact */
+/** Reads a received `.mender` file and makes the Artifact resource. Spec: Artifact */
 import { createReadStream } from 'node:fs';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { type ArtifactContents, readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
@@ -7,8 +7,9 @@ import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { ReceivedFile } from '../../store/files.ts';
 
 /**
- * Reads and checks the whole file. A small one that unpacks to very much is refused long before it
- * has kept us busy. @throws ArtifactError
+ * Reads and checks the whole file. A small file that unpacks to very much data is refused early,
+ * before it takes much time.
+ * @throws ArtifactError
  */
 export function readReceived(file: ReceivedFile): Promise<ArtifactContents> {
   const { artifactMaxBytes, unpackedAlwaysBytes, unpackedFactorMax, unpackedMaxBytes } = limits;
@@ -19,7 +20,10 @@ export function readReceived(file: ReceivedFile): Promise<ArtifactContents> {
   });
 }
 
-/** The resource, without deprecated fields: answers get those in `deprecated-fields.ts`. */
+/**
+ * Returns the resource as it is stored, without deprecated fields. `deprecated-fields.ts` adds
+ * those to responses.
+ */
 export function artifactOf(
   contents: ArtifactContents,
   { id, description, nowMs }: { id: string; description: string | undefined; nowMs: number },

@@ -1,4 +1,7 @@
-/** Releases in the management API: the artifacts with one name. */
+/**
+ * Lists, shows, tags and deletes releases in the management API. A release is the set of artifacts
+ * with one name.
+ */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
@@ -94,7 +97,10 @@ export const putReleaseTags = defineEndpoint(
   },
 );
 
-/** Deletes all artifacts of the names; all or, when a deployment needs one of them, none. */
+/**
+ * Deletes all artifacts of the named releases. If an active deployment uses one of them, none is
+ * deleted.
+ */
 export const deleteReleases = defineEndpoint('delete-releases', ({ query }, context) => {
   const { store } = context;
   const active = store.deployments.activeOf(query.name);
@@ -126,7 +132,7 @@ function artifactsOf(context: UserContext, { name }: StoredRelease): Artifact[] 
   return found.map(({ artifact }) => artifactView(artifact, context));
 }
 
-/** The releases of these names that are still there. */
+/** Returns the releases with these names, and leaves out names that no longer exist. */
 function releasesOf<View>(
   names: readonly string[],
   view: (context: UserContext, release: StoredRelease) => View,
@@ -151,12 +157,15 @@ function releaseView(context: UserContext, release: StoredRelease): Release {
   };
 }
 
-/** The capitals are those of version 1. */
+/** Returns the release with the capitalized member names of version 1. */
 function releaseViewV1(context: UserContext, release: StoredRelease): ReleaseV1 {
   return { Name: release.name, Artifacts: artifactsOf(context, release) };
 }
 
-/** A release is no object of the audit log's vocabulary; its artifacts are. */
+/**
+ * Writes an audit entry about a release. The audit log has no object type for releases, so the
+ * entry names the release's first artifact.
+ */
 function auditRelease(context: UserContext, release: StoredRelease, change: string): void {
   const [first] = context.store.artifacts.idsOf(release.name);
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** Roles in both versions of the management API, over one store. */
+/** Manages roles. Both versions of the API use one store. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type {
@@ -99,7 +99,7 @@ export const deleteRoleV1 = defineEndpoint('delete-role-v1', ({ parameters }, co
   return removeRole(context, parameters.id) ?? { status: 204 };
 });
 
-/** The predefined roles come first. */
+/** Returns a page of all roles. The predefined roles come first. */
 function pageOfRoles<View>(context: UserContext, query: PageQuery, view: (role: Role) => View) {
   const everyOne: Page = { page: 1, perPage: limits.rolesMax };
   const all = [...predefinedRoles.values(), ...context.store.roles.list(everyOne)];
@@ -127,7 +127,7 @@ function makeRole(context: UserContext, role: Role): Refusal | undefined {
   return undefined;
 }
 
-/** What a role is to become; what is absent stays. */
+/** A change of a role. Absent members stay unchanged. */
 interface RoleChange {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -165,7 +165,10 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
   return undefined;
 }
 
-/** A role in use stays: its users would be left without roles, and so without limits. */
+/**
+ * Removes a role. A role in use is not removed, because its users would be left without any role,
+ * and without a role nothing limits them.
+ */
 function removeRole(context: UserContext, name: string): Refusal | undefined {
   const { store } = context;
   const role = ownRole(store, name);

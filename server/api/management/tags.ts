@@ -1,4 +1,4 @@
-/** Tags: attributes that users give to a device, with a version against lost updates. */
+/** Manages tags: attributes that users give to a device. An ETag protects against lost updates. */
 import type { Attribute } from '../../../fixtures/contract/resources.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
@@ -19,7 +19,7 @@ export const addTags = defineEndpoint('add-tags', ({ parameters, body }, context
 interface TagChange {
   readonly deviceId: string;
   readonly tags: readonly Attribute[];
-  /** True when tags that are not named go. */
+  /** True if tags that are not in the request are removed. */
   readonly isWhole: boolean;
 }
 

@@ -1,11 +1,11 @@
-/** The caller's tenant, and the token with which devices enter it. */
+/** Returns the caller's tenant, and the token with which devices join it. */
 import type { TenantDescription } from '../../../fixtures/contract/management/tenants.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { accessOf } from '../../tenants/access.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { iso } from './views.ts';
 
-/** The token is for those only who may read it by the second version, too. */
+/** Includes the tenant token only if the caller may also read it in version 2. */
 export const getOwnTenantV1 = defineEndpoint('get-own-tenant-v1', (_, { tenant, store, user }) => {
   const known = store.users.find(user.id);
   const mayRead = known && accessOf(store, known, 'get-tenant-token').decision === 'allow';

@@ -1,4 +1,4 @@
-/** Receives a multipart upload: text parts first, then the one file that it is about. */
+/** Receives a multipart upload: text parts first, then one file. */
 import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -11,26 +11,26 @@ import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
 
 export interface Upload {
   readonly file: ReceivedFile;
-  /** As the caller names it; nothing to be trusted. */
+  /** The file name that the client sent. It is not validated. */
   readonly fileName: string;
   /** The text parts that came before the file. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** Which upload is expected, and where its file goes. */
+/** The expected parts of an upload, and where its file is stored. */
 interface UploadForm {
   readonly files: FileStore;
-  /** Name of the part that is the file; what comes after it is ignored. */
+  /** Name of the part that contains the file. Parts after it are ignored. */
   readonly filePart: string;
   readonly fileMaxBytes: number;
 }
 
-/** What may surround the file: the text parts, and the heads of all parts. */
+/** Maximum size of everything but the file: the text parts and the headers of all parts. */
 const FRAME_MAX_BYTES = limits.uploadPartsMax * limits.uploadFieldMaxBytes;
 
 type UploadContext = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
 
-/** The parts, or why they are refused; a refused upload leaves no file. @throws RequestCutOff */
+/** Returns the parts, or a refusal. A refused upload leaves no file. @throws RequestCutOff */
 export async function receiveUpload(
   context: UploadContext,
   form: UploadForm,
@@ -72,14 +72,14 @@ function readParts(
       refuseRest(tooManyBytes);
     });
     parser.on('field', (name, value, _nameIsCut, valueIsCut) => {
-      // What comes after the file is ignored, as the order of the parts is documented.
+      // Parts after the file are ignored: the documented order has the file last.
       if (receiving) return;
       if (valueIsCut) refusal = tooLongText(name);
       fields.set(name, value);
     });
     parser.on('file', (name, stream, fileName) => {
       if (name !== filePart || receiving) {
-        // Its fault is the parser's too, which answers for it.
+        // An error of an ignored part is also reported by the parser, which refuses the request.
         stream.on('error', () => stream.destroy());
         stream.resume();
         return;
@@ -89,7 +89,7 @@ function readParts(
       receiving = receiveFile(stream, form).then((received) =>
         received instanceof Refusal ? received : { file: received, fileName, fields },
       );
-      // A disk that fails is known before the body has ended.
+      // A disk error is reported at once, before the body has ended.
       receiving.catch((error: unknown) => {
         if (!refusal) reject(error);
       });
@@ -104,7 +104,7 @@ function readParts(
       if (request.complete) return;
       const cutOff = new RequestCutOff('the connection closed during the upload');
       parser.destroy();
-      // The parser leaves the file that it was reading open.
+      // The parser does not close the file that it was reading.
       file?.destroy(cutOff);
       void discarded(receiving, files, noFile(filePart)).then(() => reject(cutOff));
     });
@@ -112,7 +112,10 @@ function readParts(
   });
 }
 
-/** Counts the parts before the file, which are kept in memory, until it is stopped. */
+/**
+ * Counts the bytes of the parts before the file, which are kept in memory. Counting ends when the
+ * returned function is called.
+ */
 function holdFields(
   request: IncomingMessage,
   underway: HandlerContext['underway'],
@@ -145,7 +148,7 @@ async function receiveFile(
   return refuse.tooLarge(fileMaxBytes);
 }
 
-/** The refusal, once a file that may have been received has been removed. */
+/** Deletes the file if it was received, then resolves with the refusal. */
 async function discarded(
   receiving: Promise<Upload | Refusal> | undefined,
   files: FileStore,

@@ -1,8 +1,8 @@
-/** Details of refusals about users, which several operations share. */
+/** Refusal details about users that several operations share. */
 
-/** The detail for an e-mail address that is already in use. */
+/** The refusal detail for an e-mail address that is already in use. */
 export const freeAddress = { path: 'body.email', expected: 'an unused e-mail address' };
-/** The detail of a password that is not the user's. */
+/** The refusal detail for a wrong current password. */
 export const wrongPassword = {
   path: 'body.current_password',
   expected: 'the current password of the user',

@@ -1,4 +1,4 @@
-/** Users in the management API: list, read, remove. Creating and changing are in other files. */
+/** Lists, reads and removes users in the management API. Other files create and change them. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
@@ -16,7 +16,7 @@ const noSuchUser = refuse.notFound(
   inPath('id', 'the id of a user of this tenant'),
 );
 
-/** Why the last user with full access cannot be removed or restricted. */
+/** The refusal to remove or restrict the last user with full access. */
 export const lastAdmin = refuse.unprocessable(
   'this is the last user with full access who can sign in; create another one first',
   inState('another user with full access who can sign in'),
@@ -60,12 +60,12 @@ export const deleteUser = defineEndpoint('delete-user', ({ parameters }, context
   return { status: 204 };
 });
 
-/** Whether this is the last user with full access who can sign in. */
+/** Returns true if this is the last user with full access who can sign in. */
 export function isLastAdmin(store: Store, user: StoredUser): boolean {
   return isActingAdmin(store, user) && !hasActingAdmin(store, user.id);
 }
 
-/** Whether a user other than `exceptId` has full access and can sign in. */
+/** Returns true if a user other than `exceptId` has full access and can sign in. */
 export function hasActingAdmin(store: Store, exceptId = ''): boolean {
   const everybody = { page: 1, perPage: limits.usersMax };
   return store.users

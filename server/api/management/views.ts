@@ -1,6 +1,6 @@
 /**
- * Stored objects as the management API returns them. Undefined members do not appear in the
- * JSON.
+ * Converts stored objects to the form that the management API returns. Undefined members do not
+ * appear in the JSON.
  */
 import { charactersIn, firstCharacters } from '../../../fixtures/characters.ts';
 import type {
@@ -18,12 +18,12 @@ import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { ifGiven } from '../optional.ts';
 
-/** ISO 8601 in UTC, with milliseconds. */
+/** Returns the time as ISO 8601 in UTC, with milliseconds. */
 export function iso(momentMs: number): string {
   return new Date(momentMs).toISOString();
 }
 
-/** The identity as an object. */
+/** Returns the identity of a device as an object. */
 export function identityData(device: StoredDevice): Record<string, unknown> {
   return JSON.parse(device.identity) as Record<string, unknown>;
 }
@@ -51,18 +51,18 @@ export function deviceView(device: StoredDevice, sets: readonly StoredAuthSet[])
   };
 }
 
-/** Every status with the number of devices in it. */
+/** Returns the number of devices for each status, including statuses with none. */
 export function statisticsView(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries(
     deviceDeploymentStatuses.map((status) => [status, counts.get(status) ?? 0]),
   );
 }
 
-/** What a deployment's view needs besides the deployment. */
+/** The data that the view of a deployment needs in addition to the deployment. */
 interface DeploymentFacts {
   /** Number of device deployments by status. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Devices that were offered the deployment; needed when it has phases. */
+  /** Number of devices that were offered the deployment. Read only if the deployment has phases. */
   readonly offered: number;
   readonly artifactIds: readonly string[];
   readonly configuration: Readonly<Record<string, string>> | undefined;
@@ -105,7 +105,10 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
   }));
 }
 
-/** Settings as practice shows them in deployments: JSON in base64, with long values cut. */
+/**
+ * Returns settings in the form that deployments show in the reference implementation: JSON in
+ * base64, with values longer than 3 characters cut.
+ */
 function withheld(configuration: Readonly<Record<string, string>>): string {
   const cut = Object.entries(configuration).map(([name, value]) => [
     name,
@@ -131,7 +134,10 @@ export function deploymentDeviceView(
   };
 }
 
-/** The artifact that a device was given, in the words of practice; its updates are with the artifact. */
+/**
+ * Returns the artifact that a device was given, with the member names of the reference
+ * implementation. Its updates are shown only with the artifact itself.
+ */
 function imageView({ id, name, description = '', ...artifact }: StoredArtifact['artifact']) {
   return {
     id,

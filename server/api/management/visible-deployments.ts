@@ -1,4 +1,7 @@
-/** Which deployments a user may see and change: by the groups that their devices are in. */
+/**
+ * Decides which deployments a user may see and change. A user limited to groups sees the
+ * deployments of devices in those groups.
+ */
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import { hasBegun } from '../../rules/provisioning.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
@@ -25,8 +28,8 @@ const furtherGroups = refuse.forbidden(
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 
 /**
- * The deployment of an id; 400 for an id that is not a UUID, 404 for an unknown one, 403 when the
- * user may see none of its devices.
+ * Returns the deployment with this id; 400 if the id is not a UUID, 404 if it is unknown, 403 if
+ * the user may access none of its devices.
  */
 export function visibleDeployment(
   context: DeploymentContext,
@@ -35,7 +38,10 @@ export function visibleDeployment(
   return reachable(context, id, ({ inside }) => (inside > 0 ? undefined : otherGroups));
 }
 
-/** The deployment of an id, to be changed for all its devices; 403 unless the user may see each. */
+/**
+ * Returns the deployment with this id for a change that affects all its devices; 403 unless the
+ * user may access all of them.
+ */
 export function changeableDeployment(
   context: DeploymentContext,
   id: string,

@@ -1,10 +1,13 @@
-/** Which devices a user may access: all of the tenant, or those in the groups of the user's roles. */
+/**
+ * Decides which devices a user may access: all of the tenant, or those in the groups of the user's
+ * roles.
+ */
 
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 
-/** What every handler of the management API is given. */
+/** The context of every handler of the management API. */
 export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound(
@@ -16,7 +19,9 @@ const otherGroup = refuse.forbidden(
   ofRoles('a device in one of these groups'),
 );
 
-/** The device with an id; 404 if it does not exist, 403 if it is not in the user's groups. */
+/**
+ * Returns the device with this id; 404 if it does not exist, 403 if it is not in the user's groups.
+ */
 export function visibleDevice(
   { store, user }: Pick<UserContext, 'store' | 'user'>,
   id: string,

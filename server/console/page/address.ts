@@ -1,4 +1,7 @@
-/** The location within the page, stored in the fragment of the address: a path and a query. */
+/**
+ * The current location within the page, stored in the fragment of the address as a path and a
+ * query.
+ */
 import { computed, signal } from '@preact/signals';
 
 const fragment = signal(location.hash);
@@ -11,20 +14,20 @@ const parts = computed(() => {
   return { path: `/${path}`, query };
 });
 
-/** Leads to a path, with or without a query. */
+/** Navigates to a path, with or without a query. */
 export function goTo(target: string, { replace = false } = {}): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', `#${target}`);
   fragment.value = location.hash;
 }
 
-/** The location hook that the router takes. */
+/** The location hook for the router. */
 export function useAddress(): [string, (path: string, options?: { replace?: boolean }) => void] {
   return [parts.value.path, goTo];
 }
 
 useAddress.hrefs = (href: string): string => `#${href}`;
 
-/** A parameter of the query and how to change it; empty when it is not there. */
+/** Returns a parameter of the query, empty if absent, and a function that changes it. */
 export function useQuery(name: string): [string, (value: string) => void] {
   const { path, query } = parts.value;
   const value = new URLSearchParams(query).get(name) ?? '';

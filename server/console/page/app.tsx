@@ -25,12 +25,18 @@ export function App() {
   );
 }
 
-/** The fragment is the page's own address: a link to a place in the page would change it. */
+/**
+ * Moves the focus to the content. A link with `#main` would change the address, because the page
+ * keeps its location in the fragment.
+ */
 function skipToMain(): void {
   document.getElementById('main')?.focus();
 }
 
-/** On a narrow page the navigation is one line, which scrolls sideways. */
+/**
+ * Scrolls the navigation to the current item. On a narrow page the navigation is one line that
+ * scrolls sideways.
+ */
 function showCurrent(navigation: HTMLElement): void {
   const item = navigation.querySelector<HTMLElement>('[aria-current="page"]');
   if (!item) return;

@@ -1,4 +1,4 @@
-/** The bar at the top: the server, the tenant, and whether events arrive. */
+/** The bar at the top of the page: the server, the tenant, and the state of the event stream. */
 import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { askJson } from './api/client.ts';
@@ -13,7 +13,7 @@ const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> 
   lost: ['bad', 'Disconnected, reconnecting'],
 };
 
-/** The bar; without a token it shows only the name. */
+/** Renders the bar. Without a token it shows only the name and the theme. */
 export function Bar() {
   const [tone, text] = linkStates[link.value] ?? ['plain', ''];
   return (
@@ -49,7 +49,8 @@ function TenantChoice() {
   });
   const first = data[0]?.id ?? '';
   const isSeveral = data.length > 1;
-  // Events of all tenants would arrive where none is named.
+  // With several tenants one is always selected, since without a tenant the server would send the
+  // events of all.
   useEffect(() => {
     if (isSeveral && tenant.value === '') chooseTenant(first);
   }, [isSeveral, first]);

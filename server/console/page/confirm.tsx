@@ -12,7 +12,7 @@ interface Question {
 
 const question = signal<Question | undefined>(undefined);
 
-/** Resolves with true if the user continues. */
+/** Asks the user, and resolves with true if the user continues. */
 export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
@@ -25,7 +25,7 @@ export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
   });
 }
 
-/** The place where questions appear. */
+/** Renders the open question as a dialog. */
 export function Confirmations() {
   const dialog = useRef<HTMLDialogElement>(null);
   const asked = question.value;

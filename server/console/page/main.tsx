@@ -1,4 +1,7 @@
-/** The console page: signs in, follows the server, shows the view at the address. */
+/**
+ * The entry of the console page: signs the user in, follows the server, and renders the view at the
+ * address.
+ */
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
 import '../../../fixtures/page/kit-lists.css';

@@ -1,4 +1,4 @@
-/** The views of the page with their addresses and titles. */
+/** The views of the page, with their addresses and titles. */
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact/compat';
 import { DeviceRoom } from './rooms/device.tsx';
@@ -12,9 +12,9 @@ interface Room {
   readonly title: string;
   readonly group: (typeof groups)[number];
   readonly href: string;
-  /** The addresses for which the room is marked in the navigation. */
+  /** Matches the addresses for which the navigation marks the room as current. */
   readonly pattern: RegExp;
-  /** A view reads its parameters from the router. */
+  /** The views by route pattern. A view reads its parameters from the router. */
   readonly routes: Readonly<Record<string, ComponentType>>;
 }
 
@@ -32,7 +32,7 @@ const FaultsRoom = lazy(() => import('./rooms/faults.tsx'));
 const SimulatorRoom = lazy(() => import('./rooms/simulator.tsx'));
 const WorldsRoom = lazy(() => import('./rooms/worlds.tsx'));
 
-/** In the order of the navigation. */
+/** All rooms, in the order of the navigation. */
 export const rooms: readonly Room[] = [
   {
     title: 'Overview',

@@ -1,7 +1,7 @@
-/** Asks for the control token. */
+/** The form that asks for the control token. */
 import { signIn, signInError } from './api/session.ts';
 
-/** The form for the control token, shown while there is none or it was refused. */
+/** Renders the form, which is shown while there is no token or the token was refused. */
 export function SignIn() {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();

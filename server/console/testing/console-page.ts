@@ -1,4 +1,7 @@
-/** The console in a real browser, with checks on what a page must not do. */
+/**
+ * Opens the console in a real browser for tests, and checks the page for forbidden requests,
+ * overflow and accessibility.
+ */
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -7,13 +10,13 @@ import { expect } from 'vitest';
 const chromiumPath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const chromiumFlags = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  // Coloured edges of letters make pictures twice as large.
+  // With coloured edges of letters, screenshots would be twice as large.
   '--disable-lcd-text',
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 const WAIT_MAX_MS = 15_000;
 
-/** Where the console is, and what opens it. */
+/** The address of the console and its control token. */
 export interface ConsoleAddress {
   readonly controlUrl: string;
   readonly controlToken: string;
@@ -29,12 +32,12 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath, args: chromiumFlags });
 }
 
-/** A page of the console, and what the browser complained about. */
+/** A page of the console, with the problems that the browser reported. */
 export interface ConsolePage {
   readonly page: Page;
-  /** Errors and warnings, those of the Content-Security-Policy among them. */
+  /** Errors and warnings, including violations of the Content-Security-Policy. */
   readonly complaints: string[];
-  /** Addresses of other origins that were asked for. */
+  /** Addresses of other origins that the page requested. */
   readonly foreign: string[];
 }
 
@@ -64,7 +67,7 @@ export async function newPage(
   return { page, complaints, foreign };
 }
 
-/** Opens the console with its token, at an address within the page. */
+/** Opens the console at an address within the page, signed in. */
 export async function openConsole(
   page: Page,
   { controlUrl, controlToken }: ConsoleAddress,
@@ -75,7 +78,7 @@ export async function openConsole(
   if (view !== '/') await goTo(page, view);
 }
 
-/** Leads the page to another of its addresses, as a link does. */
+/** Navigates the page to another of its addresses by the fragment, as a link does. */
 export async function goTo(page: Page, view: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
 }
@@ -87,7 +90,7 @@ interface AxeResult {
   }[];
 }
 
-/** Checks with axe that nothing shown breaks a rule of accessibility. */
+/** Checks with axe that the page breaks no accessibility rule. */
 export async function expectAccessible(page: Page, where: string): Promise<void> {
   await page.evaluate(axe.source);
   const result = await page.evaluate<AxeResult>('axe.run()');
@@ -95,7 +98,7 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   expect(broken, where).toEqual([]);
 }
 
-/** Checks that nothing reaches beyond the right edge of the window. */
+/** Checks that the page does not scroll sideways. */
 export async function expectNoOverhang(page: Page, where: string): Promise<void> {
   const overhang = () =>
     page.evaluate<number>(

@@ -6,31 +6,36 @@ import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
-/** Number of other entries that are kept for the answer. */
+/** Number of other entries returned with the result. */
 const INSTEAD_MAX = 20;
 
-/** The expected entries, and for how long to wait. */
+/** The expected entries, and the time to wait for them. */
 interface Awaited {
   readonly filter: EntryFilter;
-  /** Only entries after this sequence number count; only future ones when absent. */
+  /** Only entries after this sequence number count. Without it, only future entries count. */
   readonly after?: number | undefined;
   /** Number of entries to wait for. */
   readonly count: number;
   readonly timeoutSeconds: number;
-  /** The clock of the machine: that of a tenant may be stopped. */
+  /** The machine's clock, because a tenant's clock may be stopped. */
   readonly clock: Clock;
   /** Aborts when the caller disconnects. */
   readonly gone?: AbortSignal;
 }
 
-/** The entries until enough matched, the time was up, or the caller disconnected. */
+/**
+ * The entries that were seen before enough matched, the time was up, or the caller disconnected.
+ */
 export interface AwaitResult {
   readonly matching: readonly JournalEntry[];
   /** The newest entries that did not match. */
   readonly others: readonly JournalEntry[];
 }
 
-/** Waits. Rejects when an entry cannot be examined. */
+/**
+ * Waits until enough entries match, the time is up, or the caller disconnects. Rejects if an entry
+ * cannot be examined.
+ */
 export async function awaitEntries(tenant: Tenant, awaited: Awaited): Promise<AwaitResult> {
   const journal = journalOf(tenant);
   const { filter, after, count, timeoutSeconds, clock, gone } = awaited;
@@ -47,7 +52,7 @@ export async function awaitEntries(tenant: Tenant, awaited: Awaited): Promise<Aw
     last = entry.sequence;
     if (take(entry)) return { matching, others };
   }
-  // Without a pause before the subscription, so that none is missed.
+  // Reads the remaining entries synchronously up to the subscription, so that no entry is missed.
   for (const entry of journal.entries(last)) if (take(entry)) return { matching, others };
   if (gone?.aborted || timeoutSeconds === 0) return { matching, others };
   const enough = new AbortController();

@@ -2,7 +2,10 @@
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 
-/** Executes a command; why not when it cannot be, and the clock stays where it is. */
+/**
+ * Executes a clock command. Returns the problem if the command is invalid; the clock is then
+ * unchanged.
+ */
 export function applyClockCommand(
   clock: SteeredClock,
   { now, until, advanceSeconds, rate }: BodyOf<'POST /clock'>,

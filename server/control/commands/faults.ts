@@ -4,12 +4,12 @@ import type { FaultPlans } from '../../faults/fault-plans.ts';
 import { problemText, readPlan } from '../../faults/plan-text.ts';
 import { RULES_MAX } from '../../faults/rule.ts';
 
-/** The ids of the rules that were added, or why none was, with the places in the text. */
+/** The ids of the added rules, or the error with its positions in the text. */
 type AddedPlan =
   | { readonly added: string[] }
   | { readonly error: string; readonly problems?: readonly YamlProblem[] };
 
-/** Adds the rules of a plan in YAML or JSON, all or none. */
+/** Adds the rules of a plan in YAML or JSON. An error in one rule rejects the whole plan. */
 export function addPlan(faults: FaultPlans, text: string): AddedPlan {
   const read = readPlan(text, (id) => faults.has(id));
   if ('problems' in read)

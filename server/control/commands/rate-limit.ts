@@ -2,7 +2,10 @@
 import { type RateLimit, rateLimitFault } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 
-/** Begins to count anew under the limit, or stops; why not when the numbers are no limit. */
+/**
+ * Sets the limit and restarts counting, or removes the limit. Returns the problem if the numbers
+ * are invalid.
+ */
 export function setRateLimit(rates: RateLimits, limit: RateLimit | undefined): string | undefined {
   const problem = limit && rateLimitFault(limit);
   if (problem === undefined) rates.set(limit);

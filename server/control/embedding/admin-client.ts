@@ -1,10 +1,13 @@
-/** Calls of the management API by the ids of its operations, as a user of one tenant. */
+/** A client of the management API that calls operations by their ids, as a user of one tenant. */
 import type * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation, PathParameter } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 
-/** Named, or the declarations of the package would spell out every row of the contract. */
+/**
+ * A named type, because otherwise the package's type declarations would contain every row of the
+ * contract.
+ */
 type Rows = typeof managementOperations &
   Pick<typeof operations, 'list-audit-logs' | 'export-audit-logs'>;
 const rows: Rows = {
@@ -19,9 +22,9 @@ export type AdminOperation = keyof Rows;
 type Parameters<Id extends AdminOperation> = PathParameter<Rows[Id]['path']>;
 type QueryValue = string | number | boolean;
 
-/** What a call may carry. */
+/** The query, headers, form, JSON body and path parameters of a call. */
 type AdminCall<Id extends AdminOperation> = {
-  /** A list repeats its parameter. */
+  /** A list is sent as repeated parameters. */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** The multipart form of an upload. */
@@ -41,20 +44,20 @@ type BodyOf<Answer> = Answer extends { readonly shape: infer Shape extends v.Gen
 
 type AnswersOf<Success> = BodyOf<Success[keyof Success]>;
 
-/** An answer of success, read to its end. */
+/** A success response whose body has been read. */
 interface AdminAnswer<Id extends AdminOperation> {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON, or the text of any other type; undefined without a body. */
+  /** The parsed JSON, or a string for any other media type; undefined without a body. */
   readonly body: AnswersOf<Rows[Id]['success']>;
 }
 
-/** A call that was not answered with success. */
+/** Thrown if the server responds with an error. */
 export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
   readonly operation: AdminOperation;
   readonly status: number;
-  /** By which the journal and `fleetbed explain` find the request. */
+  /** The id under which the journal and `fleetbed explain` find the request. */
   readonly requestId: string;
 
   constructor(operation: AdminOperation, status: number, text: string) {
@@ -66,19 +69,22 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** A user of one tenant, signed in. */
+/** A client that is signed in as a user of one tenant. */
 export interface AdminClient {
-  /** Calls an operation. @throws AdminRefusal when it is not answered with success */
+  /**
+   * Calls an operation.
+   * @throws AdminRefusal if the response is an error
+   */
   call<Id extends AdminOperation>(
     id: Id,
     ...[call]: object extends AdminCall<Id> ? [AdminCall<Id>?] : [AdminCall<Id>]
   ): Promise<AdminAnswer<Id>>;
 }
 
-/** How requests are sent, as the platform's `fetch`. */
+/** Sends a request, as the platform's `fetch` does. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A client of the API at `baseUrl` that shows `token`. */
+/** Creates a client of the API at `baseUrl` that sends `token`. */
 export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fetch): AdminClient {
   return {
     call: async <Id extends AdminOperation>(id: Id, call: object = {}) => {
@@ -89,13 +95,14 @@ export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fet
       if (!response.ok) throw new AdminRefusal(id, response.status, text);
       const { status, headers } = response;
       const body = bodyOf(text, headers.get('content-type') ?? '');
-      // The row's shapes say what a success is; the server's own tests hold it to them.
+      // The cast is safe because the server's own tests check responses against the shapes of the
+      // row.
       return { status, headers, body } as AdminAnswer<Id>;
     },
   };
 }
 
-/** A call without the types of its operation. */
+/** A call without the type parameters of its operation. */
 interface BareCall {
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -128,7 +135,7 @@ function bodyOf(text: string, mediaType: string): unknown {
   return mediaType.startsWith('application/json') ? JSON.parse(text) : text;
 }
 
-/** The members of an Error body; none of what is no such body. */
+/** Returns the members of an Error body; empty if the text is not one. */
 function errorIn(text: string): { readonly error?: string; readonly request_id?: string } {
   return /^\{"error":/.test(text) ? JSON.parse(text) : {};
 }

@@ -1,4 +1,4 @@
-/** The journal of a tenant in a test: entries, waiting, and assertions. */
+/** The journal of a tenant for tests: lists entries, waits for them, and asserts what happened. */
 
 import { systemClock } from '../../../fixtures/clock.ts';
 import { type EntryView, entryView } from '../../explain/entry-view.ts';
@@ -9,32 +9,35 @@ import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { awaitEntries } from '../commands/await.ts';
 
-/** How an entry is waited for. */
+/** Options for waiting for an entry. */
 interface Patience {
-  /** Only entries behind this sequence count; from the oldest that is kept when absent. */
+  /** Only entries after this sequence number count. Without it, all stored entries count. */
   readonly after?: number;
   /** Seconds of real time, not of the tenant's clock. */
   readonly timeoutSeconds?: number;
 }
 
-/** No awaited entry came in time; the message lists what came instead. */
+/** Thrown if no matching entry arrived in time. The message lists the entries that did arrive. */
 export class AwaitTimeout extends Error {
   override readonly name = 'AwaitTimeout';
 }
 
-/** An assertion on the journal failed; the message lists what was seen instead. */
+/** Thrown if an assertion on the journal failed. The message lists the entries that were seen. */
 export class JournalAssertionError extends Error {
   override readonly name = 'JournalAssertionError';
 }
 
-/** Entries are plain JSON with secrets masked, the oldest first. */
+/** The journal of a tenant. Entries are plain JSON with secrets masked, oldest first. */
 export interface TestbedJournal {
   list(filter?: EntryFilter): EntryView[];
-  /** The newest one that matches. */
+  /** Returns the newest matching entry. */
   find(filter: EntryFilter): EntryView | undefined;
-  /** The first match, now or later; within ten seconds by default. @throws AwaitTimeout */
+  /**
+   * Resolves with the first matching entry, stored or future. Waits ten seconds by default.
+   * @throws AwaitTimeout
+   */
   await(filter: EntryFilter, patience?: Patience): Promise<EntryView>;
-  /** Holds when all of it happened in this order. @throws JournalAssertionError */
+  /** Checks that all expected entries occurred in the given order. @throws JournalAssertionError */
   assert(assertion: Assertion): void;
   clear(): void;
 }

@@ -1,4 +1,4 @@
-/** The clock and the planned faults of a tenant, for tests. */
+/** Controls the clock and the planned faults of a tenant in tests. */
 
 import * as v from 'valibot';
 import { clockCommandShape } from '../../../fixtures/control/inputs.ts';
@@ -10,20 +10,23 @@ import { applyClockCommand } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 
-/** The time of a tenant; its devices' tokens, links, sockets and deadlines follow. */
+/** The clock of a tenant. The tokens, links, sockets and deadlines of its devices follow it. */
 export interface TestbedClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Advances the clock to a time, or sets it back to that time; strings are ISO 8601. */
   set(moment: string | number | Date): void;
   advance(seconds: number): void;
-  /** 0 stops the clock, 1 is the speed of the system's clock, 60 is a minute per second. */
+  /** Sets the speed: 0 stops the clock, 1 is real time, 60 is a minute per second. */
   scale(rate: number): void;
-  /** Back to the system's time. */
+  /** Returns to the system's time. */
   reset(): void;
 }
 
-/** @throws RangeError for what the clock cannot do */
+/**
+ * Creates the test interface of a tenant's clock.
+ * @throws RangeError from its methods for an invalid command
+ */
 export function testbedClock(clock: SteeredClock): TestbedClock {
   const steer = (command: v.InferInput<typeof clockCommandShape>): void => {
     const read = v.safeParse(clockCommandShape, command, { abortEarly: true });
@@ -39,12 +42,12 @@ export function testbedClock(clock: SteeredClock): TestbedClock {
   };
 }
 
-/** An invalid plan; the message names each fault with its line and column. */
+/** Thrown for an invalid plan. The message lists each error with its line and column. */
 export class FaultPlanError extends Error {
   override readonly name = 'FaultPlanError';
 }
 
-/** Planned faults that have not fired; the message names them. */
+/** Thrown if planned faults have not fired. The message names them. */
 export class UnfiredFaultsError extends Error {
   override readonly name = 'UnfiredFaultsError';
   readonly unfired: readonly UnfiredFault[];
@@ -59,15 +62,15 @@ export class UnfiredFaultsError extends Error {
 /** The planned faults of a tenant. */
 export interface TestbedFaults {
   /**
-   * Adds a plan, as YAML or JSON text or as a value; all of its rules or none.
+   * Adds a plan, as YAML or JSON text or as a value. An error in one rule rejects the whole plan.
    * @returns the ids of the rules
    * @throws FaultPlanError
    */
   add(plan: string | object): string[];
   list(): RuleStanding[];
-  /** Ends one rule, or all of them; how many these were. */
+  /** Removes one rule, or all rules. Returns the number of removed rules. */
   clear(id?: string): number;
-  /** Holds when every planned fault has fired. @throws UnfiredFaultsError */
+  /** Checks that every planned fault has fired. @throws UnfiredFaultsError */
   check(): void;
 }
 
@@ -88,11 +91,14 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
   };
 }
 
-/** How often each caller of a tenant may send requests. */
+/** The rate limit for each caller of a tenant. */
 export interface TestbedRates {
-  /** Absent while requests are not limited. */
+  /** The current limit; undefined if requests are not limited. */
   readonly limit: RateLimit | undefined;
-  /** Restarts counting with this limit, or removes it. @throws RangeError for an invalid limit */
+  /**
+   * Sets the limit and restarts counting, or removes the limit.
+   * @throws RangeError for an invalid limit
+   */
   set(limit: RateLimit | undefined): void;
 }
 

@@ -1,4 +1,4 @@
-/** One tenant, for tests: its admin, clock, faults, journal, limits, and resets. */
+/** A tenant for tests: its admin, clock, faults, journal and rate limit, and resets. */
 
 import type * as v from 'valibot';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
@@ -18,38 +18,47 @@ import {
   testbedRates,
 } from './steering.ts';
 
-/** A start state: the text of a world in YAML or JSON, or the same as a value. */
+/** A start state: a world file as YAML or JSON text, or as a value. */
 export type WorldSource = string | v.InferInput<typeof worldShape>;
 
-/** An isolated tenant; nothing of one can be reached from another. */
+/** An isolated tenant. No data of one tenant can be reached from another. */
 export interface TestbedTenant {
   readonly id: string;
   readonly name: string;
-  /** What devices say in `tenant_token` to belong to it. */
+  /** The `tenant_token` with which devices join this tenant. */
   readonly tenantToken: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
-  /** The admin's token for the management API; it has no end. */
+  /** The admin's token for the management API. It never expires. */
   readonly adminToken: string;
   readonly admin: AdminClient;
   readonly clock: TestbedClock;
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
-  /** Replaces the whole state of the tenant with a start state; `reset` returns to it. @throws WorldTextError, WorldError */
+  /**
+   * Replaces the whole state of the tenant with a start state. `reset` then returns to this state.
+   * @throws WorldTextError, WorldError
+   */
   load(source: WorldSource): Promise<LoadedWorld>;
-  /** Back to the state at the start, or to what was loaded last; sockets are closed, faults and journal cleared. */
+  /**
+   * Returns to the initial state, or to the state that was loaded last. Closes sockets, and clears
+   * faults and journal.
+   */
   reset(): Promise<void>;
 }
 
-/** An admin of the tenant, signed in. */
+/** The admin of a tenant, with a token that is signed in. */
 export interface TenantAdmin {
   readonly adminEmail: string;
   readonly adminPassword: string;
   readonly adminToken: string;
 }
 
-/** @param apiUrl where the admin's calls go */
+/**
+ * Creates the test interface of a tenant.
+ * @param apiUrl base address for the admin's calls
+ */
 export function testbedTenant(
   inside: OpenServer,
   tenant: Tenant,
@@ -82,7 +91,7 @@ async function resetTenant(inside: OpenServer, tenant: Tenant, admin: TenantAdmi
   keepSignedIn(inside, tenant, admin);
 }
 
-/** A test may have signed the admin out. */
+/** Makes the admin's token valid again, because a test may have signed the admin out. */
 function keepSignedIn({ services }: OpenServer, tenant: Tenant, { adminToken }: TenantAdmin) {
   const claims = services.tokens.read(adminToken);
   if ('because' in claims) return;

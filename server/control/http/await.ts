@@ -1,4 +1,4 @@
-/** Waits for entries of a journal instead of sleeping, and asserts what has happened. */
+/** Waits for journal entries instead of sleeping, and asserts what happened. */
 
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { entryView } from '../../explain/entry-view.ts';
@@ -11,10 +11,13 @@ import { listing, mapped } from './listing.ts';
 import type { Call, Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** Requests that wait at the same time. */
+/** Maximum number of requests that wait at the same time. */
 const WAITING_MAX = 256;
 
-/** What waits and asserts. `clock` is the machine's own: a tenant's may be frozen. */
+/**
+ * Creates the handlers that wait and assert. `clock` is the machine's clock, because a tenant's
+ * clock may be stopped.
+ */
 export function awaitHandlers(clock: Clock) {
   let waiting = 0;
   return {

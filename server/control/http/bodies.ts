@@ -1,21 +1,24 @@
-/** Reads bodies on the control listener, with their limits. */
+/** Reads request bodies on the control listener, with limits. */
 import express, { type RequestHandler } from 'express';
 import { Semaphore } from '../../http/open-files.ts';
 import { refuseForNow } from './refusals.ts';
 
-/** Bytes of a body; nothing that is steered here needs more. */
+/** Maximum length of a body. No command of the control API needs more. */
 export const BODY_MAX_BYTES = 16_384;
-/** The same of plans and start states that people write, and of bodies for the doctor. */
+/**
+ * Maximum length of hand-written texts, such as plans and start states, and of bodies for the
+ * signature doctor.
+ */
 export const TEXT_MAX_BYTES = 1024 * 1024;
-/** Maximum size of all incomplete bodies together. */
+/** Maximum size of all unfinished bodies together. */
 const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
 
-/** Limits the bytes of all bodies that are being received. */
+/** Limits the total size of all bodies that are being received. */
 export function boundBodies(): RequestHandler {
   const underway = new Semaphore(UNDERWAY_MAX_BYTES);
   return (request, response, next) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
-    // What announces no length may become as long as any.
+    // A body without an announced length is counted with the maximum length.
     const bytes = Math.min(coding === undefined ? Number(length) : Infinity, TEXT_MAX_BYTES);
     if (!underway.tryAcquire(bytes))
       refuseForNow(response, 'too many bytes in unfinished requests');
@@ -24,7 +27,7 @@ export function boundBodies(): RequestHandler {
   };
 }
 
-/** Reads JSON bodies of at most `BODY_MAX_BYTES`, or of `TEXT_MAX_BYTES` where they are long. */
+/** Reads JSON bodies of at most `BODY_MAX_BYTES`, or of `TEXT_MAX_BYTES` if `isLong`. */
 export function jsonBodies(isLong = false): RequestHandler {
   const limit = isLong ? TEXT_MAX_BYTES : BODY_MAX_BYTES;
   return express.json({ limit, strict: true, inflate: false });

@@ -65,7 +65,11 @@ describe('the clock of a tenant', () => {
 
   it.each<[string, unknown, string]>([
     ['nothing', {}, 'must have now, until or advanceSeconds'],
-    ['two moves', { advanceSeconds: 1, now: '2027-01-01T00:00:00Z' }, 'must have now, until or advanceSeconds'],
+    [
+      'two moves',
+      { advanceSeconds: 1, now: '2027-01-01T00:00:00Z' },
+      'must have now, until or advanceSeconds',
+    ],
     ['a negative advance', { advanceSeconds: -1 }, 'advanceSeconds'],
     ['eleven years', { advanceSeconds: 11 * 365 * DAY_SECONDS }, 'advanceSeconds'],
     ['a text for a number', { advanceSeconds: '1' }, 'advanceSeconds'],

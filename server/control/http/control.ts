@@ -1,6 +1,7 @@
 /**
- * The control listener: the console page and the control API. Not part of the contract's API; it listens on
- * its own port and, except for the page itself and readiness, requires the control token.
+ * Starts the control listener, which serves the console page and the control API. The control API
+ * is not part of the contract. The listener has its own port and requires the control token for
+ * everything except the page itself and readiness.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +55,7 @@ export interface ControlOptions {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
-  /** The secret that callers must show as a Bearer token. */
+  /** The secret that callers must send as a Bearer token. */
   readonly controlToken: string;
   readonly source: ControlSource;
   readonly tenants: Tenants;
@@ -65,27 +66,27 @@ export interface ControlOptions {
   readonly storageErrors: StorageErrors;
   readonly management: Management;
   readonly runs: Runs;
-  /** The seed of the legal variation, where it is on. */
+  /** The seed of the legal variation, if it is on. */
   readonly variationSeed?: string | undefined;
   readonly clock: Clock;
-  /** Counts what is discarded of refused requests. */
+  /** Counts the discarded bytes of refused requests. */
   readonly underway: ByteBudget;
-  /** Turns shared by all requests of the process. */
+  /** The scheduler that gives requests their turns, shared by the whole process. */
   readonly turns: Turns;
-  /** What explanations need besides a record. */
+  /** Facts for explanations that are not in a journal record. */
   readonly explainFacts: ExplainSettings;
-  /** Time-outs for slow clients, if they differ from the defaults. */
+  /** Time-outs for slow clients that differ from the defaults. */
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined;
 }
 
 export interface RunningControl {
-  /** Without a slash at the end. */
+  /** The base address, without a slash at the end. */
   readonly url: string;
-  /** Ends every stream and connection. */
+  /** Closes every stream and connection. */
   close(): Promise<void>;
 }
 
-/** Nothing but our own files runs or shows in the page, and no other page may frame it. */
+/** Headers of the page: it may load only its own files, and no other page may frame it. */
 const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -103,8 +104,8 @@ const pageHeaders = {
 } as const;
 
 /**
- * Starts the listener; resolves once it accepts connections.
- * Rejects with Node's own error (`code` EADDRINUSE, `port`) when the port is busy.
+ * Starts the listener. Resolves once it accepts connections. Rejects with Node's own error (`code`
+ * EADDRINUSE, `port`) if the port is busy.
  */
 export async function startControl(options: ControlOptions): Promise<RunningControl> {
   const streams = new EventStreams(options);
@@ -119,7 +120,8 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   const server = createServer(connectionOptions(connectionLimits), (request, response) =>
     inOrder(request, response, () =>
       options.turns.start(callerNamedIn(request), () => {
-        // A stopping server closes its stores before it aborts the requests on its connections.
+        // While the server stops, it closes its stores before it aborts the requests on its
+        // connections.
         if (!request.socket.destroyed) app(request, response);
       }),
     ),
@@ -163,7 +165,7 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
 const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
-/** With its own share, independent of the API. */
+/** Creates the listener's own share of connections, independent of the API's. */
 function ownConnections({ connectionsMax }: ConnectionLimits, closing: StagedClosing): Connections {
   const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused, closing });
@@ -215,7 +217,8 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   app.use([...controlPathsOf((_, { body }) => body === 'text')], textBodies());
   app.use([...controlPathsOf((_, { isBodyLong }) => isBodyLong === true)], jsonBodies(true));
   app.use(jsonBodies());
-  // Reading the body has ended the stretch of work that the first one measures.
+  // Reading the body is asynchronous and ended the first measurement, so the handlers are measured
+  // again.
   app.use(watched(options.watchdog));
   mountOperations(
     app,
@@ -257,7 +260,10 @@ function watched(watchdog: Watchdog): RequestHandler {
   };
 }
 
-/** Requires the control token; the time of the comparison reveals nothing about the token. */
+/**
+ * Requires the control token. The comparison takes the same time for every token, so its duration
+ * reveals nothing.
+ */
 function requireToken(controlToken: string): RequestHandler {
   return (request, response, next) => {
     const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];

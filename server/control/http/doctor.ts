@@ -1,4 +1,4 @@
-/** The signature doctor, on bytes that a caller sends or a request in the journal. */
+/** The signature doctor, for bytes that a caller sends or for a request in the journal. */
 
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
@@ -13,10 +13,10 @@ import type { Tenant } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** Loaded with the first question, as the curves take long to load. */
+/** Loads the doctor on first use, because its elliptic curve library takes long to load. */
 const doctor = () => import('../../explain/doctor/finding.ts');
 
-/** Handler of the endpoint of the signature doctor. */
+/** Creates the handler of the signature doctor. */
 export function doctorHandlers(names: VendorNames) {
   return {
     'POST /doctor/signature': ({ tenant, body: { sequence, body = '', signature = '', key } }) => {
@@ -33,7 +33,10 @@ async function examine({ store }: Tenant, signed: SignedBody): Promise<Finding> 
   return examineSigned({ ...signed, otherKeys: keysOfFleet(store, canonical) });
 }
 
-/** The finding about a kept request, and why it was refused if it was. */
+/**
+ * Returns the finding for an authentication request in the journal, and its refusal if it was
+ * refused.
+ */
 async function examineRecord(tenant: Tenant, sequence: number, names: VendorNames) {
   const record = journalOf(tenant).at(sequence);
   if (record?.kind !== 'exchange' || record.operation !== operations['post-auth-request'].id) {

@@ -1,4 +1,7 @@
-/** Server-sent events: activity and journal entries. A reader that does not keep up is disconnected. */
+/**
+ * Sends activity and journal entries as server-sent events. A reader that does not keep up is
+ * disconnected.
+ */
 import type { Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Ended } from '../../../fixtures/subscribers.ts';
@@ -6,16 +9,18 @@ import type { Log } from '../../pipeline/log.ts';
 import type { ControlSource } from '../sources/source.ts';
 import { refuse } from './refusals.ts';
 
-/** Bytes buffered for one reader. */
+/** Maximum number of bytes buffered for one reader. */
 const PENDING_MAX_BYTES = 262_144;
 
-/** Readers at the same time. */
+/** Maximum number of concurrent readers. */
 const READERS_MAX = 32;
 
-/** Keeps proxies from closing an idle connection. */
+/** The interval of messages that keep proxies from closing an idle connection. */
 const HEARTBEAT_MS = 15_000;
 
-/** Starts sending messages in the form of server-sent events; returns what stops it. */
+/**
+ * Starts sending messages in the format of server-sent events. Returns a function that stops it.
+ */
 export type Follow = (send: (message: string) => void, ended: Ended) => () => void;
 
 /** The open event streams of one control listener. */
@@ -23,7 +28,7 @@ export class EventStreams {
   readonly #source: ControlSource;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** What ends the subscription, by reader. */
+  /** The function that ends the subscription of each reader. */
   readonly #readers = new Map<Response, () => void>();
 
   constructor({ source, clock, log }: { source: ControlSource; clock: Clock; log: Log }) {
@@ -32,7 +37,10 @@ export class EventStreams {
     this.#log = log;
   }
 
-  /** Sends what `follow` sends until the reader disconnects; a reader above the limit is 503. */
+  /**
+   * Passes the messages of `follow` to the reader until it disconnects. Refuses with 503 if there
+   * are too many readers.
+   */
   open(reader: Response, follow: Follow): Response {
     if (this.#readers.size >= READERS_MAX) {
       refuse(503, 'too many open event streams; close one first');
@@ -46,7 +54,7 @@ export class EventStreams {
     };
     const unsubscribe = follow((message) => this.#send(reader, message), ended);
     const heartbeat = this.#clock.every(HEARTBEAT_MS, () => this.#send(reader, ': still here\n\n'));
-    // The backlog may already have exceeded the buffer.
+    // The stored entries may already have exceeded the buffer, which disconnects the reader.
     if (reader.destroyed) {
       unsubscribe();
       heartbeat.cancel();
@@ -66,7 +74,7 @@ export class EventStreams {
     }
   }
 
-  /** The answered requests of a tenant, or of all. */
+  /** Returns the answered requests of a tenant, or of all tenants, as messages. */
   activityOf(tenantId?: string): Follow {
     return (send, ended) =>
       this.#source.subscribe((event) => {
@@ -84,7 +92,7 @@ export class EventStreams {
     reader.destroy();
   }
 
-  /** Nothing may be written to a reader once it has ended. */
+  /** Ends the subscription, because nothing may be written to a reader that has ended. */
   #forget(reader: Response): void {
     this.#readers.get(reader)?.();
     this.#readers.delete(reader);

@@ -1,4 +1,4 @@
-/** Explains a request that was refused or got no update, and why a device gets no update now. */
+/** Explains why a request was refused or got no update, and why a device gets no update now. */
 
 import type { Request, Response } from 'express';
 import type { ExplainFacts } from '../../explain/explain.ts';
@@ -14,17 +14,19 @@ import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** What explanations need besides a record and its tenant. */
+/** Facts for explanations other than the record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
 
-/** Loaded with the first question: the rules, their words and the curves take long to load. */
+/** Loads the explanation code on first use, because it takes long to load. */
 const explainer = async () => ({
   ...(await import('../../explain/explain.ts')),
   ...(await import('../../explain/explanation-text.ts')),
   ...(await import('../../explain/no-update.ts')),
 });
 
-/** An explanation as JSON, or as text if the caller requests it. */
+/**
+ * Creates the handlers that return an explanation as JSON, or as text if the caller asks for it.
+ */
 export function explanationHandlers(tenants: Tenants, settings: ExplainSettings) {
   const among = (named: Tenant | undefined): readonly Tenant[] =>
     named ? [named] : tenants.list();
@@ -51,7 +53,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
   } satisfies Partial<Handlers>;
 }
 
-/** What to do before the first device is known. */
+/** What to do if there are no devices yet. */
 const noDevices =
   'there are no devices; send an authentication request to the API, or run "fleetbed simulate"';
 
@@ -66,7 +68,7 @@ function findDevice(tenants: readonly Tenant[], wanted: string) {
   refuse(404, maskText(notOneDevice({ nearest: others }, noDevices)));
 }
 
-/** The explanation as JSON, unless the caller prefers text, which is sent here. */
+/** Returns the explanation, or sends it as text if the caller prefers text to JSON. */
 function inForm<Explained>(
   explanation: Explained,
   asText: (explanation: Explained) => string,
@@ -114,7 +116,7 @@ const expectations: Readonly<Record<number, string>> = {
   431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
 };
 
-/** The refusal of bytes that were not HTTP. */
+/** Returns a record of bytes that were not HTTP, in the form that explanations need. */
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
   const { atMs, requestId, code, status, line } = record;
   const [method = 'GET', url = '/'] = line?.split(' ') ?? [];

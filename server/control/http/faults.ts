@@ -1,12 +1,12 @@
-/** Answers of the control listener to errors. */
+/** The error handler of the control listener. */
 import type { ErrorRequestHandler } from 'express';
 import type { Log } from '../../pipeline/log.ts';
 import { BODY_MAX_BYTES, TEXT_MAX_BYTES } from './bodies.ts';
 import { ControlRefusal } from './refusals.ts';
 
 /**
- * Answers refusals, those that `refusalOf` knows included, and bodies that cannot be read with their
- * own status, and every other fault with 500.
+ * Responds to refusals and to unreadable bodies with their own status, and to any other error with
+ * 500. `refusalOf` recognizes further errors that are refusals.
  */
 export function faults(
   log: Log,

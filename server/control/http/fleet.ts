@@ -1,4 +1,4 @@
-/** The fleet of a tenant: an overview, a list of all devices, and an event stream. */
+/** Handlers for the fleet of a tenant: an overview, a list of all devices, and an event stream. */
 import { legalVariations } from '../../variation/variations.ts';
 import type { Watchdog } from '../../watchdog.ts';
 import { type ControlSource, overviewMax } from '../sources/source.ts';
@@ -9,11 +9,11 @@ import type { Handlers } from './mount.ts';
 interface FleetOptions {
   readonly source: ControlSource;
   readonly watchdog: Watchdog;
-  /** The seed of the legal variation, where it is on. */
+  /** The seed of the legal variation, if it is on. */
   readonly variationSeed?: string | undefined;
 }
 
-/** What is shown of the fleet. */
+/** Creates the handlers for the fleet of a tenant. */
 export function fleetHandlers(
   { source, watchdog, variationSeed }: FleetOptions,
   streams: EventStreams,

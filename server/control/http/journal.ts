@@ -1,4 +1,4 @@
-/** The journal of a tenant: read, follow, export as an archive, and clear. */
+/** Handlers for the journal of a tenant: read, follow, export as HAR, and clear. */
 
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
@@ -20,7 +20,7 @@ import { refuse } from './refusals.ts';
 
 const sequencePattern = /^[1-9]\d{0,15}$/;
 
-/** What is done with the journal. */
+/** Creates the handlers for the journal. */
 export function journalHandlers(streams: EventStreams) {
   return {
     'GET /journal': ({ tenant, query }) => {
@@ -55,7 +55,10 @@ export function journalHandlers(streams: EventStreams) {
   } satisfies Partial<Handlers>;
 }
 
-/** The entry that a path names. @throws a refusal */
+/**
+ * Returns the entry with the sequence number from the path.
+ * @throws ControlRefusal if the number is invalid or the entry is not stored
+ */
 function entryOf(tenant: Tenant, sequence: string): JournalEntry {
   const journal = requireJournal(tenant);
   if (!sequencePattern.test(sequence)) {
@@ -67,33 +70,33 @@ function entryOf(tenant: Tenant, sequence: string): JournalEntry {
   );
 }
 
-/** The journal of a tenant, refused with 503 where it is off. */
+/** Returns the journal of a tenant. Refuses with 503 if the journal is off. */
 export function requireJournal(tenant: Tenant): Journal {
   const journal = journalOf(tenant);
   if (!journal.isOff) return journal;
   return refuse(503, 'the journal is off; start the server with --journal-entries above 0');
 }
 
-/** The bounds and size of the journal, part of every answer about it. */
+/** Returns the bounds and size of the journal, which are part of every response about it. */
 export function standing(tenant: Tenant) {
   const { bounds, size } = journalOf(tenant);
   return { bounds, size };
 }
 
-/** The query parameters that all paths of the journal have. */
+/** The query parameters that all operations on the journal share. */
 type EntryQuery = Pick<
   QueryOf<'GET /journal'>,
   Exclude<keyof EntryFilter, 'sinceMs' | 'untilMs'> | 'since' | 'until'
 >;
 
-/** The criteria of a query. */
+/** Returns the entry filter of a query. */
 export function filterOf(query: EntryQuery): EntryFilter {
   const { kind, operation, method, device, user, status, deployment, text } = query;
   const { since: sinceMs, until: untilMs } = query;
   return { kind, operation, method, device, user, status, deployment, text, sinceMs, untilMs };
 }
 
-/** Refuses with the nearest names a device that neither the tenant nor its journal knows. */
+/** Refuses a device that neither the tenant nor its journal knows, and suggests similar names. */
 export function requireKnownDevice(
   { device }: Pick<EntryFilter, 'device'>,
   tenant: Tenant,
@@ -107,7 +110,7 @@ export function requireKnownDevice(
   refuse(400, maskText(`${place}: device: ${notOneDevice(named, 'there are no devices')}`));
 }
 
-/** The newest entries, or those that follow `after`; the next page starts after `next`. */
+/** Returns the newest entries, or those that follow `after`. The next page starts after `next`. */
 async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
   const { after, limit, whole } = query;
   const journal = journalOf(tenant);
@@ -117,7 +120,7 @@ async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
   const { added } = journal.size;
   let isMore = false;
   for await (const entry of inTurns(isForward ? journal.entries(after) : journal.newestFirst())) {
-    // Entries added meanwhile belong to the next page.
+    // Entries added during the search belong to the next page.
     if (entry.sequence > added) break;
     if (!matches(entry)) continue;
     isMore = found.length === limit;
@@ -131,7 +134,7 @@ async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
   return listing({ ...standing(tenant), next, more: isMore }, { entries });
 }
 
-/** The matching entries after `after`, oldest first. */
+/** Returns the matching entries after `after`, oldest first. */
 async function matching(
   tenant: Tenant,
   query: QueryOf<'GET /journal.har'>,
@@ -152,7 +155,9 @@ interface Following {
   readonly streams: EventStreams;
 }
 
-/** Sends the entries after `after`, at most the newest `ENTRIES_MAX`, and every later one. */
+/**
+ * Sends the stored entries after `after`, at most the newest `ENTRIES_MAX`, and then every new one.
+ */
 async function follow(
   response: Response,
   { tenant, query, streams }: Following,
@@ -179,7 +184,8 @@ async function follow(
         sendMatching(entry);
         last = entry.sequence;
       }
-      // Without a pause in between, so that none is missed.
+      // Reads the remaining entries synchronously up to the subscription, so that no entry is
+      // missed.
       for (const entry of journal.entries(last)) sendMatching(entry);
       if (closing.signal.aborted) return;
       const unsubscribe = journal.subscribe(sendMatching, ended);

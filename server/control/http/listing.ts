@@ -1,14 +1,20 @@
-/** Lists of any length, written in pieces and in turns, so that a long one does not block other requests. */
+/**
+ * Sends lists of any length in pieces and in turns, so that a long list does not block other
+ * requests.
+ */
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
 
 type Lists<Item> = Readonly<Record<string, Iterable<Item>>>;
 
-/** A JSON object: its members, and lists of items that are made one by one while it is sent. */
+/**
+ * A JSON object with plain members and with lists, whose items are created one by one while they
+ * are sent.
+ */
 export class Listing<out Answer> {
   readonly members: object;
   readonly lists: Lists<unknown>;
-  /** Only the type of what it becomes. */
+  /** Never set; it carries the type of the sent JSON. */
   declare readonly answer?: Answer;
 
   constructor(members: object, lists: Lists<unknown>) {
@@ -17,7 +23,7 @@ export class Listing<out Answer> {
   }
 }
 
-/** A listing of these members and lists. */
+/** Creates a listing from members and lists. */
 export function listing<Members extends object, const Name extends string, Item>(
   members: Members,
   lists: Readonly<Record<Name, Iterable<Item>>>,
@@ -25,7 +31,7 @@ export function listing<Members extends object, const Name extends string, Item>
   return new Listing(members, lists);
 }
 
-/** Answers with the listing as JSON, sent in pieces. */
+/** Sends the listing as a JSON response, in pieces. */
 export function sendListing(
   response: Response,
   { members, lists }: Listing<unknown>,
@@ -34,7 +40,7 @@ export function sendListing(
   return sendPieces(response, piecesOf(members, lists));
 }
 
-/** Sends all pieces and ends; waits for a slow reader. */
+/** Sends all pieces and ends the response. Waits while the reader is slow. */
 export async function sendPieces(response: Response, pieces: Iterable<string>): Promise<void> {
   for await (const piece of inTurns(pieces)) {
     if (response.destroyed) return;
@@ -66,7 +72,7 @@ function* piecesOf(members: object, lists: Lists<unknown>): Generator<string> {
   yield '}';
 }
 
-/** Resolves when the response accepts more, or is closed. */
+/** Resolves when the response accepts more data or is closed. */
 function drained(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {

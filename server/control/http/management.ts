@@ -1,6 +1,7 @@
 /**
- * The management API for the console: below `/management` its own paths, under the control token, as
- * the administrator of the tenant that `?tenant=` names. These calls are not in any journal.
+ * Serves the management API to the console: its paths below `/management`, under the control token,
+ * as the administrator of the tenant that `?tenant=` names. These calls are not recorded in any
+ * journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,21 +22,24 @@ import { issueUserToken } from '../../tenants/user-tokens.ts';
 import { type Handlers, namedTenant, requireKnown } from './mount.ts';
 import { ControlRefusal, refuse } from './refusals.ts';
 
-/** Below it are the paths of the API. */
+/** Path prefix of the management API on the control listener. */
 export const managementPrefix = '/management';
 
-/** Parameter of a websocket's address, in which a browser can set no header. */
+/**
+ * Query parameter for the ticket of a websocket, because a browser cannot set headers for a
+ * websocket.
+ */
 const ticketName = 'ticket';
 const TICKET_LIFE_MS = 30_000;
-/** Tickets that are not used yet; the oldest are forgotten. */
+/** Maximum number of unused tickets. The oldest ones are discarded. */
 const TICKETS_MAX = 64;
 
-/** The API, and what makes tokens for it. */
+/** The API, and the services that issue tokens for it. */
 export interface Management {
   readonly internalApi: InternalApi;
   readonly tokens: TokenIssuer;
   readonly random: Random;
-  /** The machine's own: a tenant's may be frozen. */
+  /** The machine's clock, because a tenant's clock may be stopped. */
   readonly clock: Clock;
 }
 
@@ -45,7 +49,7 @@ const rows = {
   'export-audit-logs': operations['export-audit-logs'],
 };
 
-/** The operations by their places, and the parameters that each takes. */
+/** The operations with their path patterns and the query parameters that each accepts. */
 const places = Object.values(rows).map(({ id, method, path, ...row }) => ({
   ...{ id, method },
   pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
@@ -53,8 +57,8 @@ const places = Object.values(rows).map(({ id, method, path, ...row }) => ({
 }));
 
 /**
- * Refuses a parameter that the operation does not have: a misspelt `tenant` would make it act on the
- * first one. The API refuses a path that is none of an operation.
+ * Refuses a query parameter that the operation does not have: a misspelt `tenant` would make the
+ * operation act on the first tenant. Unknown paths are left to the API, which refuses them.
  */
 function requireOperationsOwn(
   wanted: string | undefined,
@@ -64,7 +68,8 @@ function requireOperationsOwn(
   const method = wanted === 'HEAD' ? 'GET' : wanted;
   const place = places.find((each) => each.method === method && each.pattern.test(path));
   if (place === undefined) return;
-  // Of this operation, any other parameter is the name of an attribute.
+  // This operation accepts any attribute name as a parameter, so only misspelt forms of `tenant`
+  // are refused.
   const isOpen = place.id === 'list-inventory';
   const meant = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));
   requireKnown(Object.fromEntries(meant.map((name) => [name, true])), place.takes);
@@ -75,13 +80,16 @@ function isTenantMisspelt(name: string): boolean {
   return /^(tenants?|tenantid|tenantname|world)$/.test(letters);
 }
 
-/** Who passes: the administrators of the tenants, and the tickets for websockets. */
+/**
+ * Authorizes requests and websockets of the console: the administrators' tokens, and the tickets
+ * for websockets.
+ */
 export interface Admission {
   readonly admins: Admins;
   readonly tickets: Tickets;
 }
 
-/** Opens the passage for the administrators of the tenants. */
+/** Creates the administrators' tokens and tickets of one control listener. */
 export function openAdmission(management: Management): Admission {
   return { admins: new Admins(management), tickets: new Tickets(management) };
 }
@@ -90,7 +98,7 @@ const shownRows = Object.fromEntries(
   Object.values(rows).map(({ id, method, path }) => [id, { method, path }]),
 );
 
-/** What is said of the operations, and who may open a websocket of one. */
+/** Creates the handlers that list the operations and issue tickets for websockets. */
 export function managementHandlers({ tickets }: Admission) {
   return {
     'GET /management': () => shownRows,
@@ -115,15 +123,15 @@ export function passRequests(
   };
 }
 
-/** What is checked of a request for a websocket before it passes. */
+/** The services that check a websocket request before it passes to the API. */
 interface SocketGate extends Admission {
   readonly tenants: Tenants;
   readonly internalApi: InternalApi;
-  /** Throws a refusal for a request of another host or origin. */
+  /** Throws a refusal for a request with another host or origin. */
   readonly requireOwn: (request: IncomingMessage) => void;
 }
 
-/** Lets websockets of the management API through that show a ticket. */
+/** Passes websockets of the management API that have a valid ticket. */
 export function passSockets(server: Server, gate: SocketGate): void {
   onUpgrade(server, {
     isTaken: (request) => {
@@ -147,14 +155,17 @@ export function passSockets(server: Server, gate: SocketGate): void {
   });
 }
 
-/** What the API sees of a target below the prefix. */
+/**
+ * Returns the path and query without the prefix, as the API sees them; undefined outside the
+ * prefix.
+ */
 function targetOf({ url = '' }: IncomingMessage): string | undefined {
   return url.startsWith(`${managementPrefix}/`) ? url.slice(managementPrefix.length) : undefined;
 }
 
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
-  // A tunnel is the other thing that may be asked for, and there is none.
+  // Any other upgrade target, such as a tunnel, is refused.
   const target = targetOf(request) ?? refuse(404, 'this path has no websocket');
   const [path = '', search = ''] = target.split('?', 2);
   const { [ticketName]: ticket, ...query } = parse(search);
@@ -167,17 +178,17 @@ function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   actAs(request, gate.admins.tokenFor(tenant));
 }
 
-/** The API is to see the administrator, and nothing that the browser has kept for it. */
+/** Sets the administrator's token, and removes cookies and the origin of the browser. */
 function actAs({ headers }: IncomingMessage, token: string): void {
   headers.authorization = `Bearer ${token}`;
   delete headers.cookie;
   delete headers.origin;
 }
 
-/** Admissions for one websocket each, given to who has shown the control token. */
+/** Tickets for one websocket each, issued to callers that have sent the control token. */
 class Tickets {
   readonly #management: Management;
-  /** The end of each ticket, in milliseconds since the Unix epoch. */
+  /** The expiry of each unused ticket, in milliseconds since the Unix epoch. */
   readonly #open = new Map<string, number>();
 
   constructor(management: Management) {
@@ -200,7 +211,7 @@ class Tickets {
   }
 }
 
-/** The administrators of the tenants, signed in. */
+/** Tokens of the tenants' administrators. */
 class Admins {
   readonly #management: Management;
   readonly #tokens = new WeakMap<Tenant, { readonly id: string; readonly token: string }>();
@@ -209,7 +220,10 @@ class Admins {
     this.#management = management;
   }
 
-  /** A token without end, issued again where a reset of the tenant has ended the one of before. */
+  /**
+   * Returns a token without expiry. Issues a new one if a reset of the tenant has ended the
+   * previous one.
+   */
   tokenFor(tenant: Tenant): string {
     const { store, clock } = tenant;
     const known = this.#tokens.get(tenant);
@@ -226,5 +240,5 @@ class Admins {
   }
 }
 
-/** Users among whom the administrator is looked for, the oldest first. */
+/** Number of users that are searched for an administrator, oldest first. */
 const ADMINS_SEARCHED = 1000;

@@ -1,6 +1,7 @@
 /**
- * Mounts the operations of the control API: query, tenant and body are checked here by the row of
- * each, before its handler is called; a wrong method and an unknown parameter are refused here.
+ * Mounts the operations of the control API. The query, tenant and body of each request are checked
+ * by the row of its operation before its handler is called. Wrong methods and unknown parameters
+ * are refused here.
  */
 import type { Express, Request, RequestHandler, Response } from 'express';
 import * as v from 'valibot';
@@ -21,14 +22,14 @@ import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { Listing, sendListing } from './listing.ts';
 import { refuse } from './refusals.ts';
 
-/** Shown of the name of an unknown parameter. */
+/** Number of characters of an unknown parameter's name that an error shows. */
 const NAME_MAX_CHARACTERS = 64;
 
-/** A request for an operation, checked. */
+/** A checked request for an operation. */
 export interface Call<Id extends ControlOperationId> {
-  /** The one that the query names, or the first. */
+  /** The tenant that the query names, or the first one. */
   readonly tenant: Id extends TenantOperationId ? Tenant : undefined;
-  /** Absent where the query names none. */
+  /** Absent if the query names no tenant. */
   readonly namedTenant: Tenant | undefined;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
@@ -37,7 +38,10 @@ export interface Call<Id extends ControlOperationId> {
   readonly response: Response;
 }
 
-/** An answer, an answer with long lists, or the response where the handler has written it. */
+/**
+ * The result of a handler: JSON, JSON with long lists, or the response if the handler has written
+ * it.
+ */
 type Outcome<Id extends ControlOperationId> =
   AnswerOf<Id> extends undefined ? unknown : AnswerOf<Id> | Listing<AnswerOf<Id>> | Response;
 
@@ -45,10 +49,10 @@ type Handler<Id extends ControlOperationId> = (
   call: Call<Id>,
 ) => Outcome<Id> | Promise<Outcome<Id>>;
 
-/** A handler for each operation. */
+/** One handler for each operation. */
 export type Handlers = { readonly [Id in ControlOperationId]: Handler<Id> };
 
-/** Mounts the paths of the rows for which `isMeant` holds. */
+/** Mounts the paths of all rows for which `isMeant` returns true. */
 export function mountOperations(
   app: Express,
   { tenants, handlers }: { readonly tenants: Tenants; readonly handlers: Handlers },
@@ -70,7 +74,7 @@ export function mountOperations(
   }
 }
 
-/** The paths of rows, each once, in their order. */
+/** Returns the paths of the selected rows in order, without duplicates. */
 export function controlPathsOf(
   isMeant: (path: string, row: ControlOperation) => boolean,
 ): readonly string[] {
@@ -88,7 +92,7 @@ function methodsOf(path: string): readonly string[] {
   });
 }
 
-/** Answers a request with a method that the path does not support. */
+/** Returns a handler that refuses a method that the path does not support. */
 export function wrongMethod(...methods: readonly string[]): RequestHandler {
   return (request, response) => refuseMethod(request, response, methods);
 }
@@ -106,7 +110,7 @@ interface Exchange {
   readonly response: Response;
 }
 
-/** What the handler is called with. @throws ControlRefusal */
+/** Checks the request and returns the argument of the handler. @throws ControlRefusal */
 function checkedCall(row: ControlOperation, tenants: Tenants, { request, response }: Exchange) {
   const query = row.isOpen ? {} : checkedQuery(row, request.query);
   if (row.stream !== undefined && request.method === 'HEAD') {
@@ -138,8 +142,8 @@ function checkedQuery(
 }
 
 /**
- * Refuses with 400 a parameter that is not accepted: without the one that was meant, the request
- * would act on the first tenant, or on all that there is.
+ * Refuses an unknown query parameter with 400: if a misspelt parameter were ignored, the request
+ * would act on the first tenant, or on everything.
  * @param elsewhere parameters of similar paths
  */
 export function requireKnown(
@@ -157,7 +161,10 @@ export function requireKnown(
   refuse(400, `query: ${printable(unknown, NAME_MAX_CHARACTERS)}: ${sentence}`);
 }
 
-/** The tenant that `?tenant=` names by its id or name, if any; an unknown one is 404. */
+/**
+ * Returns the tenant that `?tenant=` names by its id or name, if any. Refuses an unknown tenant
+ * with 404.
+ */
 export function namedTenant(
   tenants: Tenants,
   { tenant: named }: Readonly<Record<string, unknown>>,
@@ -168,7 +175,7 @@ export function namedTenant(
   return found ?? refuse(404, 'no tenant has this id or name; GET /tenants lists all tenants');
 }
 
-/** The body; an invalid one is refused with 400 or 415. */
+/** Returns the checked body. Refuses an invalid one with 400 or 415. */
 function checkedBody(
   { body: shape, isBodyOptional }: ControlOperation,
   { body, headers }: Request,
@@ -179,7 +186,7 @@ function checkedBody(
     const status = headers['content-type'] === undefined ? 400 : 415;
     refuse(status, 'body: send a JSON object with Content-Type "application/json"');
   }
-  // The message names only the first fault.
+  // The message names only the first problem.
   const checked = v.safeParse(shape, body, { abortEarly: true });
   if (checked.success) return checked.output;
   const [issue] = checked.issues;

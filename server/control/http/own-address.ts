@@ -1,13 +1,16 @@
 /**
- * Whether a request was meant for this listener: a page of another site must not control it, neither
- * by its own requests (Origin) nor with a DNS name that points here (Host).
+ * Checks that a request is meant for this listener. A page of another site must not control it,
+ * neither by its own requests (Origin) nor through a DNS name that points here (Host).
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 import { refuse } from './refusals.ts';
 
-/** Refuses with 403 any host other than an address, localhost, or the host listened on. */
+/**
+ * Refuses with 403 any host other than an IP address, localhost, or the host that the server
+ * listens on.
+ */
 export function requireOwnAddress(host: string): RequestHandler {
   return (request, _, next) => {
     checkOwnAddress(request, host);
@@ -15,7 +18,10 @@ export function requireOwnAddress(host: string): RequestHandler {
   };
 }
 
-/** The same for a request that has not come by way of the routes. @throws ControlRefusal */
+/**
+ * Checks a request that bypasses the routes, such as a websocket upgrade, like `requireOwnAddress`.
+ * @throws ControlRefusal
+ */
 export function checkOwnAddress(
   { headers: { host: authority = '', origin } }: Pick<IncomingMessage, 'headers'>,
   host: string,

@@ -1,7 +1,7 @@
 /** Refusals of the control listener. */
 import type { Response } from 'express';
 
-/** Why a request is not done. */
+/** An error response of the control listener, as an exception. */
 export class ControlRefusal extends Error {
   override readonly name = 'ControlRefusal';
   readonly status: number;
@@ -15,14 +15,14 @@ export class ControlRefusal extends Error {
 }
 
 /**
- * Ends the request with an error body, which has the given members as well.
- * @throws ControlRefusal always; `faults` answers it
+ * Throws a refusal with an error body, to which the given members are added.
+ * @throws ControlRefusal always; `faults` responds to it
  */
 export function refuse(status: number, error: string, members: object = {}): never {
   throw new ControlRefusal(status, error, members);
 }
 
-/** Refuses with 503 a request that exceeds a limit now, and closes the connection. */
+/** Refuses with 503 a request that currently exceeds a limit, and closes the connection. */
 export function refuseForNow(response: Response, error: string): never {
   response.set({ 'Retry-After': '5', Connection: 'close' });
   refuse(503, `${error}; try again later`);

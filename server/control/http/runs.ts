@@ -1,10 +1,10 @@
-/** Runs against this server: started, followed and stopped. */
+/** Handlers that start, follow and stop runs against this server. */
 import type { Runs } from '../sources/runs.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** What is done with runs. */
+/** Creates the handlers for runs. */
 export function runHandlers(runs: Runs, streams: EventStreams) {
   const known = ({ id }: { readonly id: string }): number =>
     runs.has(Number(id)) ? Number(id) : refuse(404, 'no run has this id; GET /runs lists all runs');

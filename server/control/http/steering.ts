@@ -1,6 +1,6 @@
 /**
- * What a test controls over HTTP: the clock, planned faults and the rate limit of a tenant, and the
- * outbox. The commands are the same as those of `embedding/steering.ts`.
+ * Handlers with which tests control the clock, planned faults and rate limit of a tenant, and the
+ * outbox, over HTTP. `embedding/steering.ts` offers the same commands in the process.
  */
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
@@ -10,7 +10,10 @@ import { setRateLimit } from '../commands/rate-limit.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** What reads plans is loaded on first use: a server starts faster without it. */
+/**
+ * Creates the handlers. The reader of fault plans is loaded on first use, so that the server starts
+ * faster.
+ */
 export function steeringHandlers(outbox: Outbox) {
   return {
     'GET /clock': ({ tenant }) => clockView(tenant),

@@ -1,4 +1,7 @@
-/** Restores tenants to their start state, a world file or a named snapshot; and forks them. */
+/**
+ * Handlers that restore tenants to their start state, a world file or a named snapshot, and that
+ * fork tenants.
+ */
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
@@ -17,7 +20,7 @@ import { addedView, newTenantOf } from './tenants.ts';
 
 const namePattern = /^[\w.-]{1,100}$/;
 
-/** What is done with world files, resets, snapshots and forks. */
+/** Creates the handlers for world files, resets, snapshots and forks. */
 export function stateHandlers(states: TenantStates) {
   return {
     'POST /world': ({ tenant, body }) => load(states, tenant, body),
@@ -38,7 +41,7 @@ export function stateHandlers(states: TenantStates) {
 }
 
 async function load(states: TenantStates, tenant: Tenant, text: string) {
-  // What reads YAML takes long to load, and few load a world.
+  // Loaded on first use: the YAML library takes long to load, and most servers never load a world.
   const { readWorld, WorldTextError } = await import('../../world/world-text.ts');
   try {
     return await states.load(tenant, readWorld(text, 'body'));

@@ -1,4 +1,7 @@
-/** Tenants: create with a first admin, list, suspend, resume, limit and remove. */
+/**
+ * Handlers that create tenants with a first admin, and list, suspend, resume, limit and remove
+ * them.
+ */
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import {
   type AddedTenant,
@@ -27,7 +30,7 @@ const refusals = {
   },
 } as const;
 
-/** What is done with tenants. */
+/** Creates the handlers for tenants. */
 export function tenantHandlers(tenants: Tenants, states: TenantStates) {
   const known = ({ id }: { readonly id: string }): Tenant =>
     tenants.find(id) ?? refuse(404, 'no tenant has this id; GET /tenants lists all tenants');
@@ -58,7 +61,7 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
   } satisfies Partial<Handlers>;
 }
 
-/** The name and the admin of a new tenant, from the body. */
+/** Returns the name and the admin of a new tenant from a request body. */
 export function newTenantOf({
   name,
   adminEmail: email,
@@ -67,7 +70,7 @@ export function newTenantOf({
   return { name, admin: { email, password } };
 }
 
-/** Returns a new tenant and its admin; refuses if it was not created. */
+/** Returns the view of a new tenant and its admin. Refuses if it was not created. */
 export function addedView(added: AddedTenant | TenantProblem) {
   if (typeof added === 'string') refuse(refusals[added].status, refusals[added].error);
   const { email: adminEmail, password: adminPassword } = added.admin;

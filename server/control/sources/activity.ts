@@ -1,4 +1,4 @@
-/** Publishes the activity on the protocol listener; nothing is stored. */
+/** Publishes the requests that the API listener has answered. Nothing is stored. */
 
 import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
 import type { RequestContext } from '../../pipeline/context.ts';
@@ -16,17 +16,17 @@ export interface Activity {
   readonly deviceId?: string;
 }
 
-/** A place where answered requests are published. */
+/** Publishes answered requests to subscribers. */
 export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
   readonly #subscribers = new Subscribers<Activity>();
 
-  /** Whether there is at least one subscriber. */
+  /** True if there is at least one subscriber. */
   get watched(): boolean {
     return !this.#subscribers.isEmpty;
   }
 
   onAnswer({ endpoint, exchange, nowMs, device, tenant }: RequestContext, status: number): void {
-    // Without subscribers the hot path does not build the object.
+    // This runs for every request, so the object is not built without subscribers.
     if (this.#subscribers.isEmpty) return;
     const { id: operation, method } = endpoint.operation;
     this.publish({
@@ -44,7 +44,7 @@ export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
     this.#subscribers.publish(activity);
   }
 
-  /** Returns the function that ends the subscription. */
+  /** Adds a subscriber. Returns a function that ends the subscription. */
   subscribe(subscriber: Subscriber<Activity>, ended: Ended): () => void {
     return this.#subscribers.add(subscriber, ended);
   }

@@ -1,4 +1,4 @@
-/** The store as the control listener shows it: plain data, bounded. */
+/** Reads the store for the control listener, as plain data of limited size. */
 import { mappedInTurns } from '../../../fixtures/clock.ts';
 import { type DeviceStatus, deviceStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { statusOf } from '../../rules/deployment-status.ts';
@@ -47,7 +47,7 @@ function countDevices(store: Store): Partial<Record<DeviceStatus, number>> {
   );
 }
 
-/** Devices read from the store at a time. */
+/** Number of devices read from the store at a time. */
 const PAGE_DEVICES = 500;
 
 function* allDevices(store: Store): Generator<DeviceOverview> {
@@ -59,7 +59,10 @@ function* allDevices(store: Store): Generator<DeviceOverview> {
   }
 }
 
-/** What makes the view of each of these devices; what all need is read once. */
+/**
+ * Returns a function that makes the view of a device. Data that concerns several devices is read
+ * only once.
+ */
 function factsFor(store: Store, devices: readonly StoredDevice[]) {
   const connected = store.connections.connectedIds();
   const shown = store.inventory.shownOf(devices.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** Requests and errors of each second of the last hour, for each tenant. */
+/** Counts the requests and errors of each second of the last hour, for each tenant. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import { COUNTED_SECONDS_MAX } from '../../../fixtures/control/inputs.ts';
 import type { RequestContext } from '../../pipeline/context.ts';
@@ -6,9 +6,9 @@ import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { RequestCountsView } from './source.ts';
 
-/** One slot for each second of the last hour; a slot is reused an hour later. */
+/** Counts in one slot for each second of the last hour. A slot is reused an hour later. */
 class TenantCounts {
-  /** The second that each slot counts, since the Unix epoch. */
+  /** The second that each slot counts, in seconds since the Unix epoch. */
   readonly seconds = new Uint32Array(COUNTED_SECONDS_MAX);
   readonly requests = new Uint32Array(COUNTED_SECONDS_MAX);
   readonly errors = new Uint32Array(COUNTED_SECONDS_MAX);
@@ -31,7 +31,7 @@ class TenantCounts {
   }
 }
 
-/** Counts answered requests by the server's own clock, which the clocks of tenants do not move. */
+/** Counts answered requests by the server's own clock, because tenants' clocks can be changed. */
 export class RequestCounts implements Pick<ExchangeObserver, 'onAnswer'> {
   readonly #clock: Clock;
   readonly #firstSecond: number;
@@ -51,7 +51,10 @@ export class RequestCounts implements Pick<ExchangeObserver, 'onAnswer'> {
     counts.add(this.#second(), status === 0 || status >= 400);
   }
 
-  /** The last whole seconds, oldest first; null for those before the server counted. */
+  /**
+   * Returns the counts of the last `count` whole seconds, oldest first; null for seconds before the
+   * server started.
+   */
   view(tenant: Tenant, count: number): RequestCountsView {
     const counts = this.#ofTenant.get(tenant);
     const fromSecond = this.#second() - count;

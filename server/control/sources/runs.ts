@@ -1,6 +1,6 @@
 /**
  * Runs of the conformance suite or of a simulated fleet against this server, started from the
- * console. The code that embeds the server supplies the function that starts them.
+ * console. The embedding code supplies the function that starts them.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
@@ -8,14 +8,16 @@ import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subs
 
 export type RunRequest = BodyOf<'POST /runs'>;
 
-/** A run that has begun. */
+/** A run in progress. */
 interface StartedRun {
   stop(): void;
-  /** Resolves with the exit code, or null when it was stopped; never rejects. */
+  /** Resolves with the exit code, or null if the run was stopped; never rejects. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a run and passes on each line of its output; undefined while no run can start yet. */
+/**
+ * Starts a run and passes on each line of its output. Returns undefined if no run can start yet.
+ */
 export type RunStarter = (
   request: RunRequest,
   onLine: (line: string) => void,
@@ -23,9 +25,12 @@ export type RunStarter = (
 
 type RunView = AnswerOf<'POST /runs'>;
 
-/** Maximum number of recorded runs. */
+/** Maximum number of remembered runs. */
 const RUNS_MAX = 10;
-/** Lines of a run that are kept, and characters of a line; the suite says one for each case. */
+/**
+ * Maximum number of stored lines of a run, and maximum length of a line. The suite writes one line
+ * per case.
+ */
 const LINES_MAX = 5000;
 const LINE_MAX_CHARACTERS = 262_144;
 
@@ -40,7 +45,7 @@ interface Run {
   exitCode?: number | null;
 }
 
-/** The runs of one server, one at a time. */
+/** The runs of one server. Only one run is in progress at a time. */
 export class Runs {
   readonly #start: RunStarter | undefined;
   readonly #clock: Clock;
@@ -52,12 +57,12 @@ export class Runs {
     this.#clock = clock;
   }
 
-  /** False if the server was started without a way to start runs. */
+  /** False if the server was started without a function that starts runs. */
   get isAvailable(): boolean {
     return this.#start !== undefined;
   }
 
-  /** Starts a run, unless another one is underway or none can start yet. */
+  /** Starts a run, unless another one is in progress or no run can start yet. */
   start(request: RunRequest): RunView | 'underway' | 'not ready' {
     if (this.#runs.some(isRunning)) return 'underway';
     const subscribers = new Subscribers<string>();
@@ -82,14 +87,17 @@ export class Runs {
     return this.#runs.map(viewOf).toReversed();
   }
 
-  /** Ends a run; false when it is not in progress. */
+  /** Stops a run. Returns false if it is not in progress. */
   stop(id: number): boolean {
     const run = this.#runs.find((each) => each.id === id && isRunning(each));
     run?.started?.stop();
     return run !== undefined;
   }
 
-  /** Passes all lines of a run, past and future, to the subscriber; undefined without such a run. */
+  /**
+   * Passes all lines of a run, past and future, to the subscriber. Returns a function that ends the
+   * subscription, or undefined if there is no such run.
+   */
   follow(id: number, subscriber: Subscriber<string>, ended: Ended): (() => void) | undefined {
     const run = this.#runs.find((each) => each.id === id);
     if (!run) return undefined;
@@ -98,7 +106,7 @@ export class Runs {
     return run.subscribers.add(subscriber, ended);
   }
 
-  /** Whether there is such a run. */
+  /** Returns true if there is a run with this id. */
   has(id: number): boolean {
     return this.#runs.some((each) => each.id === id);
   }
@@ -122,7 +130,7 @@ function keepLine(run: Run, line: string): void {
   run.subscribers.publish(line);
 }
 
-/** Comes after the last line of a run. */
+/** Returns the line that follows the last output line of a run. */
 function endLine({ exitCode = null, leftOut }: Run): string {
   return JSON.stringify({ type: 'exit', exitCode, ...(leftOut > 0 && { leftOut }) });
 }

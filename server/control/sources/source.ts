@@ -1,4 +1,6 @@
-/** What the control listener shows of the running server: plain data, read-only. */
+/**
+ * The interface through which the control listener reads the running server: plain data, read-only.
+ */
 
 import type * as v from 'valibot';
 import type {
@@ -13,7 +15,7 @@ import type { ReadOnly } from '../../../fixtures/control/operations.ts';
 import type { Ended, Subscriber } from '../../../fixtures/subscribers.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
-/** Most devices and deployments that an overview holds. */
+/** Maximum number of devices and deployments in an overview. */
 export const overviewMax = { devices: OVERVIEW_DEVICES_MAX, deployments: 100 } as const;
 
 export type DeviceOverview = ReadOnly<v.InferOutput<typeof deviceAnswer>>;
@@ -22,13 +24,16 @@ export type Overview = ReadOnly<v.InferOutput<typeof fleetAnswer>>;
 export type RequestCountsView = ReadOnly<v.InferOutput<typeof requestCountsAnswer>>;
 export type ActivityEvent = ReadOnly<v.InferOutput<typeof activityAnswer>>;
 
-/** The server as the control listener sees it. */
+/** The data of the server that the control listener shows. */
 export interface ControlSource {
-  /** The overview of the tenant, with `devicesMax` devices or `overviewMax.devices`, whichever is fewer. */
+  /**
+   * Returns the overview of the tenant, with at most `devicesMax` and at most `overviewMax.devices`
+   * devices.
+   */
   overview(tenant: Tenant, devicesMax: number): Promise<Overview>;
-  /** Every device of the tenant, in order of first contact. */
+  /** Returns every device of the tenant, in order of first contact. */
   devices(tenant: Tenant): Iterable<DeviceOverview>;
-  /** Requests and errors of each of the last `seconds` seconds. */
+  /** Returns the requests and errors of each of the last `seconds` seconds. */
   requestCounts(tenant: Tenant, seconds: number): RequestCountsView;
   /** Calls the subscriber for every answered request, until the returned function is called. */
   subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;

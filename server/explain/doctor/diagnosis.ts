@@ -1,6 +1,6 @@
 /** The doctor's diagnosis: the mistake that explains a wrong signature or an unusable key. */
 
-/** The texts of a mistake, a row of a table. */
+/** The texts of a mistake. Each table of mistakes has a row with these members. */
 export interface MistakeWords {
   /** Stable name, such as `newline-not-sent`. */
   readonly id: string;
@@ -16,13 +16,13 @@ export interface Diagnosis {
   readonly mistake: string;
   readonly sentence: string;
   readonly remedy: string;
-  /** The form of the mistake, such as the device that the key belongs to. */
+  /** The variant of the mistake, such as the device that the key belongs to. */
   readonly detail?: string;
-  /** Further mistakes, as when a PSS signature is written in hexadecimal. */
+  /** Ids of further mistakes, such as a PSS signature written in hexadecimal. */
   readonly also?: readonly string[];
 }
 
-/** The diagnosis of a row. */
+/** Returns the diagnosis for a row of a table. */
 export function diagnosisOf(
   { id, sentence, remedy }: MistakeWords,
   { detail, also = [] }: { detail?: string | undefined; also?: readonly string[] } = {},

@@ -5,7 +5,10 @@ import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
 import { remarkOn } from './unexplained.ts';
 
-/** Nothing for other evidence, and for a key that no known mistake explains. Takes some tens of milliseconds at worst. */
+/**
+ * Returns undefined for other evidence, and for a key that no known mistake explains. Takes some
+ * tens of milliseconds at worst.
+ */
 export function diagnose(evidence: unknown): Diagnosis | undefined {
   if (evidence instanceof RefusedKey) return diagnoseKey(evidence.text);
   if (!(evidence instanceof RefusedSignature)) return undefined;

@@ -1,4 +1,6 @@
-/** The signature doctor's whole answer about a body, a key and a signature. */
+/**
+ * Examines a body, a key and a signature, and returns the complete finding of the signature doctor.
+ */
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
@@ -8,10 +10,10 @@ import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
 import { remarkOn } from './unexplained.ts';
 
-/** The result of examining a signature, with a diagnosis where a known mistake explains it. */
+/** The result of an examination, with a diagnosis if a known mistake explains it. */
 export interface Finding extends Partial<Diagnosis> {
   readonly fits: boolean;
-  /** What the finding is about. */
+  /** The subject of the finding. */
   readonly about: 'signature' | 'key';
   readonly sentence: string;
 }
@@ -19,15 +21,15 @@ export interface Finding extends Partial<Diagnosis> {
 /** A signed body, byte for byte as it was sent. */
 export interface SignedBody {
   readonly body: Buffer;
-  /** The key in PEM; that of the body when absent. */
+  /** The key in PEM. If absent, the key in the body is used. */
   readonly keyText?: string | undefined;
   /** The signature as it was written in the header. */
   readonly signature: string;
-  /** Keys of others that may have signed. */
+  /** Keys of other devices that may have made the signature. */
   readonly otherKeys?: Iterable<DeviceKey>;
 }
 
-/** Examines a signature; takes some tens of milliseconds at worst and never throws. */
+/** Examines a signature. Takes some tens of milliseconds at worst and never throws. */
 export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody): Finding {
   const sent = memberText(body, 'pubkey');
   const pem = keyText ?? sent;
@@ -55,13 +57,16 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
   return { fits: false, about, ...(diagnoseSignature(facts) ?? remarkOn(facts)) };
 }
 
-/** The key of a PEM text under the name of its holder; none when the text is no usable key. */
+/**
+ * Returns the key of a PEM text under the name of its holder; empty if the text is not a usable
+ * key.
+ */
 export function keysOf(device: string, text: string): DeviceKey[] {
   const key = readPublicKey(text);
   return 'because' in key ? [] : [{ device, key }];
 }
 
-/** A text member of a JSON body. */
+/** Returns a string member of a JSON body; undefined if there is none. */
 export function memberText(body: Buffer, name: string): string | undefined {
   const data = parsedJson(body.toString('utf8'));
   const value = isObject(data) ? data[name] : undefined;

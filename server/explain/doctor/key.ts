@@ -1,36 +1,36 @@
-/** Diagnoses why a text is not an accepted public key. Spec: AuthRequest (pubkey) */
+/** Diagnoses why a text is not accepted as a public key. Spec: AuthRequest (pubkey) */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
 
-/** What is looked at of a key's text. */
+/** The properties of a key's text that the rows examine. */
 interface KeyText {
   readonly text: string;
   /** Label of the only PEM block in the text. */
   readonly label: string | undefined;
   readonly der: Buffer | undefined;
-  /** The key that the block holds, when it is SubjectPublicKeyInfo. */
+  /** The key in the block, if it is SubjectPublicKeyInfo. */
   readonly key: KeyObject | undefined;
 }
 
-/** One mistake with a key. */
+/** A mistake with a key, and the test that recognizes it. */
 interface KeyMistake extends MistakeWords {
-  /** Whether it was made; a text says in which of its forms. */
+  /** Returns true if the key has this mistake, or a string that names its variant. */
   readonly fits: (key: KeyText) => boolean | string;
 }
 
 const TEXT_MAX_CHARACTERS = 16_384;
-/** Anywhere in the text: such files often begin with the parameters of a curve. */
+/** Matches anywhere in the text, because such files often begin with the parameters of a curve. */
 const privateBlock = /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY)-----/;
 const takePublic = '`openssl pkey -in KEY -pubout` writes it as "PUBLIC KEY".';
 const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KEY-----$/;
-/** A block that has lost its END line, or part of its content. */
+/** Matches a block without an END line or with incomplete content. */
 const beginning = /^-----BEGIN ([A-Z0-9 ]*)-----\s*([A-Za-z0-9+/=\s]*)/;
 const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 
-/** Every mistake with a key, each one apart from all others. */
+/** Every known mistake with a key. At most one row fits a key. */
 export const keyMistakes: readonly KeyMistake[] = [
   {
     id: 'private-key',
@@ -194,8 +194,9 @@ export const keyMistakes: readonly KeyMistake[] = [
 ];
 
 /**
- * The mistake that makes the text no key that the server takes; `undefined` when it is one, or when
- * no known mistake explains it. Never throws. Spec: AuthRequest (pubkey)
+ * Returns the mistake that makes the text unusable as a key; undefined if the key is accepted, or
+ * if no known mistake explains the problem. Never throws.
+ * Spec: AuthRequest (pubkey)
  */
 export function diagnoseKey(text: string): Diagnosis | undefined {
   if (text.length > TEXT_MAX_CHARACTERS || isTaken(text)) return undefined;
@@ -207,7 +208,7 @@ export function diagnoseKey(text: string): Diagnosis | undefined {
   return undefined;
 }
 
-/** What the rows look at. */
+/** Returns the properties of a key's text that the rows examine. */
 export function keyTextOf(text: string): KeyText {
   const [, label, body] = /^-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----$/.exec(text) ?? [];
   const der = body === undefined ? undefined : Buffer.from(body, 'base64');
@@ -224,7 +225,7 @@ function block(base64: string): string {
   return `-----BEGIN PUBLIC KEY-----\n${base64.trim()}\n-----END PUBLIC KEY-----\n`;
 }
 
-/** How long a SEQUENCE says that it is, with its own beginning; undefined for other bytes. */
+/** Returns the total length that the header of a SEQUENCE declares; undefined for other bytes. */
 function lengthOf(der: Buffer): number | undefined {
   const [tag, first] = der;
   if (tag !== 0x30 || first === undefined || der.length < 4) return undefined;
@@ -240,7 +241,10 @@ function isPrivate(der: Buffer): boolean {
   );
 }
 
-/** OpenSSL reads private keys as PKCS#1 too, and gives their public half. */
+/**
+ * Returns true for a public key in PKCS#1. OpenSSL reads private keys here too, and returns their
+ * public half.
+ */
 function isPkcs1(der: Buffer): boolean {
   const read = attempt(() => createPublicKey({ key: der, format: 'der', type: 'pkcs1' }));
   return read !== undefined && !isPrivate(der);
@@ -256,7 +260,7 @@ function ofType(key: KeyObject | undefined, types: readonly string[]): string | 
   return type !== undefined && types.includes(type) && type;
 }
 
-/** What fails to decode is not of the form that was tried. */
+/** Returns undefined if decoding throws, which means that the bytes have another form. */
 function attempt<Value>(decode: () => Value): Value | undefined {
   try {
     return decode();

@@ -1,24 +1,27 @@
-/** The same text with other line ends, as produced by editors, shells and `println`. */
+/** Returns the same text with other line ends, as editors, shells and `println` produce them. */
 
 const LF = Buffer.from('\n');
 const CRLF = Buffer.from('\r\n');
 
-/** The body with a line break behind it. */
+/** Returns the body with a line feed appended. */
 export const withLineFeed = (body: Buffer): Buffer => Buffer.concat([body, LF]);
-/** The body with CR LF behind it. */
+/** Returns the body with CR LF appended. */
 export const withCrLf = (body: Buffer): Buffer => Buffer.concat([body, CRLF]);
 
-/** The body without the bare line break at its end, when there is one. */
+/** Returns the body without the line feed at its end; undefined if it ends otherwise. */
 export function withoutLineFeed(body: Buffer): Buffer | undefined {
   return endsIn(body, LF) && !endsIn(body, CRLF) ? body.subarray(0, -1) : undefined;
 }
 
-/** The body without the CR LF at its end, when there is one. */
+/** Returns the body without the CR LF at its end; undefined if it ends otherwise. */
 export function withoutCrLf(body: Buffer): Buffer | undefined {
   return endsIn(body, CRLF) ? body.subarray(0, -2) : undefined;
 }
 
-/** The body with all its line ends as CR LF, and with all of them as line feeds; never itself. */
+/**
+ * Returns the body with all line ends as line feeds, and with all as CR LF, except where equal to
+ * the body.
+ */
 export function convertedLineEnds(body: Buffer): Buffer[] {
   const text = body.toString('latin1');
   const feeds = text.replaceAll('\r\n', '\n');
@@ -27,7 +30,7 @@ export function convertedLineEnds(body: Buffer): Buffer[] {
     .map((other) => Buffer.from(other, 'latin1'));
 }
 
-/** The body in every form that the functions above produce. */
+/** Returns the body in every form that the functions above produce. */
 export function otherLineEnds(body: Buffer): Buffer[] {
   const shorter = [withoutLineFeed(body), withoutCrLf(body)].filter((text) => text !== undefined);
   return [withLineFeed(body), withCrLf(body), ...shorter, ...convertedLineEnds(body)];

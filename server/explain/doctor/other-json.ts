@@ -1,18 +1,24 @@
-/** The texts that other JSON encoders produce for the same body. Changes of line ends alone are elsewhere. */
+/**
+ * Generates the texts that other JSON encoders produce for the same body, except for changes of
+ * line ends alone.
+ */
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
 /** A text that may have been signed instead of the body. */
 export interface OtherJson {
   readonly bytes: Buffer;
-  /** How it differs from the most compact text, for people. */
+  /** A phrase that says how it differs from the most compact text. */
   readonly how: string;
 }
 
-/** An auth request has two thousand bytes at most; a larger body is no encoder's mistake. */
+/** Maximum length of an examined body. An authentication request has at most two thousand bytes. */
 const BODY_MAX_BYTES = 16_384;
 const TEXTS_MAX = 600;
-/** Maximum length of all texts together, equal ones too: indented, a hostile body becomes many times longer. */
+/**
+ * Maximum length of all generated texts together, including duplicates. With indentation, a hostile
+ * body grows many times.
+ */
 const WRITTEN_MAX_CHARACTERS = 8_000_000;
 const DEPTH_MAX = 32;
 
@@ -20,7 +26,7 @@ interface Style {
   readonly how: string;
   readonly comma: string;
   readonly colon: string;
-  /** The indent of one level; absent when all is on one line. */
+  /** The indent of one level; absent if everything is on one line. */
   readonly indent?: string;
 }
 
@@ -53,24 +59,25 @@ const escapes: readonly (readonly [how: string, escape: (text: string) => string
 ];
 
 /**
- * Other texts of the body's JSON, the likely ones first; none for what is not a JSON object.
- * @throws RangeError when it is nested too deep
+ * Returns other texts of the body's JSON, the most likely ones first; none if the body is not a
+ * JSON object.
+ * @throws RangeError if the JSON is nested too deep
  */
 export function otherJsonTexts(body: Buffer): Generator<OtherJson> {
   return boundedTexts(body, rewritten);
 }
 
 /**
- * Texts of the body's JSON without one of its members, or without its last ones.
- * @throws RangeError when it is nested too deep
+ * Returns texts of the body's JSON without one of its members, or without its last ones.
+ * @throws RangeError if the JSON is nested too deep
  */
 export function textsWithoutMembers(body: Buffer): Generator<OtherJson> {
   return boundedTexts(body, withoutMembers);
 }
 
 /**
- * Texts of the body's JSON with an optional member beside it that is empty or null.
- * @throws RangeError when it is nested too deep
+ * Returns texts of the body's JSON with an additional optional member that is empty or null.
+ * @throws RangeError if the JSON is nested too deep
  */
 export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
   return boundedTexts(body, withEmptyMembers);
@@ -114,7 +121,10 @@ function* rewritten(entries: [string, unknown][]): Generator<Text> {
   }
 }
 
-/** An auth request has four members; of many none can be told to be the one. */
+/**
+ * Maximum number of members. An authentication request has four; with many, the missing one cannot
+ * be identified.
+ */
 const MEMBERS_MAX = 12;
 
 function* withoutMembers(entries: [string, unknown][]): Generator<Text> {
@@ -155,7 +165,7 @@ function* written(entries: [string, unknown][], inOrders: typeof orders): Genera
   }
 }
 
-/** The members with id_data or pubkey written otherwise. */
+/** Yields the members with id_data or pubkey written in another way. */
 function* otherMembers(entries: [string, unknown][]): Generator<[string, [string, unknown][]]> {
   const idData = entries.find(([name]) => name === 'id_data')?.[1];
   const inner = typeof idData === 'string' ? entriesOf(idData) : undefined;
@@ -176,7 +186,7 @@ function replaced(entries: [string, unknown][], name: string, value: string): [s
   return entries.map((entry) => (entry[0] === name ? [name, value] : entry));
 }
 
-/** Members of the text's JSON object; `undefined` for anything else. */
+/** Returns the members of the JSON object in the text; undefined for anything else. */
 function entriesOf(text: string): [string, unknown][] | undefined {
   const value = parsedJson(text);
   return isObject(value) ? Object.entries(value) : undefined;

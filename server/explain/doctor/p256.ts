@@ -1,6 +1,6 @@
 /**
- * ECDSA on P-256 over a given number, which node:crypto cannot verify: it computes
- * the digest itself. Only for naming mistakes; node:crypto decides what is accepted.
+ * Verifies ECDSA P-256 over a given number, which node:crypto cannot do because it computes the
+ * digest itself. Used only to name mistakes; node:crypto decides what is accepted.
  */
 import type { KeyObject } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
@@ -14,7 +14,10 @@ export interface SignaturePair {
 const NUMBER_BYTES = 32;
 const { ORDER: order } = p256.Point.Fn;
 
-/** The pair in an ASN.1 SEQUENCE, also where DER would write it shorter; `undefined` for other bytes. */
+/**
+ * Reads the pair from an ASN.1 SEQUENCE, also if it is longer than DER allows; undefined for other
+ * bytes.
+ */
 export function pairInSequence(bytes: Buffer): SignaturePair | undefined {
   if (bytes.length > 0x7f || bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined;
   const first = integerAt(bytes, 2);
@@ -30,26 +33,26 @@ function integerAt(bytes: Buffer, start: number): { value: bigint; end: number }
   return end > bytes.length ? undefined : { value: numberOf(bytes.subarray(start + 2, end)), end };
 }
 
-/** The SEQUENCE at the beginning of longer bytes, as its own length has it. */
+/** Returns the SEQUENCE at the start of longer bytes, by its declared length. */
 export function sequenceAt(bytes: Buffer): Buffer | undefined {
   const end = 2 + (bytes[1] ?? 0);
   return bytes[0] === 0x30 && end < bytes.length ? bytes.subarray(0, end) : undefined;
 }
 
-/** A number whose 32 bytes are in reverse order. */
+/** Returns the number with its 32 bytes in reverse order. */
 export function turned(number: bigint): bigint {
   const hex = number.toString(16).padStart(2 * NUMBER_BYTES, '0');
   return numberOf(Buffer.from(hex, 'hex').reverse());
 }
 
-/** The pair of 64 bytes, r and s side by side. */
+/** Reads the pair from 64 bytes, r followed by s. */
 export function pairSideBySide(bytes: Buffer): SignaturePair | undefined {
   if (bytes.length !== 2 * NUMBER_BYTES) return undefined;
   const [r, s] = [bytes.subarray(0, NUMBER_BYTES), bytes.subarray(NUMBER_BYTES)];
   return { r: numberOf(r), s: numberOf(s) };
 }
 
-/** The pair as the one SEQUENCE that DER has for it. */
+/** Returns the pair as a SEQUENCE in DER. */
 export function sequenceOf({ r, s }: SignaturePair): Buffer {
   const content = Buffer.concat([integerOf(r), integerOf(s)]);
   return Buffer.concat([Buffer.from([0x30, content.length]), content]);
@@ -62,7 +65,10 @@ function integerOf(value: bigint): Buffer {
   return Buffer.from(`02${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`, 'hex');
 }
 
-/** True when the pair is the key's signature over this number, at most its first 32 bytes. */
+/**
+ * Returns true if the pair is the key's signature over this number, of which only the first 32
+ * bytes count.
+ */
 export function signsNumber(given: Buffer, key: KeyObject, { r, s }: SignaturePair): boolean {
   if (r <= 0n || r >= order || s <= 0n || s >= order || given.length === 0) return false;
   const { x = '', y = '' } = key.export({ format: 'jwk' });

@@ -1,6 +1,6 @@
 /**
- * Verifies PSS with any mask digest: some libraries always mask with SHA-1, which node:crypto
- * cannot verify. RFC 8017, sections 8.1.2 and 9.1.2.
+ * Verifies PSS with any mask digest. Some libraries always mask with SHA-1, which node:crypto
+ * cannot verify. See RFC 8017, sections 8.1.2 and 9.1.2.
  */
 import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
 
@@ -14,7 +14,10 @@ export interface PssDigests {
 
 const TRAILER = 0xbc;
 
-/** True when the signature is the key's by PSS over the message, with a salt of any length. */
+/**
+ * Returns true if the signature is the key's PSS signature over the message, with a salt of any
+ * length.
+ */
 export function signsByPss(
   message: Buffer,
   { digest, mask }: PssDigests,

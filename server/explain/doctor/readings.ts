@@ -1,5 +1,6 @@
 /**
- * Other readings of the text of a signature: mistakes of encoding it, apart from what was signed.
+ * Decodes the text of a signature in several ways. Recognizes mistakes of encoding, as opposed to
+ * mistakes of signing.
  * Spec: Device authentication (signature format)
  */
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
@@ -13,11 +14,11 @@ import {
   turned,
 } from './p256.ts';
 
-/** Bytes that the text may mean. */
+/** One possible decoding of a signature text. */
 export interface Reading {
-  /** In the form that the contract requires. */
+  /** The signature in the form that the contract requires. */
   readonly bytes: Buffer;
-  /** Ids of the rows that were needed to read it so; none for the contract's own form. */
+  /** Ids of the mistakes that this decoding assumes; empty for the contract's own form. */
   readonly mistakes: readonly string[];
 }
 
@@ -112,10 +113,13 @@ export const writingMistakes = {
   },
 } as const satisfies Readonly<Record<string, WritingMistake>>;
 
-/** A signature of 8192 bits has 2048 bytes; the rest is room for hexadecimal and white space. */
+/**
+ * Maximum length of an examined text. A signature of an 8192-bit key has 1024 bytes; the rest is
+ * room for hexadecimal and white space.
+ */
 const TEXT_MAX_CHARACTERS = 16_384;
 
-/** Everything that the text may mean for a key of this type, the contract's own form first. */
+/** Returns every decoding of the text for a key of this type, the contract's own form first. */
 export function readingsOf(text: string, keyType: KeyType): Reading[] {
   if (text.length > TEXT_MAX_CHARACTERS) return [];
   return textsIn(text).flatMap((one) => {
@@ -127,7 +131,7 @@ export function readingsOf(text: string, keyType: KeyType): Reading[] {
   });
 }
 
-/** The text, and what it may have been before somebody wrapped or escaped it. */
+/** Returns the text, and the texts that it may have been before it was wrapped or escaped. */
 function textsIn(text: string): { readonly text: string; readonly mistakes: readonly string[] }[] {
   const { around, escaped, plusAsSpace } = writingMistakes;
   const texts = [{ text, mistakes: [] as readonly string[] }];
@@ -144,7 +148,7 @@ function textsIn(text: string): { readonly text: string; readonly mistakes: read
   return texts;
 }
 
-/** Without the escapes of URLs, JSON and HTML. */
+/** Returns the text without the escapes of URLs, JSON and HTML. */
 function unescaped(text: string): string {
   return text
     .replace(/%([0-9a-f]{2})|\\u00([0-9a-f]{2})|&#x([0-9a-f]{2});/gi, (_, ...codes: string[]) => {
@@ -155,10 +159,13 @@ function unescaped(text: string): string {
     .replace(/\\([/+=])/g, '$1');
 }
 
-/** Shorter than the base64 of any signature. */
+/** A run of characters shorter than this is not the base64 text of a signature. */
 const RUN_MIN_CHARACTERS = 80;
 
-/** The base64 or hexadecimal within other text; undefined where the text is nothing else. */
+/**
+ * Returns the only long run of base64 or hexadecimal within other text; undefined if there is none,
+ * several, or no other text.
+ */
 function longestRun(text: string): string | undefined {
   const runs = text.match(/[A-Za-z0-9+/_-]+={0,2}/g) ?? [];
   const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '');
@@ -166,14 +173,14 @@ function longestRun(text: string): string | undefined {
   return runs.filter((run) => run.length >= RUN_MIN_CHARACTERS).length > 1 ? undefined : longest;
 }
 
-/** The bytes of the text, whatever its form; undefined where it has none. */
+/** Returns the bytes that the text encodes, in any known encoding; undefined if there are none. */
 export function bytesIn(text: string): Buffer | undefined {
   if (text.length > TEXT_MAX_CHARACTERS) return undefined;
   for (const { text: one } of textsIn(text)) {
     const [hex] = hexReading(one);
     const reading = hex ?? base64Reading(one);
     if (reading) return reading.bytes;
-    // Cut off within a group of four.
+    // Base64 that was cut off within a group of four characters.
     if (/^[A-Za-z0-9+/]+$/.test(one)) return Buffer.from(one, 'base64');
   }
   return undefined;
@@ -201,7 +208,8 @@ function base64Reading(text: string): Reading | undefined {
   const mistakes = [
     ...(compact === text ? [] : [wrapped.id]),
     ...(compact === standard ? [] : [base64url.id]),
-    // The URL alphabet comes without padding by custom, so that is no mistake of its own.
+    // The base64url alphabet is usually written without padding, so missing padding is not a
+    // separate mistake there.
     ...(isPadded || compact !== standard ? [] : [padding.id]),
   ];
   return { bytes: Buffer.from(bare, 'base64'), mistakes };
@@ -213,11 +221,11 @@ function hexReading(text: string): Reading[] {
   return [{ bytes: Buffer.from(digits, 'hex'), mistakes: [writingMistakes.hex.id] }];
 }
 
-/** Bytes of an Ed25519 signature. */
+/** Length of an Ed25519 signature in bytes. */
 const ED25519_BYTES = 64;
-/** Bytes of r and s side by side. */
+/** Length of r followed by s in bytes. */
 const PAIR_BYTES = 64;
-/** Bytes of RSA keys that devices have. */
+/** Lengths in bytes of the RSA keys that devices use. */
 const rsaBytes = [128, 192, 256, 384, 512, 768, 1024];
 
 const formReadings: Readonly<Record<KeyType, (reading: Reading) => Reading[]>> = {
@@ -247,7 +255,7 @@ const formReadings: Readonly<Record<KeyType, (reading: Reading) => Reading[]>> =
       return [...surplus, ...pairs.flatMap((part) => formReadings.ecdsa(part)), reading];
     }
     const raw = [...mistakes, writingMistakes.sideBySide.id];
-    // Last as they are: they may be a signature of another key type, by another device.
+    // The unchanged bytes come last: another device may have signed with another key type.
     return [
       { bytes: sequenceOf(pair), mistakes: raw },
       swapped(pair, raw),
@@ -271,7 +279,7 @@ const formReadings: Readonly<Record<KeyType, (reading: Reading) => Reading[]>> =
   },
 };
 
-/** The first and the last bytes of a longer text. */
+/** Returns the first and the last `length` bytes of a longer decoding. */
 function partsOf(reading: Reading, length: number): Reading[] {
   const { bytes } = reading;
   if (bytes.length <= length) return [];

@@ -1,28 +1,33 @@
-/** The checks of a signature, a row for each key type. Spec: Device authentication */
+/** Checks signatures, with a row for each key type. Spec: Device authentication */
 import { constants, createHash, type KeyObject, publicDecrypt, verify } from 'node:crypto';
 import { ed25519ph } from '@noble/curves/ed25519.js';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import { pairInSequence, signsNumber } from './p256.ts';
 import { type PssDigests, signsByPss } from './pss.ts';
 
-/** Digests that clients take for SHA-256. */
+/** Digests that clients use instead of SHA-256, and SHA-256 itself. */
 export type DigestName = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 
-/** One signature under one key. Each question is answered no where it has no meaning. */
+/** A signature opened with one key. A method returns false if it does not apply to the key type. */
 export interface OpenSignature {
-  /** Is it the contract's signature over this message, or the same with another digest? */
+  /**
+   * Returns true if this is the contract's signature over the message, or that signature with
+   * another digest.
+   */
   signs(message: Buffer, digest?: DigestName): boolean;
-  /** Is it made from these bytes with no digest in between? */
+  /** Returns true if the signature was made from these bytes without a digest. */
   signsPlainly(bytes: Buffer): boolean;
-  /** Whether an RSA signature is one of PSS. */
+  /** Returns true if this is an RSA-PSS signature over the message. */
   signsByPss(message: Buffer, digests: PssDigests): boolean;
-  /** Whether an Ed25519 signature is one of Ed25519ph, over the digest of the message. */
+  /**
+   * Returns true if this is an Ed25519ph signature, which is made over the digest of the message.
+   */
   signsPrehashed(message: Buffer): boolean;
 }
 
 const never = (): boolean => false;
 
-/** Bytes that cannot be a signature of the key's type. */
+/** Stands in for bytes that cannot be a signature of the key's type. Every check returns false. */
 export const unopenedSignature: OpenSignature = {
   signs: never,
   signsPlainly: never,
@@ -30,7 +35,7 @@ export const unopenedSignature: OpenSignature = {
   signsPrehashed: never,
 };
 
-/** Opens a signature in the key type's form; `undefined` for bytes that cannot be one. */
+/** Opens a signature in the form of the key type; undefined for bytes that cannot be one. */
 export const openSignature: Readonly<
   Record<KeyType, (key: KeyObject, signature: Buffer) => OpenSignature | undefined>
 > = {
@@ -68,13 +73,16 @@ export const openSignature: Readonly<
   },
 };
 
-/** Ed25519ph without a context, which node:crypto of Node 20 lacks. RFC 8032, section 5.1 */
+/**
+ * Verifies Ed25519ph without a context, which node:crypto of Node 20 lacks. See RFC 8032, section
+ * 5.1.
+ */
 function signsPrehashed(message: Buffer, key: KeyObject, signature: Buffer): boolean {
   const { x = '' } = key.export({ format: 'jwk' });
   return ed25519ph.verify(signature, message, Buffer.from(x, 'base64url'), { zip215: false });
 }
 
-/** DigestInfo of PKCS#1 up to the digest itself. */
+/** The bytes of a PKCS#1 DigestInfo before the digest. */
 const digestInfoStarts: Readonly<Record<DigestName, string>> = {
   sha1: '3021300906052b0e03021a05000414',
   sha256: '3031300d060960864801650304020105000420',
@@ -86,17 +94,17 @@ function digestInfo(message: Buffer, digest: DigestName): Buffer {
   return namedDigest(createHash(digest).update(message).digest(), digest);
 }
 
-/** A DigestInfo with these bytes as the digest. */
+/** Returns a DigestInfo with these bytes as the digest. */
 export function namedDigest(bytes: Buffer, digest: DigestName = 'sha256'): Buffer {
   return Buffer.concat([Buffer.from(digestInfoStarts[digest], 'hex'), bytes]);
 }
 
-/** What PKCS#1 v1.5 padded, when it did. */
+/** Returns the content that PKCS#1 v1.5 padded; undefined if the padding is different. */
 export function paddedContent(key: KeyObject, signature: Buffer): Buffer | undefined {
   try {
     return publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature);
   } catch {
-    // OpenSSL throws where the padding is another one, and for numbers beyond the modulus.
+    // OpenSSL throws for another padding, and for numbers larger than the modulus.
     return undefined;
   }
 }

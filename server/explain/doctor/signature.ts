@@ -1,4 +1,4 @@
-/** Diagnoses why a signature does not match: tries every known mistake. */
+/** Diagnoses why a signature does not match, by trying every known mistake. */
 import { signatureFits } from '../../crypto/device-signature.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
@@ -7,8 +7,9 @@ import { openSignature, unopenedSignature } from './schemes.ts';
 import { type SigningEvidence, type SigningMistake, signingMistakes } from './signing-mistakes.ts';
 
 /**
- * The mistake that explains the signature; `undefined` when it fits, or when no known one does.
- * Takes some tens of milliseconds at worst and never throws. Spec: Device authentication
+ * Returns the mistake that explains the signature; undefined if the signature matches, or if no
+ * known mistake explains it. Takes some tens of milliseconds at worst and never throws.
+ * Spec: Device authentication
  */
 export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefined {
   const readings = readingsOf(refused.signatureText, refused.key.keyType);
@@ -26,8 +27,8 @@ export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefine
 }
 
 /**
- * Whether one row explains the bytes of a signature; a text says in which of its forms.
- * Never throws: what cannot be tried does not fit.
+ * Returns true if a row explains the bytes of a signature, or a string that names the variant.
+ * Never throws: a check that fails counts as false.
  */
 export function foundIn(
   row: SigningMistake,
@@ -40,7 +41,7 @@ export function foundIn(
     const evidence: SigningEvidence = { body, signature, signatureBytes: bytes, otherKeys };
     return row.fits(evidence);
   } catch {
-    // OpenSSL throws on numbers that no signature has, JSON on what is nested too deep.
+    // OpenSSL throws for numbers that no signature has, and JSON throws for deep nesting.
     return false;
   }
 }
@@ -49,7 +50,10 @@ function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
   return signatureFits(body, key, bytes.toString('base64'));
 }
 
-/** Moved bytes are looked for over the body itself only: two mistakes of that kind are rare. */
+/**
+ * Returns false for decodings that move bytes. They are checked only against the body itself,
+ * because a second mistake in addition is rare.
+ */
 function isInOrder({ mistakes }: Reading): boolean {
   const { swapped, reversed, surplus } = writingMistakes;
   return ![swapped.id, reversed.id, surplus.id].some((id) => mistakes.includes(id));

@@ -1,4 +1,4 @@
-/** Signing mistakes as a table: what was signed, with which digest and which key. */
+/** A table of signing mistakes: the wrong bytes, the wrong digest or the wrong key. */
 
 import { createHash } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
@@ -15,20 +15,20 @@ import {
 } from './other-json.ts';
 import { type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
 
-/** All that a row looks at. */
+/** The data that the rows examine. */
 export interface SigningEvidence {
   /** The body of the request as it was sent. */
   readonly body: Buffer;
-  /** The signature, opened under the key that it should fit. */
+  /** The signature, opened with the key that it should match. */
   readonly signature: OpenSignature;
   readonly signatureBytes: Buffer;
   readonly otherKeys: Iterable<DeviceKey>;
 }
 
-/** A known mistake of signing, with the test that recognizes it. */
+/** A known mistake of signing, and the test that recognizes it. */
 export interface SigningMistake extends MistakeWords {
   readonly keyTypes: readonly KeyType[];
-  /** Whether it was made; a text says in which of its forms. */
+  /** Returns true if the signature has this mistake, or a string that names its variant. */
   readonly fits: (evidence: SigningEvidence) => boolean | string;
 }
 
@@ -41,7 +41,7 @@ const signBytesSent =
   'Sign the bytes of the body exactly as they are sent: keep them in one buffer for both.';
 const signWholeBody = 'Sign the whole body of the request, exactly as it is sent.';
 
-/** A mistake where other bytes were signed than the body, in the right way. */
+/** Returns a mistake in which other bytes than the body were signed correctly. */
 function signed(
   words: MistakeWords,
   messages: (body: Buffer) => readonly (Buffer | undefined)[],
@@ -61,7 +61,7 @@ function otherDigest(digest: DigestName, name: string): SigningMistake {
   };
 }
 
-/** All mistakes of signing; cheap checks first, so that the expensive ones rarely run. */
+/** All mistakes of signing. Cheap checks come first, so that expensive ones rarely run. */
 export const signingMistakes: readonly SigningMistake[] = [
   signed(
     {
@@ -281,7 +281,10 @@ function digest(name: DigestName, message: Buffer): Buffer {
   return createHash(name).update(message).digest();
 }
 
-/** In both cases, and as `sha256sum` and `echo` end a line. */
+/**
+ * Returns the digest in hexadecimal: in lower and upper case, and with the line ends of `echo` and
+ * `sha256sum`.
+ */
 function hexTexts(name: DigestName, message: Buffer): Buffer[] {
   const lower = digest(name, message).toString('hex');
   return [lower, lower.toUpperCase(), `${lower}\n`, `${lower}  -\n`].map((text) =>
@@ -289,7 +292,10 @@ function hexTexts(name: DigestName, message: Buffer): Buffer[] {
   );
 }
 
-/** With and without padding, on one line and in lines, as `base64` and `openssl base64` write it. */
+/**
+ * Returns base64 texts with and without padding, on one line and in several lines, as `base64` and
+ * `openssl base64` write them.
+ */
 function base64Texts(bytes: Buffer): Buffer[] {
   const text = bytes.toString('base64');
   const inLines = [64, 76].map((width) => text.replace(new RegExp(`.{1,${width}}`, 'g'), '$&\n'));
@@ -297,7 +303,7 @@ function base64Texts(bytes: Buffer): Buffer[] {
   return [...new Set(texts)].map((each) => Buffer.from(each));
 }
 
-/** The member's text, as it is and as a JSON string, trimmed or not, with a line break or not. */
+/** Returns the member's text: unchanged, trimmed, with a line feed, and as a JSON string. */
 function memberTexts(body: Buffer, name: 'id_data' | 'pubkey'): Buffer[] {
   const value = memberOf(body, name);
   if (value === undefined || value === '') return [];

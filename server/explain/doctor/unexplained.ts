@@ -1,4 +1,4 @@
-/** What can be said of a signature that no known mistake explains: from its form alone. */
+/** Describes a signature that no known mistake explains, by its form alone. */
 import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
@@ -7,15 +7,15 @@ import { pairInSequence } from './p256.ts';
 import { bytesIn } from './readings.ts';
 import { namedDigest, paddedContent } from './schemes.ts';
 
-/** What the rows look at. */
+/** The data that the rows examine. */
 interface Remains extends SignatureFacts {
-  /** The bytes of the text, read as base64 or hexadecimal; undefined when it is neither. */
+  /** The bytes of the signature text, read as base64 or hexadecimal; undefined if it is neither. */
   readonly bytes: Buffer | undefined;
 }
 
-/** What the form says, beginning with what says most. */
+/** A remark on the form of a signature. The table lists the most informative remarks first. */
 interface Remark extends MistakeWords {
-  /** Whether it holds; a text says how. */
+  /** Returns true if the remark applies, or a string with details. */
   readonly fits: (remains: Remains) => boolean | string;
 }
 
@@ -26,10 +26,12 @@ const digestNames: Readonly<Record<number, string>> = {
 };
 
 const ED25519_BYTES = 64;
-/** Bytes of signatures of the usual RSA keys, of 2048 to 4096 bits. */
+/** Lengths in bytes of the signatures of RSA keys of 2048, 3072 and 4096 bits. */
 const rsaBytes: ReadonlySet<number> = new Set([256, 384, 512]);
 
-/** Bytes of the signatures of a key; those of ECDSA in DER say their own length. */
+/**
+ * The expected length of a signature in bytes. An ECDSA signature in DER declares its own length.
+ */
 const lengths: Readonly<Record<KeyType, (remains: Remains) => number>> = {
   rsa: ({ key }) => Math.ceil((key.key.asymmetricKeyDetails?.modulusLength ?? 0) / 8),
   ecdsa: ({ bytes }) => (bytes?.[0] === 0x30 ? 2 + (bytes[1] ?? 0) : 0),
@@ -74,7 +76,8 @@ const remarks: readonly Remark[] = [
       const { bytes, key, signatureText } = remains;
       const whole = lengths[key.keyType](remains);
       const length = bytes?.length ?? 0;
-      // Of ECDSA the beginning of a SEQUENCE says it; one line of base64 is as long as SHA-384.
+      // An ECDSA signature is recognized by the start of a SEQUENCE. One line of base64 has as many
+      // bytes as SHA-384, so that length is not taken for a digest.
       const isDigest = digestNames[length] !== undefined && length !== LINE_BYTES;
       const isShort = length < whole && (key.keyType === 'ecdsa' || !isDigest);
       return isShort && `after ${length} of ${whole} bytes, ${signatureText.length} characters`;
@@ -135,14 +138,14 @@ const remarks: readonly Remark[] = [
   },
 ];
 
-/** Bytes of a line of base64 in lines of 64 characters. */
+/** Number of bytes in a line of 64 base64 characters. */
 const LINE_BYTES = 48;
-/** Bytes of a SHA-256 digest. */
+/** Length of a SHA-256 digest in bytes. */
 const DIGEST_BYTES = 32;
 /** The last byte of PSS padding. */
 const PSS_TRAILER = 0xbc;
 
-/** What the form of a signature says; for one that does not fit and that no mistake explains. */
+/** Returns a remark on the form of a signature that does not match and that no mistake explains. */
 export function remarkOn(facts: SignatureFacts): Diagnosis {
   const remains = { ...facts, bytes: bytesIn(facts.signatureText) };
   for (const row of remarks) {
@@ -152,13 +155,16 @@ export function remarkOn(facts: SignatureFacts): Diagnosis {
   throw new Error('the last remark holds for every signature');
 }
 
-/** Whether what comes out under the key may be a padding: with the right key one does. */
+/**
+ * Returns true if the decrypted block may be a padding, which is always the case under the right
+ * key.
+ */
 function mayBePadded(key: KeyObject, bytes: Buffer): boolean {
   try {
     const block = publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, bytes);
     return block.at(-1) === PSS_TRAILER || block.subarray(0, 8).every((byte) => byte === 0);
   } catch {
-    // OpenSSL throws for numbers beyond the modulus, which this key cannot have made.
+    // OpenSSL throws for numbers larger than the modulus, which this key cannot have made.
     return false;
   }
 }

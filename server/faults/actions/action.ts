@@ -8,66 +8,75 @@ import type { Call } from '../call.ts';
 import type { AnswerHead, HeldAnswer } from '../held-answer.ts';
 import type { Wire } from '../wire.ts';
 
-/** Before the handler (nothing happened), after it (the state changed), or inside the answer. */
+/**
+ * When an action runs: before the handler (nothing has happened yet), after it (the state has
+ * changed), or inside the body of the response.
+ */
 export const phases = ['before', 'after', 'body'] as const;
 export type Phase = (typeof phases)[number];
 
-/** The action has answered, or the request continues normally. */
+/** The result of an action: it has sent the response, or the request continues normally. */
 export type Outcome = 'answered' | 'go-on';
 
-/** What an action works with. */
+/** The request and the services that an action can use. */
 export interface ActionContext {
   readonly call: Call;
   readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly wire: Wire;
-  /** Aborts when the caller has disconnected, or the rule was removed. */
+  /** Aborts if the caller disconnects or the rule is removed. */
   readonly signal: AbortSignal;
 }
 
-/** What an action on an open websocket works with. */
+/** The open websocket and the services that an action can use. */
 export interface SocketActionContext {
   readonly socket: WebSocket;
-  /** What the websocket runs over. */
+  /** The connection under the websocket. */
   readonly connection: Socket;
   readonly tenant: Tenant;
-  /** Aborts when the rule was cleared. */
+  /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
-  /** Counts the fault as fired. */
+  /** Reports that the fault has fired. */
   readonly fired: () => void;
-  /** Returns a fault that could not fire to its rule; does nothing once it has fired. */
+  /**
+   * Reports that the fault could not fire, which returns it to its rule. Has no effect after
+   * `fired`.
+   */
   readonly missed: () => void;
 }
 
 type Given<Entries extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Entries, undefined>>;
 
-/** One row of the table. Its methods `execute`, `transform` and `onSocket` decide when it acts. */
+/**
+ * A row of the table of actions. Its methods `execute`, `transform` and `onSocket` determine when
+ * it acts.
+ */
 export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   readonly kind: string;
-  /** One sentence for authors of plans. */
+  /** One sentence for authors of fault plans. */
   readonly does: string;
   readonly entries: Entries;
-  /** The phases that the action fits; the first one applies unless the rule names another. */
+  /** The phases that the action supports. The first one applies unless the rule names another. */
   readonly phases: readonly [Phase, ...Phase[]];
-  /** Whether there is something for it to do in this request. */
+  /** Returns true if the action can do something in this request. */
   applies?(given: Given<Entries>, call: Call): boolean;
-  /** Changes the request before the handler sees it; of acts inside the answer. */
+  /** Changes the request before the handler sees it. Used by actions that act on the response. */
   prepare?(given: Given<Entries>, context: ActionContext): void;
-  /** Before the handler, or instead of its answer. */
+  /** Acts before the handler, or in place of its response. */
   execute?(given: Given<Entries>, context: ActionContext): Promise<Outcome>;
-  /** Whether there is something for it to do in this answer. */
+  /** Returns true if the action can do something in this response. */
   fits?(given: Given<Entries>, head: AnswerHead, call: Call): boolean;
-  /** Writes the handler's answer in its own way. */
+  /** Writes the handler's response in changed form. */
   transform?(given: Given<Entries>, context: ActionContext, answer: HeldAnswer): Promise<void>;
   onSocket?(given: Given<Entries>, context: SocketActionContext): void;
 }
 
-/** Infers the types of the entries in the methods. */
+/** Defines an action, and infers the types of its entries in the methods. */
 export function defineAction<const Entries extends v.ObjectEntries>(row: Action<Entries>): Action {
   return row as unknown as Action;
 }
 
-/** The shape of whole numbers within bounds. */
+/** Returns the shape of whole numbers from `least` to `most`. */
 export function whole(least: number, most: number) {
   const sentence = `must be a whole number from ${least} to ${most}`;
   return v.pipe(
@@ -78,7 +87,7 @@ export function whole(least: number, most: number) {
   );
 }
 
-/** The shape of texts up to a length. */
+/** Returns the shape of strings of at most `most` characters. */
 export function textUpTo(most: number) {
   const sentence = `must be a string of at most ${most} characters`;
   return v.pipe(v.string(sentence), v.maxCodePoints(most, sentence));

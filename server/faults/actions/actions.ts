@@ -1,4 +1,4 @@
-/** All actions, and the named ones: actions with preset fields, named as in the field. */
+/** All actions, and the named actions: actions with preset fields. */
 import type { Action } from './action.ts';
 import { answerActions } from './answers.ts';
 import { connectionActions } from './connections.ts';
@@ -6,7 +6,7 @@ import { downloadActions } from './downloads.ts';
 import { socketActions } from './sockets.ts';
 import { stateActions } from './states.ts';
 
-/** In the order of the documentation. */
+/** All actions, in the order of the documentation. */
 export const actions: readonly Action[] = [
   ...answerActions,
   ...connectionActions,
@@ -15,7 +15,7 @@ export const actions: readonly Action[] = [
   ...stateActions,
 ];
 
-/** What clients of the family meet in the field, ready to use by its name. */
+/** Frequent failures of real servers and networks as named actions. */
 export const readyActions = {
   'empty-401': { kind: 'answer', status: 401, body: 'empty' },
   'error-500': { kind: 'answer', status: 500 },

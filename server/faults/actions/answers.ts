@@ -1,4 +1,4 @@
-/** Actions that answer instead of the handler: any status with any body, 429, and redirects. */
+/** Actions that respond instead of the handler: any status with any body, 429, and redirects. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ const HEADERS_MAX = 50;
 const HEADER_MAX_CHARACTERS = 4096;
 const WAIT_MAX_SECONDS = 31_536_000;
 
-/** What a body looks like under a status. */
+/** The body of a planned response. */
 interface Body {
   readonly mediaType?: string;
   readonly bytes: Buffer;
@@ -20,7 +20,7 @@ interface Body {
 
 const json = 'application/json; charset=utf-8';
 
-/** The bodies that exist, each made for a status. */
+/** The available bodies. Each is generated for a status. */
 const bodies = {
   error: (_status, requestId) => ({ mediaType: json, bytes: errorText(requestId) }),
   empty: () => ({ bytes: Buffer.alloc(0) }),
@@ -64,7 +64,7 @@ const ownBody = v.strictObject({
   mediaType: v.optional(v.pipe(textUpTo(256), headerValue()), 'text/plain'),
 });
 
-/** A check that a text is valid as the value of a header. */
+/** Returns a check that a string is valid as a header value. */
 function headerValue() {
   return v.check<string, string>(
     (value) => !throws(() => validateHeaderValue('X', value)),
@@ -127,7 +127,7 @@ const answer = defineAction({
   },
 });
 
-/** How Retry-After is written; what says "wait" wrongly is said here for ever and by mistake. */
+/** The forms of Retry-After: valid ones, and invalid or absurd ones. */
 const retryAfter = {
   seconds: (seconds) => String(seconds),
   date: (seconds, nowMs) => new Date(nowMs + seconds * 1000).toUTCString(),
@@ -192,7 +192,7 @@ const rangeRefused = defineAction({
   },
 });
 
-/** Answers as the server itself refuses. */
+/** Sends a refusal in the form of the server's own refusals. */
 export async function refuseBy(
   context: ActionContext,
   { status, error, headers }: Refusal,
@@ -203,12 +203,15 @@ export async function refuseBy(
   await context.wire.answer(status, all, body);
 }
 
-/** The request ID, and the date where the tenant's time is not the machine's. */
+/**
+ * Returns the request id header, and the Date header if the tenant's clock differs from the
+ * machine's.
+ */
 function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
   const id = [names.requestId, call.exchange.requestId] as const;
   if (tenant.clock.isSystem) return [id];
   return [id, ['Date', new Date(tenant.clock.now()).toUTCString()]];
 }
 
-/** In the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const answerActions: readonly Action[] = [answer, rateLimited, redirect, rangeRefused];

@@ -1,4 +1,7 @@
-/** Actions on time and on the connection: late, slow, stalled, cut, and wrongly framed. */
+/**
+ * Actions on timing and on the connection: delayed, slow, stalled, cut, or wrongly framed
+ * responses.
+ */
 import * as v from 'valibot';
 import type { Call } from '../call.ts';
 import { type AnswerHead, type HeldAnswer, headerOf, replaced } from '../held-answer.ts';
@@ -8,10 +11,10 @@ const HOUR_MS = 3_600_000;
 const OFFSET_MAX_BYTES = 1_073_741_824;
 const RATE_MAX_BYTES_PER_SECOND = 10_000_000;
 const EXTRA_MAX_BYTES = 1_048_576;
-/** So long a connection that was half-closed is kept for what the caller still sends. */
+/** How long a half-closed connection is kept open for data that the caller still sends. */
 const HALF_CLOSED_MAX_MS = 60_000;
 
-/** A position in the body: half of it, its end, or a number of bytes. */
+/** A position in the body: its middle, its end, or a number of bytes. */
 const placeShape = v.union(
   [v.picklist(['half', 'end']), whole(0, OFFSET_MAX_BYTES)],
   'must be half, end, or a number of bytes',
@@ -147,13 +150,16 @@ const malformedChunks = defineAction({
   },
 });
 
-/** Whether bytes of a body follow the head. */
+/** Returns true if the response has a body. */
 export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): boolean {
   const isBare = exchange.request.method === 'HEAD' || head.status === 204 || head.status === 304;
   return !isBare && lengthOf(head) !== 0;
 }
 
-/** Writes the rest of the body, or at most the given number of bytes; returns how many it wrote. */
+/**
+ * Writes the rest of the body, or at most the given number of bytes. Returns the number of bytes
+ * written.
+ */
 export async function writeRest(
   { wire }: Pick<ActionContext, 'wire'>,
   answer: HeldAnswer,
@@ -171,7 +177,7 @@ export async function writeRest(
   return written;
 }
 
-/** Writes head and body up to a place, and has it all leave. */
+/** Writes the head and the body up to a position, and flushes them. */
 async function writeUpTo(
   context: ActionContext,
   answer: HeldAnswer,
@@ -185,7 +191,10 @@ async function writeUpTo(
   await context.wire.flush();
 }
 
-/** Of a body without an announced length, half is half of its first part. */
+/**
+ * Returns the number of bytes before the position. If the length is not announced, the middle is
+ * the middle of the first chunk.
+ */
 async function bytesUpTo(
   place: BodyPosition,
   answer: HeldAnswer,
@@ -210,7 +219,7 @@ async function hang({ wire, tenant, signal }: ActionContext, maxMs: number): Pro
   wire.cut();
 }
 
-/** In the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const connectionActions: readonly Action[] = [
   delay,
   stall,

@@ -1,4 +1,4 @@
-/** Actions on downloads and uploads, and on what clients resume by. */
+/** Actions on downloads and uploads, and on the validators with which clients resume downloads. */
 import * as v from 'valibot';
 import type { Call } from '../call.ts';
 import { headerOf, replaced } from '../held-answer.ts';
@@ -68,7 +68,7 @@ const shiftedRange = defineAction({
   },
 });
 
-/** No file of ours has this for its validator. */
+/** A validator that no file of the server has. */
 const otherValidator = '"changed-by-a-planned-fault"';
 
 const changedValidator = defineAction({
@@ -107,7 +107,7 @@ const resetUpload = defineAction({
   does: 'cuts the connection with an RST once the given number of bytes of a streamed request body, or all, have arrived',
   entries: { afterBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1) },
   phases: ['before'],
-  // A body that is no stream has arrived already.
+  // Only a streamed body can be cut; any other body has already arrived.
   applies: (_given, { operation }) => operation.mediaType !== undefined,
   execute: async ({ afterBytes }, { call, wire }) => {
     const { request } = call.exchange;
@@ -124,7 +124,7 @@ const resetUpload = defineAction({
   },
 });
 
-/** In the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const downloadActions: readonly Action[] = [
   corrupted,
   shiftedRange,

@@ -1,4 +1,4 @@
-/** Actions on websockets of devices and users: refuse, close, cut, stall, and send nonsense. */
+/** Actions on websockets of devices and users: refuse, close, cut, stall, and send invalid data. */
 import * as v from 'valibot';
 import type { Timer } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -16,13 +16,17 @@ import { refuseBy } from './answers.ts';
 const DAY_MS = 86_400_000;
 const HOUR_SECONDS = 3600;
 const MESSAGES_MAX = 1_000_000;
-/** A close frame holds 125 bytes, two of which are the code. */
+/**
+ * Maximum length of a close reason. A close frame has at most 125 bytes, two of which are the code.
+ */
 const REASON_MAX_BYTES = 123;
-/** The envelope around a body takes less. */
+/** Maximum body of an oversize message. The envelope needs less than the reserved 1024 bytes. */
 const OVERSIZE_MAX_BYTES = limits.websocketMessageMaxBytes - 1024;
 const GARBAGE_MAX_BYTES = 65_536;
 
-/** When an action on an open socket is due: at once, after a delay, or after a number of messages. */
+/**
+ * When an action on an open socket runs: immediately, after a delay, or after a number of messages.
+ */
 const due = {
   afterMs: v.optional(whole(0, DAY_MS), 0),
   afterMessages: v.optional(whole(0, MESSAGES_MAX), 0),
@@ -57,7 +61,8 @@ const closeSocket = defineAction({
       try {
         context.socket.close(code, reason);
       } catch {
-        // The library refuses the codes that a client is to meet here, so the frame is our own.
+        // The library does not send the invalid codes that are tested here, so the frame is written
+        // directly.
         const payload = Buffer.concat([Buffer.alloc(2), Buffer.from(reason)]);
         payload.writeUInt16BE(code);
         context.connection.write(Buffer.concat([Buffer.from([0x88, payload.length]), payload]));
@@ -110,7 +115,7 @@ const halfOpen = defineAction({
     }),
 });
 
-/** Sends nothing, and calls the callback as if it had. */
+/** Sends nothing, but calls the callback as if it had. */
 function swallow(...given: readonly unknown[]): void {
   const callback = given.at(-1);
   if (typeof callback === 'function') callback();
@@ -173,7 +178,8 @@ const garbage = defineAction({
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
-      // Never used in msgpack; and as the head of a frame, reserved bits with a reserved opcode.
+      // The byte 0xc1 never occurs in msgpack. As the head of a frame, 0xff has reserved bits and a
+      // reserved opcode.
       if (given.as === 'message') context.socket.send(Buffer.alloc(given.bytes, 0xc1));
       else context.connection.write(Buffer.alloc(given.bytes, 0xff));
     }),
@@ -183,7 +189,10 @@ function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean 
   return exchange.upgrade !== undefined && 101 in operation.success;
 }
 
-/** Executes when due; if the socket has closed or the rule was removed, the fault is missed. */
+/**
+ * Runs the action when it is due. If the socket closes or the rule is removed before that, the
+ * fault is missed.
+ */
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
   { socket, tenant, signal, fired, missed }: SocketActionContext,
@@ -216,7 +225,7 @@ function whenDue(
   else socket.on('message', count);
 }
 
-/** In the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const socketActions: readonly Action[] = [
   refuseSocket,
   closeSocket,

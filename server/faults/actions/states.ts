@@ -1,4 +1,6 @@
-/** Actions on the state of the server: tokens that expire, and deployments aborted midway. */
+/**
+ * Actions on the state of the server: tokens that expire, and deployments that are aborted midway.
+ */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../fixtures/control-listener.ts';
@@ -86,7 +88,7 @@ const abortDeployment = defineAction({
   },
 });
 
-/** The caller's deployment that the request is about. */
+/** Returns the caller's device deployment that the request concerns. */
 function deviceDeploymentOf({
   operation,
   exchange,
@@ -113,7 +115,7 @@ const failInside = defineAction({
   execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
 });
 
-/** In the order of the documentation. */
+/** All actions of this file, in the order of the documentation. */
 export const stateActions: readonly Action[] = [
   expireToken,
   revokeToken,

@@ -1,9 +1,9 @@
-/** Plans of a test, and what has become of them, through the control listener. */
+/** Adds fault plans in tests and reads their state, through the control listener. */
 
 import type { TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
-/** A rule as a plan has it; `id` is `fault` unless it is given. */
+/** A rule of a plan. Its `id` is `fault` by default. */
 type GivenRule = Readonly<Record<string, unknown>>;
 
 interface Standing {
@@ -13,7 +13,10 @@ interface Standing {
   readonly left: number | null;
 }
 
-/** Adds rules to a tenant. @throws Error when the plan is refused */
+/**
+ * Adds rules to a tenant.
+ * @throws Error if the plan is refused
+ */
 export async function plan(
   server: TestServer,
   rules: GivenRule | readonly GivenRule[],
@@ -25,7 +28,10 @@ export async function plan(
   if (reply.status !== 201) throw new Error(`not planned: ${reply.text}`);
 }
 
-/** How a rule stands; the only one unless it is named. @throws Error when there is none */
+/**
+ * Returns the state of a rule, by default the one with the id `fault`.
+ * @throws Error if there is no such rule
+ */
 export async function standing(server: TestServer, id = 'fault'): Promise<Standing> {
   const { text } = await control(server, 'GET', '/faults');
   const { rules } = JSON.parse(text) as { rules: Standing[] };
@@ -34,7 +40,7 @@ export async function standing(server: TestServer, id = 'fault'): Promise<Standi
   return found;
 }
 
-/** Whether every planned fault has fired, as the check tells. */
+/** Asks the control listener whether every planned fault has fired. */
 export async function check(server: TestServer): Promise<{ status: number; unfired: object[] }> {
   const { status, text } = await control(server, 'GET', '/faults/check');
   return { status, unfired: (JSON.parse(text) as { unfired: object[] }).unfired };
@@ -42,7 +48,7 @@ export async function check(server: TestServer): Promise<{ status: number; unfir
 
 const ROUND_TRIPS_MAX = 1000;
 
-/** Asks again, a bounded number of times, until the rule has fired so often. */
+/** Polls, a limited number of times, until the rule has fired `times` times. */
 export async function hasFired(server: TestServer, times = 1): Promise<void> {
   for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
     if ((await standing(server)).fired >= times) return;

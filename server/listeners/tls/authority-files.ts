@@ -1,19 +1,25 @@
 /**
- * The test CA's certificate in the formats that clients use: PEM, DER and a C header. Never its
- * key.
+ * Writes the test CA's certificate in the formats that clients use: PEM, DER and a C header. Its
+ * private key is never written.
  */
 import { X509Certificate } from 'node:crypto';
 
 const HEX_PER_LINE = 12;
 
-/** Returns contents by file name. @param pem one certificate */
+/**
+ * Returns contents by file name.
+ * @param pem one certificate
+ */
 export function authorityFiles(pem: string): Readonly<Record<string, string | Buffer>> {
   const certificate = new X509Certificate(pem);
   const text = certificate.toString();
   return { 'ca.pem': text, 'ca.der': certificate.raw, 'ca.h': header(certificate, text) };
 }
 
-/** The PEM ends with a NUL, as mbed TLS and ESP-IDF require; its size includes that NUL. */
+/**
+ * Returns a C header with the certificate. The PEM ends with a NUL, as mbed TLS and ESP-IDF
+ * require; its size includes the NUL.
+ */
 function header({ fingerprint256, validFrom, validTo, raw }: X509Certificate, pem: string): string {
   const lines = pem.trimEnd().split('\n');
   return `/*

@@ -1,4 +1,4 @@
-/** Test authorities: newly created, or loaded from stored PEM. */
+/** Test CAs: newly created, or loaded from stored PEM. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import forge from 'node-forge';
 import { freshEcKey, freshRsaKey, type Random } from '../../../fixtures/random.ts';
@@ -14,29 +14,29 @@ const KEY_BITS = 2048;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 /**
- * On either side of the clock's time: clients check with clocks of their own, which neither
- * `--date` nor an advance of the test clock moves.
+ * Certificates are valid this long before and after the server's time: clients check with their own
+ * clocks, which neither `--date` nor an advance of the test clock moves.
  */
 const VALID_YEARS = 10;
 
-/** A key in the form of both libraries. */
+/** An RSA key, as PEM for Node and as an object of node-forge. */
 export interface SigningKey {
   readonly pem: string;
   readonly forged: forge.pki.rsa.PrivateKey;
 }
 
-/** A server's key on P-256. */
+/** A server's key on P-256, as PEM for Node and in the form that `makeCertificate` accepts. */
 export interface EcKey {
   readonly pem: string;
   readonly forged: EcPublicKey;
 }
 
-/** Contents of a certificate issued by an authority, which uses its own random source. */
+/** Contents of a certificate to issue; the authority adds its own random source. */
 export type WantedCertificate = Omit<CertificatePlan, 'key' | 'random'> & {
   readonly key: SigningKey | EcKey;
 };
 
-/** An authority that can sign. */
+/** A CA that can issue certificates. */
 export interface Authority {
   readonly certificatePem: string;
   readonly keyPem: string;
@@ -44,12 +44,12 @@ export interface Authority {
   issue(wanted: WantedCertificate): string;
 }
 
-/** Returns the validity of correct certificates. */
+/** Returns the validity period of all certificates that are meant to be valid. */
 export function longValidity(nowMs: number): Validity {
   return { fromMs: nowMs - VALID_YEARS * YEAR_MS, toMs: nowMs + VALID_YEARS * YEAR_MS };
 }
 
-/** Returns a validity of one year before, or after, that of all correct certificates. */
+/** Returns a period of one year immediately before, or after, `longValidity`. */
 export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validity {
   const { fromMs, toMs } = longValidity(nowMs);
   return side === 'before'
@@ -69,14 +69,18 @@ export async function freshServerEcKey(): Promise<EcKey> {
   return { pem: key.export({ type: 'pkcs8', format: 'pem' }).toString(), forged: { spki } };
 }
 
-/** Returns the key in the form of both libraries. @param key RSA, private */
+/**
+ * Returns the key as PEM and as an object of node-forge.
+ * @param key RSA, private
+ */
 export function signingKey(key: KeyObject): SigningKey {
   const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
   return { pem, forged: forge.pki.privateKeyFromPem(pem) };
 }
 
 /**
- * Creates an authority; its name contains a part of its serial number, to distinguish authorities.
+ * Creates an authority. Its common name contains random digits, which distinguish it from others of
+ * the same title.
  */
 export async function createAuthority(
   title: string,
@@ -94,8 +98,8 @@ export async function createAuthority(
 }
 
 /**
- * Returns the authority of a certificate in PEM and its key. @throws Error when node-forge cannot
- * read it
+ * Returns the authority with this certificate (PEM) and key.
+ * @throws Error when node-forge cannot read the certificate
  */
 export function authorityOf(certificatePem: string, key: SigningKey, random: Random): Authority {
   const issuer: Issuer = {
@@ -110,7 +114,7 @@ export function authorityOf(certificatePem: string, key: SigningKey, random: Ran
   };
 }
 
-/** With bare line feeds, as in common files. */
+/** Returns PEM with line feeds only; node-forge writes CRLF. */
 function pemOf(certificate: forge.pki.Certificate): string {
   return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
 }

@@ -1,13 +1,13 @@
 /**
- * Builds and signs X.509 certificates with node-forge: RSA and SHA-256, which all known clients
- * support. A holder's key may also be one of P-256, which node-forge does not know.
+ * Builds and signs X.509 certificates with node-forge. Signatures use RSA and SHA-256, which all
+ * known clients support. The certified key may also be on P-256, which node-forge does not support.
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 import type { Random } from '../../../fixtures/random.ts';
 
-/** Numbers of RFC 5280, GeneralName. */
+/** Type numbers of GeneralName in RFC 5280. */
 const DNS_NAME = 2;
 const IP_ADDRESS = 7;
 const SERIAL_BYTES = 16;
@@ -18,17 +18,17 @@ export interface Validity {
   readonly toMs: number;
 }
 
-/** What a certificate may be used for. */
+/** The permitted use of a certificate. */
 export type Purpose = 'authority' | 'server' | 'client';
 
 /** The contents of a certificate to issue. */
 export interface CertificatePlan {
   readonly purpose: Purpose;
   readonly commonName: string;
-  /** DNS names and IP addresses in their canonical form. */
+  /** Subject alternative names: DNS names and IP addresses in canonical form. */
   readonly names?: readonly string[];
   readonly validity: Validity;
-  /** The holder's key; the certificate contains the public half. */
+  /** The certified key; the certificate contains only its public half. */
   readonly key: forge.pki.rsa.PrivateKey | EcPublicKey;
   readonly random: Random;
 }
@@ -46,7 +46,7 @@ export interface Issuer {
 }
 
 /**
- * Returns a certificate signed by `issuer`, or by its own key when there is none.
+ * Returns a certificate signed by `issuer`, or self-signed when there is none.
  * @throws Error for a key on P-256 without an issuer
  */
 export function makeCertificate(plan: CertificatePlan, issuer?: Issuer): forge.pki.Certificate {
@@ -75,10 +75,10 @@ export function makeCertificate(plan: CertificatePlan, issuer?: Issuer): forge.p
   return certificate;
 }
 
-/** Where a certificate has its key. RFC 5280, TBSCertificate */
+/** Index of the public key in TBSCertificate (RFC 5280). */
 const KEY_AT = 6;
 
-/** Puts a key in place of the one that is there, and signs anew. */
+/** Replaces the public key in a certificate, and signs the certificate again. */
 function putKey(certificate: forge.pki.Certificate, spki: Buffer, signer: Issuer['key']): void {
   const { tbsCertificate } = certificate;
   const members = tbsCertificate.value as forge.asn1.Asn1[];
@@ -94,7 +94,7 @@ const leaf = [
   { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
 ];
 
-/** Only servers have such keys here; they encrypt no key of a session. */
+/** Only servers have P-256 keys here. Such a key signs but does not encrypt session keys. */
 const usagesOfEc = [
   ofNoAuthority,
   { name: 'keyUsage', critical: true, digitalSignature: true },
@@ -110,10 +110,10 @@ const usages: Readonly<Record<Purpose, readonly object[]>> = {
   client: [...leaf, { name: 'extKeyUsage', clientAuth: true }],
 };
 
-/** An uncompressed point, which ends a key on P-256. */
+/** Length of an uncompressed point, with which the SubjectPublicKeyInfo of a P-256 key ends. */
 const POINT_BYTES = 65;
 
-/** SHA-1 over the point. RFC 5280, section 4.2.1.2 */
+/** Returns the key identifier: SHA-1 over the point. RFC 5280, section 4.2.1.2 */
 function keyIdentifierIn(spki: Buffer): object {
   const digest = createHash('sha1').update(spki.subarray(-POINT_BYTES)).digest().toString('latin1');
   const { asn1, pki } = forge;
@@ -121,14 +121,17 @@ function keyIdentifierIn(spki: Buffer): object {
   return { id: pki.oids.subjectKeyIdentifier, value };
 }
 
-/** Positive and of full length in DER: the highest bit is off, the next one on. */
+/**
+ * Clears the highest bit and sets the next one, so that the number is positive and has full length
+ * in DER.
+ */
 function serialNumber(random: Random): string {
   const bytes = random.bytes(SERIAL_BYTES);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);
   return bytes.toString('hex');
 }
 
-/** Taken from the signer's certificate, which may have computed it differently. */
+/** Read from the signer's certificate, which may use another method to compute it. */
 function keyIdentifierOf(certificate: forge.pki.Certificate): string {
   const said = certificate.getExtension('subjectKeyIdentifier');
   return said && 'subjectKeyIdentifier' in said

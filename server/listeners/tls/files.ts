@@ -1,4 +1,4 @@
-/** Keys and certificates in files of the user; every problem is reported as one sentence. */
+/** Reads the user's key and certificate files; reports every problem as one sentence. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { link, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { SettingError } from '../../settings.ts';
 import { type Authority, authorityOf, createAuthority, signingKey } from './authority.ts';
 
 const FILE_MAX_BYTES = 1_048_576;
-/** It holds a private key. */
+/** File mode: the file holds a private key. */
 const OWNER_ONLY = 0o600;
 
 const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
@@ -24,7 +24,8 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Reads the server's key and certificate.
- * @throws SettingError when one cannot be read or used, or does not belong to the other
+ * @throws SettingError when a file cannot be read or used, or the key does not match the
+ * certificate
  */
 export async function readIdentity(
   { certFile, keyFile }: { certFile: string; keyFile: string },
@@ -52,8 +53,8 @@ export async function readIdentity(
 }
 
 /**
- * Reads the authorities of callers, in PEM. @throws SettingError when there is none, or one is
- * expired
+ * Reads the CA certificates that client certificates must come from, in PEM.
+ * @throws SettingError when the file has none, or one is expired, not yet valid, or not a CA
  */
 export async function readClientAuthorities(path: string, nowMs: number): Promise<string[]> {
   const what = `TLS client CA file ${path}`;
@@ -75,7 +76,7 @@ export async function readClientAuthorities(path: string, nowMs: number): Promis
 /**
  * Reads the test CA from a file with its certificate and private key; creates the file, readable by
  * its owner only, when it is missing.
- * @throws SettingError
+ * @throws SettingError when the file cannot be read, created or used
  */
 export async function keptAuthority(
   path: string,
@@ -111,7 +112,7 @@ function authorityIn(
   return authorityOf(certificate.toString(), signingKey(key), random);
 }
 
-/** A file cannot be read; has the system's code. */
+/** A file cannot be read or written; `code` is the system's error code. */
 class UnreadableFile extends SettingError {
   readonly code: string;
 
@@ -148,7 +149,7 @@ async function writeOnce(path: string, text: string): Promise<boolean> {
     folder = await mkdtemp(`${path}.`);
     const draft = join(folder, 'draft');
     await writeFile(draft, text, { mode: OWNER_ONLY });
-    // Unlike a rename, this does not overwrite what another server has written meanwhile.
+    // Unlike a rename, a link does not overwrite a file that another server has written meanwhile.
     await link(draft, path);
     return true;
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * Every kind of faulty TLS, one listener each: a client that continues is revealed by its calls.
+ * Listeners with faulty TLS, one for each fault. A client that accepts the fault is recognized by
+ * the requests it sends.
  */
 import type { Random } from '../../../fixtures/random.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from './authority.ts';
 import type { TlsIdentity } from './identity.ts';
 
-/** The faults of the gallery's listeners, in display order. */
+/** The faults, one for each listener, in display order. */
 export const galleryMembers = [
   'expired',
   'notYetValid',
@@ -24,10 +25,10 @@ export const galleryMembers = [
 ] as const;
 export type GalleryMember = (typeof galleryMembers)[number];
 
-/** Reserved by RFC 6761: no client can have reached it by this name. */
+/** RFC 6761 reserves this domain, so no client can reach the server under this name. */
 const strangeName = 'wrong-host.invalid';
 
-/** Materials of the gallery, all valid for the server itself. */
+/** Inputs of the gallery's certificates. Used unchanged they make a valid certificate. */
 interface Materials {
   readonly authority: Authority;
   readonly key: SigningKey;
@@ -36,7 +37,7 @@ interface Materials {
   readonly random: Random;
 }
 
-/** Creates the members, each with one fault and otherwise valid. */
+/** Creates one identity for each fault; apart from that fault each is valid. */
 export async function makeGallery(
   materials: Materials,
 ): Promise<Readonly<Record<GalleryMember, TlsIdentity>>> {
@@ -64,10 +65,7 @@ export async function makeGallery(
   };
 }
 
-/**
- * OpenSSL 3 supports TLS 1.0 and 1.1, whose digests are SHA-1 and MD5, only at its lowest security
- * level.
- */
+/** TLS 1.0 and 1.1 use SHA-1 and MD5, which OpenSSL 3 permits only at its lowest security level. */
 const oldProtocol = {
   minVersion: 'TLSv1',
   maxVersion: 'TLSv1.1',

@@ -1,17 +1,20 @@
 /**
- * Spreads TLS handshakes over rounds of the event loop: each takes the server a signature, and as many
- * may begin at once as connections are open.
+ * Spreads TLS handshakes over rounds of the event loop: each costs the server a signature, and
+ * clients may start as many at once as there are open connections.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/clock.ts';
 import type { Turns } from '../../pipeline/turns.ts';
 
-/** In one row, so that those who have shaken hands do not wait for it. */
+/**
+ * All handshakes share one queue, so that clients with finished handshakes do not wait for all of
+ * them.
+ */
 const CALLER = 'TLS handshakes';
-/** Ten of them in one round. */
+/** The share of a round that one handshake takes: ten fit into a round. */
 const SHARE = 0.1;
-/** Several times what clients send. */
+/** Several times the size of a usual ClientHello. */
 const HELLO_MAX_BYTES = 16_384;
 const HANDSHAKE_RECORD = 22;
 const RECORD_HEAD_BYTES = 5;
@@ -19,13 +22,15 @@ const MESSAGE_HEAD_BYTES = 4;
 
 interface HandshakeLimits {
   readonly turns: Turns;
-  /** Time until the first message is there; Node counts anew from there. */
+  /**
+   * Time limit for the client's first message, in milliseconds; Node's own limit starts after it.
+   */
   readonly handshakeMaxMs: number;
 }
 
 /**
- * Lets an https server begin a handshake in its turn, once the first message of the client is there.
- * A connection without one in time fails as it does with Node.
+ * Makes an https server start each handshake in a turn, once the client's first message has
+ * arrived. A connection without a timely first message fails with the same error as in Node.
  */
 export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: HandshakeLimits): void {
   const begin = server.listeners('connection');
@@ -50,7 +55,10 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
   });
 }
 
-/** Calls once the first message is there, or what is none; it stays to be read. */
+/**
+ * Calls `act` once the first message is complete or recognized as something else, or, with false,
+ * when it is too long. The bytes are put back for the TLS code to read.
+ */
 function onceHello(socket: Socket, act: (isWhole: boolean) => void): void {
   let read: Buffer = Buffer.alloc(0);
   const look = (piece: Buffer): void => {
@@ -65,7 +73,10 @@ function onceHello(socket: Socket, act: (isWhole: boolean) => void): void {
   socket.on('data', look);
 }
 
-/** True where the first message is whole, which may be spread over records; also where it is none. */
+/**
+ * Returns true when the first message is complete, possibly spread over several records; also when
+ * the bytes are no handshake.
+ */
 function holdsHello(read: Buffer): boolean {
   const head: number[] = [];
   let messageBytes = 0;

@@ -1,7 +1,7 @@
-/** What an encrypted listener presents and requires of its callers. */
+/** The TLS identity of a listener, and its requirements for client certificates. */
 import type { ServerOptions } from 'node:https';
 
-/** Key and certificate in PEM, and deviations from Node's defaults. */
+/** Key and certificate in PEM, and options that differ from Node's defaults. */
 export interface TlsIdentity
   extends Pick<
     ServerOptions,

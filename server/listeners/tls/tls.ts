@@ -1,4 +1,4 @@
-/** Prepares what each listener presents, from the TLS settings. */
+/** Prepares the TLS identity of each listener from the TLS settings. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { canonicalName, type TlsSettings } from '../../tls-settings.ts';
@@ -7,18 +7,21 @@ import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';
 import { type GalleryMember, makeGallery } from './gallery.ts';
 import type { TlsIdentity } from './identity.ts';
 
-/** The keys and certificates that listeners present in TLS handshakes. */
+/** The keys and certificates that the listeners present. */
 export interface PreparedTls {
-  /** For the API, and for artifact files. */
+  /** Identity of the listeners for the API and for artifact files. */
   readonly own: TlsIdentity;
-  /** The test CA in PEM, where there is one. */
+  /** The test CA's certificate in PEM; absent when the user supplied a certificate. */
   readonly caPem?: string;
   readonly gallery?: Readonly<Record<GalleryMember, TlsIdentity>>;
 }
 
 const title = 'Fleetbed test CA';
 
-/** Reads or creates keys and certificates. @throws SettingError */
+/**
+ * Reads or creates keys and certificates.
+ * @throws SettingError when a file cannot be used
+ */
 export async function prepareTls(
   tls: TlsSettings,
   { clock, random, host }: { clock: Clock; random: Random; host: string },
@@ -55,7 +58,7 @@ async function makeIdentity(
     validity: longValidity(nowMs),
     key,
   });
-  // One of its members signs itself.
+  // The gallery has a self-signed certificate, which requires an RSA key.
   const ofGallery = 'spki' in key.forged ? await freshSigningKey() : { ...key, forged: key.forged };
   return {
     own: { key: key.pem, cert },
@@ -67,8 +70,8 @@ async function makeIdentity(
 }
 
 /**
- * Returns every name by which clients may reach the server: the configured ones, the loopback's,
- * the listening address.
+ * Returns every name under which clients may reach the server: configured names, loopback, and the
+ * listening address.
  */
 export function servedNames(chosen: readonly string[], host: string): readonly string[] {
   const all = [...chosen, 'localhost', '127.0.0.1', '::1', host].map(canonicalName);

@@ -1,6 +1,6 @@
 /**
- * Checks a database that no engine has open against the sums beside it. Only reads, so that what
- * is refused stays as it was found.
+ * Checks a closed database against the checksums in the file beside it. It only reads, so that a
+ * refused database stays unchanged.
  */
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -13,21 +13,26 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 const magic = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 const PAGE_BYTES_MAX = 65_536;
-/** At most; the engine fills a sector with it. */
+/** Maximum size of a rollback journal's header, for which SQLite uses a sector. */
 const JOURNAL_HEAD_BYTES = 65_536;
-/** How much of the database is read at a time. */
+/** Number of pages that are read at a time. */
 const CHUNK_PAGES = 256;
 
-/** What the check has found of a database that is not damaged. */
+/** The result of checking an undamaged database. */
 export interface CheckedDatabase {
-  /** False where it has no sums, as one of an older version: the engine must look into it. */
+  /**
+   * False for a database without checksums, as older versions wrote it; SQLite must check it
+   * instead.
+   */
   readonly isVouchedFor: boolean;
-  /** False where reading it changes nothing, as its log is empty and it was closed properly. */
+  /**
+   * True when the database was not closed properly or has a log, so that opening it may change it.
+   */
   readonly isOpen: boolean;
 }
 
 /**
- * Checks one database with its log.
+ * Checks a database with its log.
  * @throws StateError when a file is missing, empty, or not as it was written
  */
 export function checkDatabase(path: string): CheckedDatabase {
@@ -47,14 +52,17 @@ export function checkDatabase(path: string): CheckedDatabase {
   }
 }
 
-/** True while nothing was ever committed to a database, and so nothing of it can be lost. */
+/** Returns true when nothing was ever committed to the database, so that nothing can be lost. */
 export function isUncommitted(path: string): boolean {
   const saved = readSums(path);
   if (saved) return saved.sums.length === 0 && saved.mark.frames === 0;
   return sizeOf(path) === 0 && sizeOf(`${path}-wal`) === 0;
 }
 
-/** Makes the sums of a database that has none; not while an engine has it open. */
+/**
+ * Reads the checksums of a database; computes and writes them if there are none. The database must
+ * be closed.
+ */
 export function ensureSums(path: string): SavedSums {
   const known = readSums(path);
   if (known) return known;
@@ -87,25 +95,27 @@ function readHeader(path: string): Buffer {
   return header;
 }
 
-/** SQLite writes 64 KiB as 1. */
+/** Returns the page size; SQLite encodes 64 KiB as 1. */
 function pageBytesOf(header: Buffer): number {
   const stated = header.readUInt16BE(16);
   return stated === 1 ? 65_536 : stated;
 }
 
-/** Number of pages by the head of the file, as every engine of ours writes it. */
+/** Returns the number of pages in the header, which is valid in files that this server wrote. */
 function pagesByHead(header: Buffer): number {
   return header.readUInt32BE(28);
 }
 
-/** The maximum sizes of a database with a number of pages, and of its rollback journal. */
+/**
+ * Returns the maximum sizes of a database with this number of pages, and of its rollback journal.
+ */
 function sizesOf(pageBytes: number, pages: number): { database: number; journal: number } {
   const database = pageBytes * Math.max(pages, 1);
-  // The journal has each page at most once, with some bytes of its own.
+  // The journal contains each page at most once, plus a few bytes.
   return { database, journal: 2 * database + JOURNAL_HEAD_BYTES };
 }
 
-/** What is larger, by holes for instance, may be more than can be read in any time. */
+/** Refuses larger files: a sparse file, for example, could take unlimited time to read. */
 function requireSizes(
   path: string,
   { header, saved, log }: { header: Buffer; saved: SavedSums | undefined; log: WriteAheadLog },
@@ -125,8 +135,8 @@ function requireSizes(
 }
 
 /**
- * How many bytes are worth copying of a database that may be damaged, and of its journal: what sums,
- * head or log tell of; one page where all are lost, in which the engine sees no database.
+ * Returns how many bytes to copy of a possibly damaged database and its journal, by its checksums,
+ * header or log. If all are lost: one page, which SQLite refuses as a database.
  */
 export function salvagedBytes(
   path: string,
@@ -143,14 +153,14 @@ function unlessDamaged<Result>(read: () => Result): Result | undefined {
   try {
     return read();
   } catch {
-    // The check of the database names the damage.
+    // Checking the database reports the damage.
     return undefined;
   }
 }
 
 /**
- * The log must reach as far as recorded, unless it was restarted since: its content is in the
- * database then, and a process killed right after writing the new header leaves no frame in it.
+ * Requires the log to reach as far as recorded. A restarted log is also valid: its old content is
+ * in the database, and a process killed after writing the new header leaves no frame.
  */
 function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void {
   if (mark.frames === 0) return;
@@ -166,7 +176,7 @@ function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void
   throw new StateError('damaged', `${name} is damaged or cut short; it was written ${rest}`);
 }
 
-/** Every page of the database must be unchanged, or be in the log. */
+/** Requires every page of the database to be unchanged, or to be in the log. */
 function requirePages(path: string, { pageBytes, sums }: SavedSums, log: WriteAheadLog): void {
   const bytes = sizeOf(path);
   const wanted = log.databasePages === 0 ? sums.length : log.databasePages;
@@ -191,7 +201,10 @@ function firstMissing(read: number, wanted: number, log: WriteAheadLog): number 
   return undefined;
 }
 
-/** Whole pages of a file, with their numbers; the bytes are overwritten by the next ones. */
+/**
+ * Yields the whole pages of a file with their numbers. The buffer is reused: a page is valid until
+ * the next one.
+ */
 function* pagesOf(path: string, pageBytes: number): Generator<[number, Buffer]> {
   const descriptor = openSync(path, 'r');
   const chunk = Buffer.allocUnsafe(CHUNK_PAGES * pageBytes);

@@ -1,16 +1,16 @@
-/** Builds the WHERE part of a query from conditions that may be absent; values are always bound. */
+/** Builds the WHERE part of a query from optional conditions; values are always bound. */
 import type { SqlValue } from './sql.ts';
 
-/** A WHERE part (empty when nothing filters) and the values of its placeholders. */
+/** A WHERE part, empty without conditions, and the values of its placeholders. */
 export interface Filter {
   readonly where: string;
   readonly values: readonly SqlValue[];
 }
 
-/** One condition with its values; absent when the caller does not filter by it. */
+/** An SQL condition with the values of its placeholders. */
 export type Condition = readonly [sql: string, ...values: SqlValue[]];
 
-/** Joins the conditions that are present by AND. */
+/** Joins the present conditions by AND. */
 export function filterBy(...conditions: readonly (Condition | undefined)[]): Filter {
   const present = conditions.filter((condition) => condition !== undefined);
   if (present.length === 0) return { where: '', values: [] };
@@ -20,7 +20,7 @@ export function filterBy(...conditions: readonly (Condition | undefined)[]): Fil
   };
 }
 
-/** A condition on a column, present when `value` is. */
+/** Returns a condition on a column; undefined without a value. */
 export function compared(
   column: string,
   sign: '=' | '<' | '<=' | '>' | '>=',
@@ -29,12 +29,12 @@ export function compared(
   return value === undefined ? undefined : [`${column} ${sign} ?`, value];
 }
 
-/** The condition that the column equals the value; undefined without a value. */
+/** Returns the condition that the column equals the value; undefined without a value. */
 export function equal(column: string, value: SqlValue | undefined): Condition | undefined {
   return compared(column, '=', value);
 }
 
-/** A condition that a column has one of the values, present when there is any. */
+/** Returns the condition that a column has one of the values; undefined without values. */
 export function oneOf(column: string, values: readonly string[]): Condition | undefined {
   if (values.length === 0) return undefined;
   return [`${column} IN (${values.map(() => '?').join(', ')})`, ...values];

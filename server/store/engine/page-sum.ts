@@ -1,7 +1,7 @@
-/** The pages of a database: their valid sizes, and the checksum of a page. */
+/** Pages of a database: valid page sizes, and the checksum of a page. */
 import { crc32 } from 'node:zlib';
 
-/** In the first page, what changes with the way in which the file is open: no content. */
+/** Byte ranges of the first page that change with how the file was opened, and are not content. */
 const ofOpening = [
   [18, 20], // versions of the format: with or without a log
   [24, 28], // counter of changes
@@ -11,12 +11,12 @@ const ofOpening = [
 const PAGE_MIN_BYTES = 512;
 const PAGE_MAX_BYTES = 65_536;
 
-/** Whether the engine has pages of this size: a power of two within its limits. */
+/** Returns true for a page size of SQLite: a power of two from 512 to 65,536. */
 export function isPageSize(bytes: number): boolean {
   return bytes >= PAGE_MIN_BYTES && bytes <= PAGE_MAX_BYTES && Number.isInteger(Math.log2(bytes));
 }
 
-/** The same for the same content, however the file was opened meanwhile. */
+/** Returns the checksum of a page's content, independent of how the file was opened. */
 export function pageSum(number: number, page: Buffer): number {
   if (number !== 1) return crc32(page);
   const content = Buffer.from(page);

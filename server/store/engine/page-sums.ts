@@ -1,10 +1,10 @@
 /**
- * The file beside a database with the sum of every page, and how far the write-ahead log must
- * reach. It reveals a database or a log that was changed, cut or removed by anything but the engine.
- * The structure of the database is checked by the engine itself.
+ * The checksum file of a database: the checksum of every page, and how far the write-ahead log must
+ * reach. It detects a database or log that anything but SQLite changed, truncated or removed.
+ * SQLite itself checks the structure of the database.
  *
- * Pages in the log are newer than their sums here; these are brought up to date, and written
- * through to the disk, before the engine moves pages from the log into the database.
+ * Pages in the log are newer than their checksums here. The checksums are updated, and flushed to
+ * the disk, before SQLite moves pages from the log into the database.
  */
 
 import {
@@ -29,34 +29,37 @@ import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
 const title = 'fleetbed sums 1\n';
 const PLACE_OF_MARK = 32;
 const PLACE_OF_SUMS = 64;
-/** Page size, number of pages, and the sum over these and the sums. */
+/** Offset of the page size, the number of pages, and the checksum over both and the checksums. */
 const FIELDS = 16;
 
-/** The content of the file. */
+/** The content of a checksum file. */
 export interface SavedSums {
   readonly pageBytes: number;
   readonly sums: Uint32Array;
-  /** No frames while the log holds nothing that must be there. */
+  /**
+   * The position that the log must reach; its `frames` is 0 when the log contains nothing that the
+   * database lacks.
+   */
   readonly mark: LogMark;
 }
 
 const noMark: LogMark = { salt1: 0, salt2: 0, frames: 0 };
 
-/** The path of the sums of a database. */
+/** Returns the path of a database's checksum file. */
 function sumsPathOf(database: string): string {
   return `${database}-sums`;
 }
 
-/** Removes the sums of a database that can no longer be kept up to date. */
+/** Removes the checksum file of a database that can no longer be kept up to date. */
 export function forgetSums(database: string): void {
   rmSync(sumsPathOf(database), { force: true });
 }
 
-/** Sums of a database to which nothing was written yet. */
+/** Checksums of a database that is still empty. */
 export const noSums: SavedSums = { pageBytes: 4096, sums: new Uint32Array(), mark: noMark };
 
 /**
- * Reads the sums of a database; undefined when there are none.
+ * Reads the checksums of a database; undefined when there are none.
  * @throws StateError when the file is damaged
  */
 export function readSums(database: string): SavedSums | undefined {
@@ -88,7 +91,10 @@ export function readSums(database: string): SavedSums | undefined {
   };
 }
 
-/** How many the file says it has, read before the rest, which may be more than can be read. */
+/**
+ * Returns the number of pages that the file states; read first, because a damaged file may be too
+ * large to read.
+ */
 function pagesIn(path: string): number {
   const head = Buffer.alloc(PLACE_OF_SUMS);
   const descriptor = openSync(path, 'r');
@@ -100,7 +106,7 @@ function pagesIn(path: string): number {
   return head.readUInt32LE(FIELDS + 4);
 }
 
-/** Writes the whole file through to the disk, in one step. */
+/** Writes the file atomically, and flushes it to the disk. */
 export function writeSums(database: string, { pageBytes, sums, mark }: SavedSums): void {
   const bytes = Buffer.alloc(PLACE_OF_SUMS + 4 * sums.length);
   bytes.write(title, 'latin1');
@@ -138,14 +144,14 @@ function sumOf(bytes: Buffer): number {
   return crc32(bytes.subarray(PLACE_OF_SUMS), crc32(bytes.subarray(0, FIELDS + 8)));
 }
 
-/** The sums of a database that is open, kept up to date. */
+/** Keeps the checksums of an open database up to date. */
 export class PageSums {
   readonly #database: string;
   readonly #log: WriteAheadLog;
   #saved: SavedSums;
   #descriptor: number;
 
-  /** @param saved the content of the file */
+  /** @param saved the current content of the checksum file */
   constructor(database: string, saved: SavedSums) {
     this.#database = database;
     this.#saved = saved;
@@ -154,7 +160,10 @@ export class PageSums {
     this.#descriptor = openSync(sumsPathOf(database), 'r+');
   }
 
-  /** Records how far the log must reach from now on. @returns the number of its frames */
+  /**
+   * Records how far the log must reach from now on.
+   * @returns the number of frames in the log
+   */
   committed(): number {
     const { mark: before } = this.#log;
     this.#log.follow();
@@ -163,7 +172,10 @@ export class PageSums {
     return mark.frames;
   }
 
-  /** Takes over the sums of all pages in the log, as must be before they go into the database. */
+  /**
+   * Stores the checksums of all pages in the log. Must be called before these pages are moved into
+   * the database.
+   */
   fold(): void {
     const { pages, databasePages } = this.#log;
     if (databasePages === 0) return;
@@ -173,7 +185,7 @@ export class PageSums {
     this.#save({ ...this.#saved, sums });
   }
 
-  /** Notes that the log holds nothing any more that is not in the database too. */
+  /** Records that the database contains everything in the log. */
   settle(): void {
     this.#save({ ...this.#saved, mark: noMark });
   }

@@ -1,9 +1,9 @@
 /**
- * The engine that keeps everything in one file: libsql, in WAL mode with full synchronisation, so
- * that what is committed survives the end of the process and of the machine. The file is locked for
- * as long as it is open; the system releases the lock when the process ends in any way.
+ * A database in a single file: libsql, in WAL mode with full synchronisation, so that committed
+ * data survives a crash of the process or the machine. The file is locked while it is open; the
+ * operating system releases the lock when the process ends for any reason.
  *
- * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
+ * SQLite truncates texts at a NUL when reading, so NUL is stored as SUB 0, and SUB as SUB SUB.
  */
 import { closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -31,23 +31,25 @@ interface Prepared {
 const nul = '\0';
 const sub = '\x1a';
 const BUSY_TIMEOUT_MS = 200;
-/** Where the head of a database says how it is written and read, and what it says without a log. */
+/** Offset of the format versions in the header, and their value for a database without a log. */
 const FORMATS_AT = 18;
 const ROLLBACK_FORMAT = 1;
-/** Pages in the log that are enough for a checkpoint. */
+/** Number of frames in the log that triggers a checkpoint. */
 const CHECKPOINT_FRAMES = 1000;
 const settings = [
-  // Exclusive before WAL, so that the index is in memory and no other process can come in.
+  // Exclusive mode must precede WAL: then the log's index is in memory, and no other process can
+  // open the file.
   'PRAGMA locking_mode = EXCLUSIVE',
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = FULL',
-  // Before a checkpoint the sums of pages must be brought up to date.
+  // Checkpoints run explicitly, because the checksums must be updated first.
   'PRAGMA wal_autocheckpoint = 0',
 ];
 
 /**
- * Opens a file, or makes it, for this user only.
- * @throws the engine's error: SQLITE_BUSY when another process has it, SQLITE_NOTADB, SQLITE_CORRUPT
+ * Opens a database file; creates it if missing, readable by this user only.
+ * @throws SQLite's error: SQLITE_BUSY when another process has the file open, SQLITE_NOTADB,
+ * SQLITE_CORRUPT
  */
 export function openFileSql(path: string): FileSql {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
@@ -56,7 +58,7 @@ export function openFileSql(path: string): FileSql {
   try {
     sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     for (const pragma of settings) sql.run(pragma);
-    // Takes the lock.
+    // The transaction takes the lock.
     sql.atomically(() => sql.run('PRAGMA user_version'));
     sql.keepSums(new PageSums(path, saved));
     return sql;
@@ -66,20 +68,21 @@ export function openFileSql(path: string): FileSql {
   }
 }
 
-/** Opens a file as a plain database: no log beside it, no lock but while it is used. */
+/** Opens a file as a plain database, without a log, and locked only during use. */
 export function openPlainSql(path: string): FileSql {
   return new FileSql(path);
 }
 
 /**
- * Opens a database with its log where they are, for reading only: changes neither, and needs no room.
- * It takes no lock, and closing it drops those of this process, so the folder must be locked.
- * @param hasLog false where the log holds nothing: the engine would remove it
+ * Opens a database read-only together with its log. Changes neither file, and needs no disk space.
+ * It takes no lock, and closing it releases the locks of this process, so the data folder must be
+ * locked.
+ * @param hasLog false when the log contains nothing: SQLite would remove the file
  */
 export function openSqlInPlace(path: string, hasLog: boolean): FileSql {
   const how = hasLog ? 'vfs=unix-none' : 'immutable=1';
   const sql = new FileSql(`${pathToFileURL(path).href}?mode=ro&${how}`, { isReadOnly: true });
-  // The index of the log is in memory then.
+  // Exclusive mode keeps the log's index in memory.
   sql.run('PRAGMA locking_mode = EXCLUSIVE');
   return sql;
 }
@@ -90,12 +93,12 @@ export class FileSql extends Transactional implements Sql {
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
   #sums: PageSums | undefined;
-  /** Inode number of the open file, to which its path may no longer lead. */
+  /** Inode number of the open file; its path may by now lead to another file. */
   #inode = 0;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
   #isCopied = false;
-  /** The end of the last copy. */
+  /** Settles when the last copy has ended. */
   #copied: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #isReadOnly: boolean;
@@ -112,7 +115,7 @@ export class FileSql extends Transactional implements Sql {
         const columns = statement.columns().map(({ name }) => name);
         return { statement: columns.length > 0 ? statement.raw() : statement, columns };
       },
-      // Statements go with the last reference to them.
+      // Statements are freed by garbage collection.
       () => undefined,
     );
   }
@@ -131,13 +134,16 @@ export class FileSql extends Transactional implements Sql {
     return changes;
   }
 
-  /** Starts updating the file of sums. */
+  /** Starts to update the checksum file. */
   keepSums(sums: PageSums): void {
     this.#sums = sums;
     this.#inode = inodeOf(this.#path);
   }
 
-  /** What is written to a file that was removed is lost with the process. */
+  /**
+   * Throws FilesGone when the file was removed or replaced: writes to it would be lost with the
+   * process.
+   */
   protected override requireWritable(): void {
     if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesGone(this.#path);
   }
@@ -146,19 +152,22 @@ export class FileSql extends Transactional implements Sql {
     return this.all(query, values)[0];
   }
 
-  /** Always read to the end: a statement in progress would hold back commits and copies. */
+  /** Reads all rows at once: a statement in progress would block commits and copies. */
   all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
     const { statement, columns } = this.#prepared.get(query);
     return statement.all(values.map(bound)).map((row) => namedRow(columns, row as SqlValue[]));
   }
 
-  /** Row after row, where all would fill the memory; throws at the first that cannot be read. */
+  /**
+   * Yields row after row, for results that are too large for memory. Throws at the first row that
+   * cannot be read.
+   */
   *each(query: string): Generator<SqlRow> {
     const { statement, columns } = this.#prepared.get(query);
     for (const row of statement.iterate()) yield namedRow(columns, row as SqlValue[]);
   }
 
-  /** Runs several statements that bind nothing. */
+  /** Runs several statements without placeholders. */
   script(statements: string): void {
     this.#database.exec(statements);
     this.#noteCommit();
@@ -168,14 +177,14 @@ export class FileSql extends Transactional implements Sql {
     return this.#database.inTransaction;
   }
 
-  /** One after the other, as each begins with a checkpoint. */
+  /** Copies run one after the other, because each begins with a checkpoint. */
   copy(): Promise<SqlCopy> {
     const copied = this.#copied.then(() => this.#copyNow());
     this.#copied = copied.catch(() => undefined);
     return copied;
   }
 
-  /** As long as its file is copied, what is written stays in the log. */
+  /** Copies the file. While it is copied, writes stay in the log. */
   async #copyNow(): Promise<SqlCopy> {
     this.#requireOpen();
     this.requireWritable();
@@ -200,7 +209,7 @@ export class FileSql extends Transactional implements Sql {
     if (this.#isClosed) throw new Error(`${this.#path} was closed before it was copied`);
   }
 
-  /** In one go: what is half brought back would be seen. */
+  /** Restores in one synchronous transaction, so that no request sees a partly restored state. */
   async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
     if (!(copy instanceof FileCopy)) throw new TypeError('a copy of another engine');
     moment.before();
@@ -216,9 +225,13 @@ export class FileSql extends Transactional implements Sql {
     moment.after();
   }
 
-  /** Writes the rows that differ only: what is written goes through the log into the file. */
+  /**
+   * Makes the tables equal to those of the snapshot. Writes only rows that differ, because every
+   * write goes through the log into the file.
+   */
   #bringBack(keptTables: ReadonlySet<string>): void {
-    // In the order of the schema: what a trigger writes is put right after its table.
+    // Tables are restored in the order of the schema, so that rows that a trigger writes are
+    // corrected after the trigger's table.
     const query = `SELECT name, wr FROM pragma_table_list l JOIN main.sqlite_master s USING (name)
       WHERE l.schema = 'main' AND l.type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY s.rowid`;
     for (const row of this.all(query)) {
@@ -241,7 +254,8 @@ export class FileSql extends Transactional implements Sql {
       `DELETE FROM main.${table} AS m
        WHERE NOT EXISTS (SELECT 1 FROM snapshot.${table} s WHERE ${isSame})`,
     );
-    // A row that is replaced for the sake of a unique value differs too, and so comes again.
+    // A row that REPLACE removes because of a unique value also differs from the snapshot, so it is
+    // written again.
     this.run(
       `INSERT OR REPLACE INTO main.${table} (${rowId.into}${names.join(', ')})
        SELECT ${rowId.of}${listed('s')} FROM snapshot.${table} s
@@ -249,7 +263,7 @@ export class FileSql extends Transactional implements Sql {
     );
   }
 
-  /** Leaves a single file without a log. */
+  /** Closes the database, and leaves a single file without a log. */
   close(): void {
     this.#isClosed = true;
     this.#prepared.clear();
@@ -259,20 +273,22 @@ export class FileSql extends Transactional implements Sql {
     }
     try {
       this.#settle();
-      // The engine keeps the file open until its statements are collected, so the lock goes first;
-      // it cannot go before the file is out of WAL mode.
+      // SQLite keeps the file open until its statements are garbage-collected, so the lock is
+      // released first. This requires that the file is out of WAL mode.
       this.#database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL');
       this.#database.exec('SELECT count(*) FROM sqlite_master');
     } catch (error) {
-      // The engine may take the log away later, unseen: sums that ask for it would be wrong.
+      // SQLite may remove the log later, unnoticed; checksums that require it would then be wrong.
       if (this.#sums) forgetSums(this.#path);
-      // Where the disk is full, what is committed stays in the log for the next one who opens it.
+      // With a full disk, committed data stays in the log until the file is opened again.
       if (storageProblem(error) === undefined) throw error;
     }
     this.#database.close();
   }
 
-  /** Closes a file that may be damaged; false when its lock stays until the process ends. */
+  /**
+   * Closes a file that may be damaged. Returns false when its lock remains until the process ends.
+   */
   abandon(): boolean {
     try {
       this.close();
@@ -283,7 +299,10 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  /** After a commit. A failure is retried at the next one; the commit itself is not undone. */
+  /**
+   * Updates the checksums after a commit. A failed update is retried at the next commit; it does
+   * not undo this one.
+   */
   #noteCommit(): void {
     if (!this.#sums || this.#database.inTransaction) return;
     try {
@@ -298,7 +317,7 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  /** Everything is in the file then, and the log is empty. */
+  /** Moves the log into the database, and truncates it. */
   #moveLog(): void {
     this.#sums?.fold();
     this.#checkpoint();
@@ -323,7 +342,7 @@ export class FileSql extends Transactional implements Sql {
   }
 }
 
-/** A separate database file. */
+/** A copy in a separate database file. */
 class FileCopy implements SqlCopy {
   readonly location: string;
   readonly #sql: FileSql;
@@ -349,7 +368,7 @@ class FileCopy implements SqlCopy {
   }
 }
 
-/** Writes into a copied database that it needs no log. */
+/** Marks a copied database as having no log. */
 function noteNoLog(location: string): void {
   const descriptor = openSync(location, 'r+');
   try {
@@ -359,7 +378,7 @@ function noteNoLog(location: string): void {
   }
 }
 
-/** The inode number of the file; 0 when there is no file. */
+/** Returns the inode number of the file; 0 when it does not exist. */
 function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
@@ -370,7 +389,7 @@ function namedRow(columns: readonly string[], row: readonly SqlValue[]): SqlRow 
   return named;
 }
 
-/** Whole numbers are bound as such: the engine would take every number for a real one. */
+/** Binds whole numbers as bigint: the driver stores every other number as REAL. */
 function bound(value: SqlValue): string | number | bigint | Uint8Array | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   return typeof value === 'string' ? escaped(value) : value;
@@ -383,7 +402,7 @@ function escaped(text: string): string {
 
 function unescaped(value: SqlValue): SqlValue {
   if (typeof value !== 'string' || !value.includes(sub)) return value;
-  // Pairs are split first, so that what is left of SUB 0 is a NUL.
+  // SUB SUB is split first, so that each remaining SUB 0 stands for a NUL.
   const parts = value.split(sub + sub);
   return parts.map((part) => part.replaceAll(`${sub}0`, nul)).join(sub);
 }

@@ -12,15 +12,15 @@ import {
 } from './sql.ts';
 import { Transactional } from './transactions.ts';
 
-/** Members of the engine that its documented interface lacks. */
+/** Members of sql.js that its types lack. */
 interface Engine extends SqlJsStatic {
   cwrap(name: string, result: 'number', takes: readonly string[]): (...given: unknown[]) => number;
 }
 
-/** Databases without rows by their schemas: one is copied in less time than its schema is run. */
+/** Empty databases by schema: copying one takes less time than running the schema. */
 const emptyDatabases = new Map<string, Database>();
 
-/** Opens an empty database in memory. */
+/** Opens an empty in-memory database. */
 export async function openMemorySql(schema: string): Promise<Sql> {
   const engine = (await initSqlJs()) as Engine;
   let from = emptyDatabases.get(schema);
@@ -35,8 +35,9 @@ export async function openMemorySql(schema: string): Promise<Sql> {
 }
 
 /**
- * The engine puts every database into a file of a disk that it plays in memory, which it copies
- * whole each time that the file has grown by an eighth. Under this name SQLite keeps the pages itself.
+ * Creates a database named `:memory:`. By default sql.js puts each database into a file of its
+ * virtual file system, which copies the whole file whenever it has grown by an eighth; under this
+ * name SQLite manages the pages itself.
  */
 function openDatabase({ Database: FileDatabase }: Engine): Database {
   class MemoryDatabase extends FileDatabase {
@@ -47,12 +48,14 @@ function openDatabase({ Database: FileDatabase }: Engine): Database {
     set filename(_: string) {}
   }
   const database = new MemoryDatabase();
-  // Else what is sorted is put into a file all the same.
+  // Otherwise SQLite sorts in files of the virtual file system.
   database.run('PRAGMA temp_store = MEMORY');
   return database;
 }
 
-/** The engine closes the database, and then does not find the file to remove. */
+/**
+ * Closes a database, and ignores the error that sql.js throws because it finds no file to remove.
+ */
 function closeDatabase(database: Database): void {
   try {
     database.close();
@@ -62,7 +65,7 @@ function closeDatabase(database: Database): void {
   }
 }
 
-/** How many pages are copied without a look at the time. */
+/** Number of pages that are copied before the event loop may run. */
 const PAGES = 100;
 const ALL_PAGES = -1;
 const OK = 0;
@@ -71,13 +74,15 @@ const DONE = 101;
 interface Copying {
   readonly from: Database;
   readonly to: Database;
-  /** True once the copy is of no use. */
+  /** Returns true once the copy is no longer needed. */
   readonly isOver: () => boolean;
-  /** True once something was written: the engine begins anew then, so all goes in one go. */
+  /**
+   * Returns true after a write: SQLite restarts the copy then, so the rest is copied in one step.
+   */
   readonly isWritten: () => boolean;
 }
 
-/** Copies a database into an empty one, in turns. */
+/** Copies a database into an empty one, in turns with other work. */
 async function copyPages(engine: Engine, copying: Copying): Promise<void> {
   const { from, to, isOver, isWritten } = copying;
   const takesNames = ['number', 'string', 'number', 'string'];
@@ -107,7 +112,7 @@ function pointerTo(database: Database): unknown {
   return 'db' in database ? database.db : undefined;
 }
 
-/** A database that holds the state of another one. */
+/** A copy in a separate in-memory database. */
 class MemoryCopy implements SqlCopy {
   readonly database: Database;
   #isDiscarded = false;
@@ -136,8 +141,8 @@ class MemoryCopy implements SqlCopy {
 }
 
 /**
- * A placeholder as the engine may not take into account when it plans a query: where it can, it plans
- * a query with a join anew each time that something is bound, for several times what the query costs.
+ * Replaces `?`. The unary plus hides the bound value from the query planner: SQLite would otherwise
+ * plan a query with a join again for each binding, which costs several times the query itself.
  */
 const steady = '+?';
 
@@ -213,7 +218,7 @@ class MemorySql extends Transactional implements Sql {
     return new MemoryCopy(await this.#copyOf({ from, isOver, isWritten }));
   }
 
-  /** Fills a new database, and continues with it. */
+  /** Fills a new database from the copy, and replaces the current one by it. */
   async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
     if (!(copy instanceof MemoryCopy)) throw new TypeError('a copy of another engine');
     const isOver = () => this.#isClosed || copy.isDiscarded();
@@ -273,7 +278,7 @@ function rowsOf(
   return rows;
 }
 
-/** The engine's own rows as objects ask it for the name of each column each time. */
+/** Faster than sql.js's own row objects, which look up each column name for every row. */
 function rowOf(prepared: Statement, names: readonly string[]): SqlRow {
   const values = prepared.get();
   const row: Record<string, SqlValue> = {};
@@ -281,7 +286,7 @@ function rowOf(prepared: Statement, names: readonly string[]): SqlRow {
   return row;
 }
 
-/** The engine's reader takes a byte order mark off the front of every text; a second one stays. */
+/** sql.js removes a byte order mark from the beginning of every text it reads, so it is doubled. */
 function bound(value: SqlValue): SqlValue {
   return typeof value === 'string' && value.startsWith(byteOrderMark)
     ? byteOrderMark + value

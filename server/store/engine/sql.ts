@@ -1,68 +1,93 @@
 /**
- * The SQL engine as the store sees it: a small synchronous interface with two implementations, in
- * memory (`sql-memory.ts`) and in a file (`sql-file.ts`). Queries belong in the methods of the store.
+ * The SQL interface of the store: small and synchronous, with an in-memory implementation
+ * (`sql-memory.ts`) and one in a file (`sql-file.ts`). Queries belong in the methods of the stores.
  */
 
 import type { TableChanges } from './table-changes.ts';
 
-/** What can be bound to a placeholder. */
+/** A value of a placeholder or a column. */
 export type SqlValue = string | number | Uint8Array | null;
 
-/** A row as the engine gives it. */
+/** A row: values by column name. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** A copy of a whole database at one point in time; every store of the same engine can be restored to it. */
+/**
+ * A copy of a whole database at one point in time. Every database of the same engine can be
+ * restored from it.
+ */
 export interface SqlCopy {
-  /** All rows; the query bounds them. */
+  /** Returns all rows; the query must limit them. */
   all(query: string, values?: readonly SqlValue[]): SqlRow[];
   isDiscarded(): boolean;
-  /** Frees the copy; has no effect the second time. */
+  /** Frees the copy; further calls have no effect. */
   discard(): void;
 }
 
-/** What is not brought back from a copy, and what is done in the round in which the rest is. */
+/**
+ * Tables that a restore leaves unchanged, and callbacks that run in the same round of the event
+ * loop as the restore.
+ */
 export interface RestoreMoment {
-  /** Tables that stay as they are. */
+  /** Tables that keep their rows. */
   readonly keptTables: ReadonlySet<string>;
   readonly before: () => void;
-  /** In a transaction with what is kept and brought back. */
+  /** Runs in the transaction that restores the rows. */
   readonly within: () => void;
   readonly after: () => void;
 }
 
-/** One open database. All but copies is synchronous; statements are prepared once and kept. */
+/**
+ * An open database. All methods except `copy` and `restore` are synchronous. Prepared statements
+ * are cached.
+ */
 export interface Sql {
   readonly changes: TableChanges;
-  /** Runs a statement. @returns the number of changed rows */
+  /**
+   * Runs a statement.
+   * @returns the number of changed rows
+   */
   run(statement: string, values?: readonly SqlValue[]): number;
-  /** The first row, if any. */
+  /** Returns the first row; undefined if there is none. */
   first(query: string, values?: readonly SqlValue[]): SqlRow | undefined;
-  /** All rows; the query bounds them. */
+  /** Returns all rows; the query must limit them. */
   all(query: string, values?: readonly SqlValue[]): SqlRow[];
-  /** Runs `work` so that either everything it wrote stays or, when it throws, nothing. Nests. @throws TypeError for work that gives a promise */
+  /**
+   * Runs `work` in a transaction; when `work` throws, everything it wrote is rolled back. A nested
+   * call joins the outer transaction.
+   * @throws TypeError when `work` returns a promise
+   */
   atomically<Result>(work: () => Result): Result;
-  /** Runs `act` once the current transaction is committed, or at once without one; never after a rollback. */
+  /**
+   * Runs `act` once the current transaction is committed, or at once without one; never after a
+   * rollback.
+   */
   afterCommit(act: () => void): void;
-  /** Runs `act` when the work under way is undone; what is in memory only is put right by it. */
+  /** Runs `act` if the current transaction is rolled back, to correct state in memory. */
   afterUndo(act: () => void): void;
-  /** Copies everything in turns, in the state of one point in time between call and end. */
+  /**
+   * Copies the database in turns with other work. The copy is the state at one point in time
+   * between call and end.
+   */
   copy(): Promise<SqlCopy>;
-  /** Makes everything as in a copy. @throws TypeError for a copy of the other engine */
+  /**
+   * Restores the database from a copy.
+   * @throws TypeError for a copy of the other engine
+   */
   restore(copy: SqlCopy, moment: RestoreMoment): Promise<void>;
   close(): void;
 }
 
-/** Inserts a row with its columns by their names. */
+/** Inserts a row; its keys are the column names. */
 export function insertRow(sql: Pick<Sql, 'run'>, table: string, row: SqlRow): void {
   const columns = Object.keys(row);
   const places = columns.map(() => '?').join(', ');
   sql.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`, Object.values(row));
 }
 
-/** Bounds the memory of statements that vary with a filter. */
+/** Maximum number of cached statements; filters create many different ones. */
 const PREPARED_MAX = 500;
 
-/** The statements of one connection by their text; the oldest is freed for a new one. */
+/** Cache of one connection's prepared statements by their text; the oldest is freed first. */
 export class PreparedStatements<Statement> {
   readonly #prepare: (text: string) => Statement;
   readonly #free: (statement: Statement) => void;
@@ -82,7 +107,7 @@ export class PreparedStatements<Statement> {
     return statement;
   }
 
-  /** Forgets all statements, which the closed connection has freed. */
+  /** Empties the cache; closing the connection frees the statements. */
   clear(): void {
     this.#known.clear();
   }

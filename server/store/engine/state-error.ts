@@ -1,8 +1,11 @@
-/** Why a data folder is refused, in one sentence that says what to do. */
+/**
+ * The error for a data folder that is refused; its message is one sentence that ends with the
+ * remedy.
+ */
 import { NotAFile } from '../../../fixtures/plain-file.ts';
 import { noSpace, storageProblem } from './storage-error.ts';
 
-/** What is the matter with it. */
+/** The kind of problem, which determines the remedy. */
 export type StateErrorKind =
   | 'in use'
   | 'damaged'
@@ -28,14 +31,14 @@ const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
   unreadable: () => 'allow this user to read and write it, or name another folder',
 };
 
-/** State that cannot be opened. */
+/** The state cannot be opened. */
 export class StateError extends Error {
   override readonly name = 'StateError';
   readonly kind: StateErrorKind;
-  /** The file and what is wrong with it, without what to do. */
+  /** The file and its problem, without the remedy. */
   readonly what: string;
 
-  /** @param folder the whole data folder, for the sentence that says what to do */
+  /** @param folder the data folder that the remedy names */
   constructor(
     kind: StateErrorKind,
     what: string,
@@ -61,7 +64,10 @@ const kinds: Readonly<Record<string, readonly [StateErrorKind, string]>> = {
   EEXIST: ['unreadable', 'is a file where a folder must be'],
 };
 
-/** An error of the engine or the system, as a fault that names the file. */
+/**
+ * Converts an error of SQLite or the system to a StateError that names the file; returns other
+ * values unchanged.
+ */
 export function stateError(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || cause instanceof StateError) return cause;
   if (cause instanceof NotAFile) {
@@ -70,7 +76,7 @@ export function stateError(path: string, cause: unknown): unknown {
     });
   }
   const code = 'code' in cause ? String(cause.code) : '';
-  // SQLITE_CORRUPT_VTAB and the like are of one family with their first two words.
+  // Extended codes such as SQLITE_CORRUPT_VTAB begin with the two words of their primary code.
   const family = code.split('_').slice(0, 2).join('_');
   const disk = storageProblem(cause);
   if (disk !== undefined && !(code in kinds)) return diskError(disk, path, cause);

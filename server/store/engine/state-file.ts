@@ -1,4 +1,4 @@
-/** A file of state: a database of ours in a file, checked before it is opened. */
+/** Opens and reads database files of the state; each is checked before it is opened. */
 
 import {
   closeSync,
@@ -20,20 +20,20 @@ import { noSpace, storageProblem } from './storage-error.ts';
 import { syncPath } from './sync-path.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-/** The tables that a file must have. */
+/** The schema and version that a file must have. */
 export interface StateShape {
   readonly schema: string;
   readonly version: number;
 }
 
-/** Number of reported findings of a check. */
+/** Maximum number of findings in an error message. */
 const FINDINGS_MAX = 3;
 /** Number of bytes that are copied at a time. */
 const COPIED_BYTES = 2 ** 20;
 
 /**
- * Reads a state file, which must exist and not be in use, without changing it.
- * @throws StateError when it is damaged, or of another version
+ * Reads a state file, which must exist and be closed, without changing it.
+ * @throws StateError when it is damaged, or has another version
  */
 export function readStateFile<Result>(
   path: string,
@@ -52,7 +52,7 @@ export function readStateFile<Result>(
   }
 }
 
-/** Reads the file itself, or a copy of it where the engine would change it by reading. */
+/** Reads the file itself, or a copy if opening the file would change it. */
 function withPlainSql<Result>(
   path: string,
   isOpen: boolean,
@@ -70,7 +70,10 @@ function withPlainSql<Result>(
   }
 }
 
-/** Where there is no room for a copy, the database is read in its place, which not every system can. */
+/**
+ * Opens a copy. Without disk space for a copy, reads the database in place, which not every system
+ * supports.
+ */
 function openCopy(path: string): FileSql {
   const place = `${path}.copy-0`;
   try {
@@ -90,7 +93,10 @@ function openCopy(path: string): FileSql {
   }
 }
 
-/** Copies what a database has, with what the engine needs to bring it up to date; no holes after it. */
+/**
+ * Copies a database with the files that SQLite needs to recover it. Sizes are limited, because a
+ * damaged sparse file could be huge.
+ */
 export function copyDatabase(from: string, to: string): void {
   const log = new WriteAheadLog(`${from}-wal`);
   try {
@@ -104,7 +110,7 @@ export function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Copies a file, if it exists, up to a number of bytes. */
+/** Copies at most `bytesMax` bytes of a file, if it exists. */
 function copyStart(from: string, to: string, bytesMax: number): void {
   if (!existsSync(from)) return;
   const [source, copy] = [openSync(plainFile(from), 'r'), openSync(to, 'w', 0o600)];
@@ -123,8 +129,8 @@ function copyStart(from: string, to: string, bytesMax: number): void {
 }
 
 /**
- * Opens a file of state, or makes it with its folder.
- * @throws StateError
+ * Opens a state file; creates it and its folder if missing.
+ * @throws StateError when it cannot be opened, or has another version
  */
 export function openStateFile(path: string, shape: StateShape): FileSql {
   try {
@@ -146,7 +152,7 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
   }
 }
 
-/** Copies go with the process that made them; an ended one may have left some. */
+/** Removes copies of an earlier process; a process removes its own when it ends normally. */
 function removeCopies(path: string, beginning = `${basename(path)}.copy-`): void {
   for (const name of readdirSync(dirname(path))) {
     if (name.startsWith(beginning)) rmSync(join(dirname(path), name));
@@ -157,7 +163,7 @@ function isEmpty(sql: FileSql): boolean {
   return sql.first('SELECT 1 FROM sqlite_master LIMIT 1') === undefined && versionOf(sql) === 0;
 }
 
-/** The version of the tables in a database; 0 when it was never set. */
+/** Returns the schema version of a database; 0 when it was never set. */
 export function versionOf(sql: Sql): number {
   return Number(sql.first('PRAGMA user_version')?.user_version);
 }

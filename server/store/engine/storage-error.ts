@@ -1,8 +1,8 @@
-/** Disk errors when writing, as reported by the system and the engine. */
+/** Classifies disk errors of the system and of SQLite. */
 
 export const noSpace = 'no space left in';
 const unwritable = 'cannot write in';
-/** The files of a store are no longer where they were: writing to them would keep nothing. */
+/** The files of a store were removed or replaced, so that writes would be lost. */
 export class FilesGone extends Error {
   override readonly name = 'FilesGone';
   readonly code = 'FILES_GONE';
@@ -16,20 +16,20 @@ export const filesGone = 'files were removed from';
 const sentences: Readonly<Record<string, string>> = {
   ENOSPC: noSpace,
   EDQUOT: noSpace,
-  // A limit of the process on the size of a file.
+  // The process's limit on file sizes.
   EFBIG: noSpace,
   SQLITE_FULL: noSpace,
   FILES_GONE: filesGone,
   EIO: unwritable,
   EROFS: unwritable,
   SQLITE_READONLY: unwritable,
-  // The engine hides the system's code, which may be that of a quota.
+  // SQLite hides the system's error code, which may be that of a disk quota.
   SQLITE_IOERR: unwritable,
 };
 
 /**
- * Writes what nobody waits for an answer to, such as the presence of a device; where the disk cannot
- * take it, it is not kept. Other faults are thrown.
+ * Runs a write that no answer depends on, such as a device's connection state. Ignores disk errors;
+ * rethrows others.
  */
 export function ignoreUnwritable(write: () => void): void {
   try {
@@ -39,14 +39,17 @@ export function ignoreUnwritable(write: () => void): void {
   }
 }
 
-/** Throws a fault again that is not the disk's. */
+/** Rethrows an error that is not a disk error. */
 export function rethrowUnlessDiskError(error: unknown): void {
   if (storageProblem(error) === undefined) throw error;
 }
 
-/** What is the matter with the folder that follows; nothing for a fault that is not the disk's. */
+/**
+ * Returns the beginning of a sentence about a disk error, to be followed by the folder; undefined
+ * for other errors.
+ */
 export function storageProblem(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // SQLITE_IOERR_WRITE, SQLITE_READONLY_DIRECTORY and the like.
+  // Extended codes such as SQLITE_IOERR_WRITE begin with the two words of their primary code.
   return sentences[code] ?? sentences[code.split('_').slice(0, 2).join('_')];
 }

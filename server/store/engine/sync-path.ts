@@ -1,7 +1,7 @@
-/** Flushes a path to the disk. */
+/** Flushes files and folders to the disk. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Waits until a file's content, or a folder's list of names, is on the disk. */
+/** Flushes a file's content, or a folder's entries, and waits until they are on the disk. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,6 +1,6 @@
-/** Caches results of queries until their tables change. */
+/** Caches query results until their tables change. */
 
-/** Tables of which answers are kept, and how a statement names each. */
+/** Tables with cached queries, and a pattern that finds each in a statement. */
 const watchedTables = {
   artifacts: /\bartifacts\b/,
   deployments: /\bdeployments\b/,
@@ -10,20 +10,20 @@ export type WatchedTable = keyof typeof watchedTables;
 
 const tableNames = Object.keys(watchedTables) as readonly WatchedTable[];
 
-/** Statements of which it is known what they name; a few have as many forms as there are lists. */
+/** Maximum number of cached statements; those with lists of placeholders have many forms. */
 const STATEMENTS_MAX = 1000;
 
-/** Counts how often each table may have changed: by a statement that names it, or by undoing one. */
+/** Counts possible changes of each table: statements that name it, and rollbacks. */
 export class TableChanges {
   readonly #counts = { artifacts: 0, deployments: 0, deployment_devices: 0 };
   readonly #namedIn = new Map<string, readonly WatchedTable[]>();
 
-  /** A number that goes up whenever one of the tables may have changed. */
+  /** Returns a number that increases whenever one of the tables may have changed. */
   of(tables: readonly WatchedTable[]): number {
     return tables.reduce((sum, table) => sum + this.#counts[table], 0);
   }
 
-  /** Notes a statement that writes. */
+  /** Records a statement that writes. */
   note(statement: string): void {
     let named = this.#namedIn.get(statement);
     if (!named) {
@@ -39,7 +39,7 @@ export class TableChanges {
   }
 }
 
-/** Keeps what was read of some tables by a key, until one of them may have changed. */
+/** Caches values that were read from some tables, until one of these tables may have changed. */
 export class KeptReads<Value, Key = string> {
   readonly #changes: TableChanges;
   readonly #tables: readonly WatchedTable[];
@@ -53,7 +53,7 @@ export class KeptReads<Value, Key = string> {
     this.#max = max;
   }
 
-  /** The kept value, or what `read` gives. */
+  /** Returns the cached value, or reads and caches it. */
   get(key: Key, read: () => Value): Value {
     const kept = this.peek(key);
     if (kept !== undefined) return kept;
@@ -63,7 +63,7 @@ export class KeptReads<Value, Key = string> {
     return value;
   }
 
-  /** The kept value, if any. */
+  /** Returns the cached value; undefined if there is none. */
   peek(key: Key): Value | undefined {
     const now = this.#changes.of(this.#tables);
     if (now !== this.#asOf) {
@@ -74,8 +74,8 @@ export class KeptReads<Value, Key = string> {
   }
 
   /**
-   * Runs a write that changes nothing but what is kept by this key.
-   * @param after gives what would be read then; nothing where it has to be read
+   * Runs a write that affects only the value cached under this key.
+   * @param after returns the value after the write; undefined if it must be read again
    */
   writeOne(key: Key, write: () => void, after?: (kept: Value) => Value | undefined): void {
     const isCurrent = this.#asOf === this.#changes.of(this.#tables);

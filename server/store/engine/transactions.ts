@@ -1,11 +1,14 @@
-/** Runs nested work on one connection as one transaction, with actions that wait for its end. */
+/** Runs nested work on one connection as one transaction, with callbacks for its end. */
 import { TableChanges } from './table-changes.ts';
 
-/** A connection, which may have one transaction open. */
+/** A connection with at most one open transaction. */
 export abstract class Transactional {
   readonly changes = new TableChanges();
   #isOpen = false;
-  /** Whether the engine knows of it: it begins with the first write, as much work writes nothing. */
+  /**
+   * True once BEGIN was executed: only the first write begins the transaction, because much work
+   * writes nothing.
+   */
   #hasBegun = false;
   #waiting: (() => void)[] = [];
   #undoing: (() => void)[] = [];
@@ -13,12 +16,16 @@ export abstract class Transactional {
   /** Runs a statement without parameters. */
   protected abstract execute(statement: string): void;
 
-  /** False when the engine has rolled the transaction back itself, as when the disk is full. */
+  /**
+   * Returns false when the engine has rolled the transaction back by itself, for example on a full
+   * disk.
+   */
   protected abstract isInTransaction(): boolean;
 
   /**
-   * Runs `work`; work within it joins it. An exception undoes everything and is passed on.
-   * @throws TypeError for a promise
+   * Runs `work` in a transaction; nested calls join it. An exception rolls everything back and is
+   * rethrown.
+   * @throws TypeError when `work` returns a promise
    */
   atomically<Result>(work: () => Result): Result {
     if (this.#isOpen) return work();
@@ -30,10 +37,10 @@ export abstract class Transactional {
     return result;
   }
 
-  /** Throws where nothing can be kept; called once before the writes of a transaction. */
+  /** Throws when writes would be lost; called before the first write of a transaction. */
   protected requireWritable(): void {}
 
-  /** Called before each statement that may write. */
+  /** Must be called before each statement that may write. */
   protected willWrite(statement: string): void {
     if (!this.#hasBegun) this.requireWritable();
     this.changes.note(statement);
@@ -42,13 +49,13 @@ export abstract class Transactional {
     this.#hasBegun = true;
   }
 
-  /** Runs `act` after the commit; at once outside of a transaction. */
+  /** Runs `act` after the commit, or at once outside a transaction. */
   afterCommit(act: () => void): void {
     if (this.#isOpen) this.#waiting.push(act);
     else act();
   }
 
-  /** Runs `act` when the work under way is undone, after everything that was noted later. */
+  /** Runs `act` if the current transaction is rolled back; the latest registered runs first. */
   afterUndo(act: () => void): void {
     if (this.#isOpen) this.#undoing.push(act);
   }
@@ -81,7 +88,9 @@ export abstract class Transactional {
   }
 }
 
-/** A promise would write later: in no transaction, or in a different one. */
+/**
+ * Work that returns a promise would write later: outside the transaction, or within another one.
+ */
 function refuseToWait(promise: Promise<unknown>): never {
   promise.catch(() => undefined);
   throw new TypeError('a transaction cannot wait: its work returned a promise');

@@ -1,6 +1,6 @@
 /**
- * Reads the engine's write-ahead log as far as it is whole, which is as far as the engine itself
- * recovers it. Format: https://www.sqlite.org/fileformat2.html, "The Write-Ahead Log".
+ * Reads SQLite's write-ahead log up to its last complete commit, exactly as far as SQLite recovers
+ * it. Format: https://www.sqlite.org/fileformat2.html, "The Write-Ahead Log".
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -9,19 +9,19 @@ import { isPageSize, pageSum } from './page-sum.ts';
 
 const HEAD_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;
-/** How many frames are read at a time. */
+/** Number of frames that are read at a time. */
 const CHUNK_FRAMES = 16;
 const littleMagic = 0x377f0682;
 const bigMagic = 0x377f0683;
 
-/** A place in a log: what was committed by then is in the frames before it. */
+/** A position in a log, after the frames of a commit. The salts identify the log. */
 export interface LogMark {
   readonly salt1: number;
   readonly salt2: number;
   readonly frames: number;
 }
 
-/** One log, followed from commit to commit. */
+/** Follows one log from commit to commit. */
 export class WriteAheadLog {
   readonly #path: string;
   #descriptor: number | undefined;
@@ -38,28 +38,28 @@ export class WriteAheadLog {
     this.#path = path;
   }
 
-  /** The end of the last commit. */
+  /** The position after the last complete commit. */
   get mark(): LogMark {
     return this.#mark;
   }
 
-  /** Sums of the pages that are in the log, by their numbers. */
+  /** Checksums of the pages in the log, by page number. */
   get pages(): ReadonlyMap<number, number> {
     return this.#pages;
   }
 
-  /** Number of pages of the database after the last commit; 0 without one. */
+  /** Size of the database in pages after the last commit in the log; 0 without one. */
   get databasePages(): number {
     return this.#databasePages;
   }
 
-  /** How far it reaches, with its head; 0 without a commit. */
+  /** Length of the log up to its last commit, including its header; 0 without a commit. */
   get bytes(): number {
     const { frames } = this.#mark;
     return frames === 0 ? 0 : HEAD_BYTES + frames * (FRAME_HEAD_BYTES + this.#pageBytes);
   }
 
-  /** Reads on to the last commit that is whole. */
+  /** Reads from the known position to the last complete commit. */
   follow(): void {
     const descriptor = this.#open();
     const head = Buffer.allocUnsafe(HEAD_BYTES);
@@ -85,7 +85,10 @@ export class WriteAheadLog {
     return this.#descriptor;
   }
 
-  /** A log begins anew, over its old frames, once all of them are in the database. */
+  /**
+   * Reads the header of a new log. SQLite restarts the log over its old frames once all of them are
+   * in the database.
+   */
   #begin(head: Buffer): boolean {
     const magic = head.readUInt32BE(0);
     if (magic !== littleMagic && magic !== bigMagic) return false;
@@ -134,7 +137,10 @@ export class WriteAheadLog {
     }
   }
 
-  /** The running sum after a frame; undefined when it is not a complete frame of this log. */
+  /**
+   * Returns the running checksum after a frame; undefined when it is not a complete frame of this
+   * log.
+   */
   #frameSum(at: number, before: [number, number]): [number, number] | undefined {
     const chunk = this.#chunk;
     const { salt1, salt2 } = this.#mark;

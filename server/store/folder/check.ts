@@ -1,7 +1,7 @@
 /**
- * Checks a whole data folder before anything in it is opened: the list of tenants names the tenants,
- * a tenant's artifacts name their files, and a database has its sums beside it. Only reads, so that
- * a refused folder is not changed.
+ * Checks a whole data folder before it is opened: each listed tenant must have its folder, each
+ * artifact its file, and each database must match its checksums. It only reads, so that a refused
+ * folder stays unchanged.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +26,9 @@ import { sizeProblem } from '../files.ts';
 import { tenantShape } from '../schema.ts';
 
 /**
- * Makes sure that files are where files must be, and folders where folders must be, before any of
- * them is opened: to open a named pipe waits for ever.
- * @throws StateError that names what is something else
+ * Requires files where files are expected, before any is opened: opening a named pipe would block
+ * forever.
+ * @throws StateError that names the path that is not a regular file
  */
 export function checkKinds(path: string): void {
   requireFiles(path, (name) => name === lockFile || name.startsWith(serverFile));
@@ -51,7 +51,7 @@ function requireFiles(folder: string, isOurs: (name: string) => boolean): void {
   }
 }
 
-/** Nothing where the folder is not there yet. */
+/** Returns the names in a folder; none when it does not exist. */
 function namesIn(folder: string): readonly string[] {
   try {
     return existsSync(folder) ? readdirSync(folder) : [];
@@ -60,7 +60,10 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** @throws StateError that names the missing or changed file */
+/**
+ * Checks the databases and artifact files of a data folder.
+ * @throws StateError that names the missing or changed file
+ */
 export function checkDataFolder(path: string): void {
   const server = join(path, serverFile);
   const tenants = join(path, tenantsFolder);
@@ -89,7 +92,7 @@ function checkTenant(folder: string): void {
   );
 }
 
-/** Checks sizes only: the content of a file is checked when it is first read. */
+/** Checks only the sizes of files; the content of a file is verified on its first use. */
 function requireContents(sql: Sql, folder: string): void {
   for (const { name, sha256, sizeBytes } of contentsIn(sql)) {
     const path = join(folder, sha256);

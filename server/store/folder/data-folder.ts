@@ -1,6 +1,6 @@
 /**
  * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
- * for each tenant below `tenants`. Not the data within a tenant.
+ * for each tenant below `tenants`. The data of a tenant is handled by its store.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { syncPath } from '../engine/sync-path.ts';
 import { openStore, type Store } from '../store.ts';
 import type { FolderLock } from './lock.ts';
 
-/** The facts of a tenant besides its store. */
+/** The facts of a tenant outside its store. */
 export interface StoredTenant {
   readonly id: string;
   readonly name: string;
@@ -24,7 +24,7 @@ export interface StoredTenant {
   readonly createdMs: number;
 }
 
-/** An open data folder, which no other process can open meanwhile. */
+/** An open data folder, locked against other processes. */
 export class DataFolder {
   readonly path: string;
   readonly #lock: FolderLock;
@@ -37,19 +37,20 @@ export class DataFolder {
   }
 
   /**
-   * Opens a data folder, or makes one of an empty folder or of none. One that is not whole is
-   * refused, and stays as it is.
-   * @throws StateError
+   * Opens a data folder; creates it if missing or empty. An incomplete or damaged folder is
+   * refused, and stays unchanged.
+   * @throws StateError when the folder cannot be used
    */
   static async open(path: string): Promise<DataFolder> {
     return DataFolder.#telling(path, async () => {
-      // The engine is loaded by those only who keep something.
+      // Loaded on demand, because only a server with a data folder needs the file engine.
       const { openStateFile } = await import('../engine/state-file.ts');
       const { lockFolder } = await import('./lock.ts');
       const { checkDataFolder, checkKinds } = await import('./check.ts');
       requireOurs(path);
       checkKinds(path);
-      // Without a lock nobody else is there, and a folder that is refused gets none.
+      // Without a lock file no other process has the folder open, so it is checked before the lock
+      // file is created: a refused folder stays unchanged.
       if (!existsSync(join(path, lockFile))) checkDataFolder(path);
       const lock = lockFolder(join(path, lockFile));
       try {
@@ -65,7 +66,7 @@ export class DataFolder {
     });
   }
 
-  /** A secret that stays the same once it was made. */
+  /** Returns the secret of this name; creates and stores it if missing. */
   async secret(name: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
     const known = this.#sql.first('SELECT value FROM secrets WHERE name = ?', [name])?.value;
     if (known instanceof Uint8Array) return Buffer.from(known);
@@ -74,22 +75,28 @@ export class DataFolder {
     return made;
   }
 
-  /** Stores a secret, and replaces one of the same name. */
+  /** Stores a secret; replaces one of the same name. */
   keepSecret(name: string, value: Buffer): void {
     this.#sql.run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', [name, value]);
   }
 
-  /** All tenants whose creation was completed, in order of creation. */
+  /** Returns all tenants whose creation was completed, in order of creation. */
   tenants(): StoredTenant[] {
     return this.#sql.all('SELECT * FROM tenants WHERE is_complete ORDER BY seq').map(storedTenant);
   }
 
-  /** Opens the store of a tenant that is there. @throws StateError */
+  /**
+   * Opens the store of an existing tenant.
+   * @throws StateError when the store cannot be used
+   */
   openTenant(id: string): Promise<Store> {
     return DataFolder.#telling(this.path, () => openStore({ folder: this.#folderOf(id) }));
   }
 
-  /** Opens the empty store of a new tenant; a restart removes it unless it is completed. */
+  /**
+   * Opens the empty store of a new tenant; the next start removes it unless `completeTenant` is
+   * called.
+   */
   async beginTenant(row: StoredTenant): Promise<Store> {
     this.#sql.run(
       `INSERT INTO tenants (id, name, token, status, is_first, created_ms, is_complete)
@@ -110,9 +117,9 @@ export class DataFolder {
     this.#sql.run('UPDATE tenants SET status = ? WHERE id = ?', [status, id]);
   }
 
-  /** Forgets a tenant with everything in it; its store must be closed. */
+  /** Removes a tenant with all its data; its store must be closed. */
   removeTenant(id: string): void {
-    // Whatever stops this midway leaves a tenant that the next start takes away.
+    // If the removal is interrupted, the next start completes it.
     this.#sql.run('UPDATE tenants SET is_complete = 0 WHERE id = ?', [id]);
     rmSync(this.#folderOf(id), { recursive: true, force: true });
     this.#sql.run('DELETE FROM tenants WHERE id = ?', [id]);
@@ -135,12 +142,12 @@ export class DataFolder {
     return join(this.path, tenantsFolder, id);
   }
 
-  /** Adds the folder to the remedy in a fault of one of its files. */
+  /** Runs `work`; adds the folder to the remedy of a StateError about one of its files. */
   static async #telling<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (cause) {
-      // The disk is the whole folder's, whichever file was to be written.
+      // A disk error is about the whole folder, whichever file was written.
       const root = cause instanceof StateError ? cause.cause : cause;
       if (storageProblem(root) !== undefined) throw stateError(folder, root);
       const fault = stateError(folder, cause);
@@ -164,7 +171,8 @@ function makeDataFolder(path: string): void {
   } catch (cause) {
     const isOfNone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (!isOfNone) throw cause;
-    // Not that it is missing is the fault, but that the system makes no folder there.
+    // Here ENOENT does not mean a missing folder: the system does not permit to create one at this
+    // path.
     throw new StateError('unreadable', `${path} cannot be created (${cause.message})`, { cause });
   }
 }

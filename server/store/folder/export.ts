@@ -1,6 +1,6 @@
 /**
- * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, everything else
- * is saved: this recovers a folder that the server refuses.
+ * Exports a data folder as one plain SQLite file. Damaged data is omitted and reported, all other
+ * data is saved, so that a refused folder can be recovered.
  */
 
 import { createHash } from 'node:crypto';
@@ -49,24 +49,24 @@ export interface ExportedState {
   readonly tenants: number;
   readonly rows: number;
   readonly artifactFiles: number;
-  /** What could not be read, a sentence each; empty when everything is there. */
+  /** One sentence for each part that could not be read; empty when nothing was lost. */
   readonly lost: readonly string[];
 }
 
 interface ExportOptions {
   readonly folder: string;
   readonly out: string;
-  /** Makes a token for a tenant that has lost its own. */
+  /** Creates a token for a tenant whose own was lost. */
   readonly newToken: () => string;
 }
 
 /**
- * Writes the state of a folder that no server has open to a file, for this user only.
- * @throws StateError when the folder is in use, of another version, or none of ours
+ * Writes the state of a closed data folder to a file that only this user can read.
+ * @throws StateError when the folder is in use, has another version, or is not a data folder
  */
 export async function exportState(options: ExportOptions): Promise<ExportedState> {
   const tables = await tenantTables();
-  // One name for all drafts, so that those of a killed export are recognized.
+  // One fixed name, so that drafts of an interrupted export are found and removed.
   const drafts = `${options.out}.draft`;
   rmSync(drafts, { recursive: true, force: true });
   mkdirSync(drafts, { mode: 0o700 });
@@ -76,7 +76,7 @@ export async function exportState(options: ExportOptions): Promise<ExportedState
   try {
     out.script(stateSchema(tables));
     const exported = new StateExport(out, { ...options, drafts }, tables).run();
-    // Last, so that half an export is never taken for one.
+    // Written last, so that an incomplete export is not accepted as complete.
     out.run('INSERT INTO state VALUES (?, ?)', [stateFormat, stateVersion]);
     out.abandon();
     syncPath(draft);
@@ -93,7 +93,7 @@ class StateExport {
   readonly #options: ExportOptions & { readonly drafts: string };
   readonly #tables: readonly StateTable[];
   readonly #lost: string[] = [];
-  /** Tenants that were being made or removed. */
+  /** Tenants whose creation or removal was in progress. */
   readonly #unfinished = new Set<string>();
   #rows = 0;
   #artifactFiles = 0;
@@ -124,7 +124,7 @@ class StateExport {
     }
   }
 
-  /** Reads a copy of a database, so that the damaged one is not changed. */
+  /** Reads a copy of a database, because opening a damaged one would change it. */
   #reading(path: string, read: (sql: FileSql) => void): void {
     const isDamaged = this.#findDamage(path);
     const copy = join(this.#options.drafts, 'copy.sqlite');
@@ -138,7 +138,7 @@ class StateExport {
         sql.abandon();
       }
     } catch (cause) {
-      // A damaged database may have lost its version with the rest.
+      // A damaged database may have lost its version number.
       const isAnothers = cause instanceof StateError && cause.kind === 'version';
       if (isAnothers && !isDamaged) throw cause;
       this.#lose(path, cause);
@@ -159,7 +159,10 @@ class StateExport {
     }
   }
 
-  /** The ids of the tenants, from the names of their folders when the list is lost. */
+  /**
+   * Exports the list of tenants; returns their ids. Adds tenants that have a folder but are not
+   * listed.
+   */
   #exportServer(): string[] {
     const listed: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {
@@ -208,7 +211,7 @@ class StateExport {
     this.#exportContents(id);
   }
 
-  /** Copies the rows of a table up to the first that cannot be read. */
+  /** Copies the rows of a table up to the first row that cannot be read. */
   #exportTable(
     id: string,
     tenant: FileSql,
@@ -216,7 +219,7 @@ class StateExport {
   ): void {
     const { name, columns } = table;
     const before = this.#rows;
-    // The order of an index would be another one than that in which the rows came.
+    // NOT INDEXED keeps the original order of the rows; an index would change it.
     const query = `SELECT ${columns.join(', ')} FROM ${name} NOT INDEXED`;
     this.#out.atomically(() => {
       try {
@@ -231,7 +234,10 @@ class StateExport {
     });
   }
 
-  /** Leaves out an artifact whose file is lost; a file that no artifact names is of no use. */
+  /**
+   * Exports the files of artifacts; omits an artifact whose file is lost, and files that belong to
+   * no artifact.
+   */
   #exportContents(id: string): void {
     const folder = join(this.#options.folder, tenantsFolder, id, artifactsFolder);
     const query = `SELECT min(name) AS name, sha256, size_bytes FROM artifacts
@@ -262,7 +268,7 @@ class StateExport {
       part += 1;
     }
     if (hash.digest('hex') !== sha256) throw new Error('its content has changed');
-    // An empty file has one part too.
+    // An empty file is also stored as one part.
     if (part === 0) {
       insertRow(this.#out, 'artifact_files', {
         tenant: id,
@@ -284,7 +290,10 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** A folder that cannot be written is exported too, and no server can have it open. */
+/**
+ * Locks the folder. A folder that is not writable is exported without a lock, because no server can
+ * have it open.
+ */
 function lockIfPossible(folder: string): FolderLock | undefined {
   try {
     return lockFolder(join(folder, lockFile));
@@ -294,7 +303,10 @@ function lockIfPossible(folder: string): FolderLock | undefined {
   }
 }
 
-/** A database that cannot say its version is damaged; one that says another is another's. */
+/**
+ * Throws for another version. If the database is damaged, the caller counts this as part of the
+ * damage.
+ */
 function requireVersion(tenant: FileSql, path: string): void {
   const version = versionOf(tenant);
   if (version === SCHEMA_VERSION) return;

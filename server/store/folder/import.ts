@@ -41,13 +41,16 @@ export interface ImportedState {
   readonly tenants: number;
   readonly rows: number;
   readonly artifactFiles: number;
-  /** Rows that break a rule of the tables, as rows saved from a damaged folder may. */
+  /**
+   * Number of rows that violate a constraint of the tables; rows saved from a damaged folder may.
+   */
   readonly rowsLeftOut: number;
 }
 
 /**
- * Fills a folder that is empty or not there; on any fault it stays so.
- * @throws StateError when the folder is not empty, or the file no state of this version
+ * Fills an empty or missing folder; leaves it unchanged when the import fails.
+ * @throws StateError when the folder is not empty, or the file is not an exported state of this
+ * version
  */
 export async function importState(file: string, folder: string): Promise<ImportedState> {
   requireEmpty(folder);
@@ -74,7 +77,10 @@ export async function importState(file: string, folder: string): Promise<Importe
   }
 }
 
-/** Replaces the draft of a killed import; no other process can be using it. */
+/**
+ * Creates the draft folder, and removes the content that an interrupted import left. The lock
+ * ensures that no other process uses it.
+ */
 function beginDraft(draft: string): FolderLock {
   makeFolder(draft, 0o700);
   const names = new Set([lockFile, tenantsFolder]);
@@ -134,7 +140,9 @@ function notOurs(file: string, error: unknown): unknown {
   return isDamaged ? new StateError('not exported', reason.what, { cause: error }) : reason;
 }
 
-/** Opens it as the server will, so that what it would refuse is refused here. */
+/**
+ * Opens the folder as the server will, so that a folder the server would refuse is refused here.
+ */
 async function checkFolder(path: string): Promise<void> {
   const data = await DataFolder.open(path);
   try {
@@ -171,7 +179,8 @@ class StateImport {
       this.#fill(join(folder, tenantFile), tenantShape, (sql) => this.#copyTables(id, sql));
       this.#writeContents(id, join(folder, artifactsFolder));
     }
-    // Last, so that half an import is never taken for a whole one: it has tenants without a list.
+    // Written last, so that an incomplete import is refused: it has tenant folders, but no list of
+    // tenants.
     this.#fill(join(draft, serverFile), serverShape, (sql) => {
       sql.run('INSERT INTO secrets SELECT * FROM state.secrets');
       sql.run('INSERT INTO tenants SELECT * FROM state.tenants');

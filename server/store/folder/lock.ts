@@ -1,6 +1,6 @@
 /**
- * The lock of a data folder: a separate file, so that a folder can be checked before any
- * database in it is opened. The system releases it when the process ends in any way.
+ * The lock of a data folder. It is a separate file, so that a folder can be checked before its
+ * databases are opened. The operating system releases it when the process ends for any reason.
  */
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,21 +10,21 @@ import { StateError, stateError } from '../engine/state-error.ts';
 
 const BUSY_TIMEOUT_MS = 200;
 
-/** A lock that is held. */
+/** A held lock. */
 export interface FolderLock {
   release(): void;
 }
 
 /**
- * Takes the lock.
- * @throws StateError when another process has it, or the folder cannot be written
+ * Acquires the lock.
+ * @throws StateError when another process holds it, or the folder is not writable
  */
 export function lockFolder(path: string): FolderLock {
   try {
     accessSync(dirname(path), constants.W_OK);
     closeSync(openSync(plainFile(path), 'a', 0o600));
     const database = new Database(path);
-    // Nothing is ever written, so a journal would only be left behind.
+    // Nothing is written, so a journal file would only remain as litter.
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = MEMORY`);
     database.exec('BEGIN EXCLUSIVE');
     return {

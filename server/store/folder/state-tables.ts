@@ -1,6 +1,7 @@
 /**
- * The tables of an exported state: those of a tenant with the tenant's id as first column, one file for all
- * tenants, so that any SQLite can read it; plus the server's own tables and the artifact files.
+ * The tables of an exported state: the tables of a tenant, with the tenant's id as first column;
+ * the server's own tables; and the artifact files. All tenants share one file, which any SQLite can
+ * read.
  */
 import { serverShape } from '../data-layout.ts';
 import { text } from '../engine/row.ts';
@@ -13,16 +14,18 @@ export interface StateTable {
   readonly columns: readonly string[];
 }
 
-/** The format and version in an exported state, which distinguish it from other databases. */
+/** Identifies an exported state among other databases. */
 export const stateFormat = 'fleetbed state';
 
-/** Changes with the tables of a tenant, of the server, or of the export itself. */
+/** Changes with the tables of a tenant, of the server, or of the export. */
 export const stateVersion = `1.${serverShape.version}.${SCHEMA_VERSION}`;
 
-/** The content of an artifact file is in parts of this size, so that none fills the memory. */
+/**
+ * Size in bytes of the parts in which an artifact file is stored, so that none fills the memory.
+ */
 export const PART_BYTES = 1_048_576;
 
-/** The tables of a tenant, as the schema makes them. */
+/** Returns the tables of a tenant, read from the schema. */
 export async function tenantTables(): Promise<StateTable[]> {
   const sql = await openMemorySql(schema);
   try {
@@ -39,7 +42,7 @@ export async function tenantTables(): Promise<StateTable[]> {
   }
 }
 
-/** Statements that make an exported state, without rows of tenants. */
+/** Returns the statements that create the tables of an exported state. */
 export function stateSchema(tables: readonly StateTable[]): string {
   const ofTenants = tables.map(
     ({ name, columns }) => `CREATE TABLE ${name} (tenant TEXT NOT NULL, ${columns.join(', ')});`,

@@ -1,4 +1,4 @@
-/** Bodies of any shape, by chance: every legal form of what an operation may answer. */
+/** Generates random bodies of any shape, to cover every legal response of an operation. */
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { timestamp } from '../../../fixtures/contract/text.ts';
@@ -21,7 +21,10 @@ const texts = fc.oneof(
 );
 const names = fc.oneof(fc.string({ minLength: 1, maxLength: 8 }), fc.constant('__proto__'));
 
-/** Values that the shape takes. @throws Error for a shape that no answer has had so far */
+/**
+ * Returns a generator of values that match the shape.
+ * @throws Error for a shape that this module does not support
+ */
 export function bodiesOf(shape: v.GenericSchema): fc.Arbitrary<unknown> {
   return arbitraryOf(shape).filter((body) => v.safeParse(shape, body).success);
 }
@@ -61,7 +64,10 @@ function arbitraryOf(schema: v.GenericSchema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Objects are checked first and shaped after; maps hide the shape of their values in a function. */
+/**
+ * Generates values of a custom schema. Objects are a check followed by the actual shape; maps hide
+ * the shape of their values in a function, so it is found by trial.
+ */
 function customOf(schema: v.GenericSchema, { pipe = [] }: SchemaParts): fc.Arbitrary<unknown> {
   const inner = pipe.filter((part): part is v.GenericSchema => part.kind === 'schema')[1];
   if (inner) return bodiesOf(inner);

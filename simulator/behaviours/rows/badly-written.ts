@@ -1,6 +1,4 @@
-/**
- * Clients with bugs that servers have to cope with. Each is bounded: none sends requests forever.
- */
+/** Clients with bugs that a server has to tolerate. Each sends a bounded number of requests. */
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const TOO_MANY_REQUESTS = 429;

@@ -38,7 +38,8 @@ export const failing: readonly Behaviour[] = [
     description: 'A device that receives a corrupted byte, from a bad cache or bad memory.',
     expectedServerBehavior:
       'Records failure with a log that names the checksum; the file on the server is unchanged.',
-    // In every artifact this offset is the manifest's first digit, which belongs to a checksum.
+    // At this offset every artifact has the first hexadecimal digit of the manifest's first
+    // checksum.
     parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
       async whileDownloading({ parameters, fromByte }, piece) {

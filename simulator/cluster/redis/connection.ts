@@ -1,28 +1,28 @@
-/** The Redis connection: opened with a timeout, checked once, and watched for its loss. */
+/** The connection to Redis: opened with a time limit, checked once, and monitored for its loss. */
 import { Redis } from 'ioredis';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 
 const CONNECT_MAX_MS = 5000;
-/** How long a broken connection may take to recover. */
+/** Time within which a broken connection must recover, in milliseconds. */
 const LOST_MAX_MS = 10_000;
 const PULSE_PERIOD_MS = 1000;
 const RETRY_MAX_MS = 1000;
-/** Trimming streams by ID requires this version. */
+/** Oldest supported version of Redis; trimming a stream by ID needs it. */
 const VERSION_MIN = [6, 2] as const;
 
-/** How to reach a Redis. */
+/** The address of a Redis server. */
 export interface RedisAddress {
   readonly url: string;
   readonly caPem?: string | undefined;
 }
 
-/** A permanent connection; its owner closes it. */
+/** A connection that reconnects by itself. The owner must close it. */
 export class RedisLink {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
   readonly #others: Redis[] = [];
-  /** Milliseconds to add to the local clock to get Redis time. */
+  /** Milliseconds by which the clock of Redis is ahead of the local clock. */
   readonly offsetMs: number;
   readonly client: Redis;
 
@@ -33,12 +33,12 @@ export class RedisLink {
     this.client = this.#connected();
   }
 
-  /** Address without user and password. */
+  /** Address for display, without user and password. */
   get shown(): string {
     return shownRedis(this.#address.url);
   }
 
-  /** Returns a separate connection for blocking commands. */
+  /** Returns an additional connection, for commands that block. */
   another(): Redis {
     const client = this.#connected();
     this.#others.push(client);
@@ -46,7 +46,7 @@ export class RedisLink {
   }
 
   /**
-   * Rejects when Redis has not responded for too long; never resolves.
+   * Rejects when Redis has not answered for `LOST_MAX_MS`; never resolves.
    * @throws ClusterError
    */
   async lost(signal: AbortSignal): Promise<never> {
@@ -67,7 +67,7 @@ export class RedisLink {
     }
   }
 
-  /** Closes all connections immediately, without waiting for pending replies. */
+  /** Closes all connections at once, without waiting for replies. */
   close(): void {
     for (const client of [this.client, ...this.#others]) client.disconnect();
   }
@@ -75,14 +75,14 @@ export class RedisLink {
   #connected(): Redis {
     const retryStrategy = (times: number): number => Math.min(100 * times, RETRY_MAX_MS);
     const client = redisClient(this.#address, { retryStrategy });
-    // A broken connection recovers, or is reported by `lost`.
+    // Errors can be ignored here: the connection recovers, or `lost` reports its loss.
     client.on('error', () => undefined);
     return client;
   }
 }
 
 /**
- * Checks that Redis is reachable, accepts the credentials and is recent enough.
+ * Connects to Redis and checks that it accepts the credentials and is recent enough.
  * @throws ClusterError
  */
 export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisLink> {
@@ -115,7 +115,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
 }
 
 interface ConnectingOptions {
-  /** Returns the milliseconds until the next attempt, or null for no further attempt. */
+  /** Returns the milliseconds until the next attempt; null ends the attempts. */
   readonly retryStrategy: (times: number) => number | null;
   readonly lazyConnect?: boolean;
 }
@@ -123,14 +123,17 @@ interface ConnectingOptions {
 function redisClient({ url, caPem }: RedisAddress, options: ConnectingOptions): Redis {
   return new Redis(url, {
     connectTimeout: CONNECT_MAX_MS,
-    // Commands wait for a broken connection to recover, as BullMQ requires.
+    // BullMQ requires that commands wait while a broken connection recovers.
     maxRetriesPerRequest: null,
     ...options,
     ...(caPem !== undefined && { tls: { ca: caPem } }),
   });
 }
 
-/** A Redis without TLS keeps waiting for the end of a command when it receives TLS. */
+/**
+ * Returns the clause for a Redis that does not answer. A Redis without TLS does not answer a TLS
+ * handshake, because it waits for the end of a command.
+ */
 function silenceOf({ url }: RedisAddress): string {
   const isTls = url.startsWith('rediss:');
   return isTls
@@ -151,7 +154,7 @@ function checkVersion(shown: string, info: string): void {
 
 const password = 'give it in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';
 
-/** Messages of Redis or the network, and the remedy. */
+/** Patterns of error messages from Redis or the network, each with a clause for the user. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH|Authentication required/, `requires a password; ${password}`],
   [/WRONGPASS|invalid password|without any password/, `rejected the password; ${password}`],

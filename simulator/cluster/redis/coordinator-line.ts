@@ -1,6 +1,6 @@
 /**
- * A worker's messages to and from the coordinator of a run: a worker runs nothing that a live
- * coordinator has not assigned to it.
+ * The messages between a worker and the coordinator of a run. A worker runs a shard only after a
+ * live coordinator has assigned it.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { CoordinatorMessage } from '../messages.ts';
@@ -22,24 +22,24 @@ export interface CoordinatorLineOptions {
   readonly clock: Clock;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Called for every message of the coordinator, whichever worker it is for. */
+  /** Called for every message of the coordinator to its workers. */
   readonly hear: (message: CoordinatorMessage) => void;
-  /** Called when the coordinator announces who runs a shard. */
+  /** Called when the coordinator announces which worker runs a shard. */
   readonly onOwner: (message: OwnerMessage) => void;
-  /** Called once when the first message is rejected as not being the coordinator's. */
+  /** Called once, at the first message that was not signed by the coordinator. */
   readonly refused: () => void;
-  /** Called once when the line can no longer be used, with the reason as a clause. */
+  /** Called once when the line becomes unusable, with the reason as a clause. */
   readonly broken: (reason: string) => void;
 }
 
-/** The worker that sends a message. */
+/** The worker that sends a message, and its shard. */
 export type Speaker = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
 
-/** Both directions of the line of one run. */
+/** The connection of a worker's process to the coordinator of one run. */
 export class CoordinatorLine {
   readonly #options: CoordinatorLineOptions;
   readonly #lines;
-  /** Sequence number of the next message of each worker, by its token. */
+  /** Next sequence number of each worker, by its token. */
   readonly #sequences = new Map<string, number>();
   readonly #asking = new Map<string, (answer: OwnerMessage) => void>();
   readonly #over = new AbortController();
@@ -62,7 +62,7 @@ export class CoordinatorLine {
 
   /**
    * Requests a shard and waits for the coordinator's reply.
-   * @returns undefined when there was no reply in time, or another worker runs the shard
+   * @returns undefined when no reply arrives in time or another worker runs the shard
    */
   async asked(speaker: Speaker, waitMs: number): Promise<OwnerMessage | undefined> {
     const { clock } = this.#options;
@@ -81,19 +81,19 @@ export class CoordinatorLine {
     }
   }
 
-  /** Sends a message of a worker, in order. */
+  /** Sends a message of a worker. Messages of one worker are numbered in order. */
   async say(speaker: Speaker, message: FromWorker['message']): Promise<void> {
     const sequence = this.#sequences.get(speaker.token) ?? 0;
     this.#sequences.set(speaker.token, sequence + 1);
     await this.#say({ ...speaker, sequence, message });
   }
 
-  /** Drops the state of a worker that has nothing more to send. */
+  /** Deletes the sequence number of a worker that sends nothing more. */
   forget({ token }: Speaker): void {
     this.#sequences.delete(token);
   }
 
-  /** Reports to the coordinator what this worker refuses to run, and why. */
+  /** Reports to the coordinator that this worker cannot run its shards, and why. */
   async refuse(worker: string, refuses: string): Promise<void> {
     await this.#say({ worker, refuses });
   }

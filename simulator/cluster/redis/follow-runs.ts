@@ -1,4 +1,4 @@
-/** Finds runs that need workers, and takes part in each until it ends. */
+/** Finds runs that need workers, and takes part in each of them until it ends. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -12,7 +12,7 @@ import { WorkerRun } from './worker-run.ts';
 
 /** Options of a worker that follows runs. */
 export interface FollowOptions {
-  /** Version of the program; a run of another version is refused. */
+  /** Version of Fleetbed; a run with another version is refused. */
   readonly version: string;
   readonly link: RedisLink;
   readonly clock: Clock;
@@ -24,12 +24,12 @@ export interface FollowOptions {
 }
 
 const LOOK_PERIOD_MS = 250;
-/** Most runs that one worker handles; more do not share a machine well. */
+/** Maximum number of runs in which one worker takes part at the same time. */
 const RUNS_MAX = 16;
 const INFO_MAX_CHARACTERS = 16_384;
 /**
- * Limit on unverified runs that a worker mentions; anyone who can write to Redis can invent any
- * number.
+ * Maximum number of unsigned runs that a worker reports, because anyone with write access to Redis
+ * can invent runs.
  */
 const UNSIGNED_REPORTED_MAX = 20;
 const unsigned =
@@ -48,7 +48,8 @@ const infoShape = v.pipe(
 type RunInfo = v.InferOutput<typeof infoShape>;
 
 /**
- * Works until the signal aborts; then accepts no more shards and finishes those in progress.
+ * Takes part in runs until the signal aborts. Then it accepts no more shards and finishes those in
+ * progress.
  * @throws ClusterError when Redis is lost
  */
 export async function followRuns(options: FollowOptions, signal: AbortSignal): Promise<void> {
@@ -68,7 +69,7 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #name: string;
   readonly #runs = new Map<string, WorkerRun>();
-  /** Runs that need workers, which this worker has inspected and does not join. */
+  /** Runs that this worker has examined and refused. */
   readonly #refused = new Set<string>();
   #unsignedReported = 0;
   #lookError: string | undefined;
@@ -86,7 +87,7 @@ class Follower {
     }
   }
 
-  /** Finishes the shards in progress. */
+  /** Accepts no more shards and waits for those in progress. */
   async finish(): Promise<void> {
     await Promise.all([...this.#runs].map(([run, each]) => this.#leave(run, each.finish())));
   }
@@ -108,7 +109,10 @@ class Follower {
     }
   }
 
-  /** A key that holds foreign data must not end the worker; it is reported once. */
+  /**
+   * Runs a step. If Redis rejects a command because a key contains foreign data, the worker reports
+   * it once and continues.
+   */
   async #unlessRefused(step: Promise<void>, what: string): Promise<void> {
     try {
       await step;
@@ -124,7 +128,7 @@ class Follower {
     if (this.#refused.has(run)) return;
     const { client } = this.#options.link;
     const signed = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
-    // The run is over and its keys are gone.
+    // The run has ended and its keys have been removed.
     if (signed === '') return;
     const signer = new RunSigner(this.#options.secret, run);
     const text = signer.open(['info'], signed, INFO_MAX_CHARACTERS);

@@ -1,30 +1,36 @@
-/** The Redis keys of a run: all share a prefix with the run's ID, and none is left behind. */
+/**
+ * The names of a run's Redis keys. They share a prefix with the run's ID, and all are removed after
+ * the run.
+ */
 import { QueueKeys } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-/** Runs that need workers, each with an expiry that its coordinator keeps extending. */
+/**
+ * Key of the set of runs that need workers. The score of a run is its expiry, which its coordinator
+ * keeps extending.
+ */
 export const RUNS_KEY = 'fleetbed:runs';
-/** The queue of a run, below its prefix. */
+/** Name of a run's queue, without the prefix. */
 export const QUEUE_NAME = 'shards';
-/** A coordinator that is silent this long is gone, and so is its run. */
+/** Silence in milliseconds after which a coordinator and its run count as lost. */
 export const COORDINATOR_SILENCE_MAX_MS = 10_000;
-/** Keys of a run without a coordinator expire after this time. */
+/** Expiry in seconds of the keys of a run whose coordinator is lost. */
 export const FORGOTTEN_AFTER_SECONDS = 300;
 
 /** The key names of a run. */
 export interface RunKeys {
   readonly prefix: string;
-  /** Signed text: what a worker has to know before it joins. */
+  /** Key of a signed text with the facts that a worker needs before it joins. */
   readonly info: string;
-  /** A hash of the workers that take part. */
+  /** Key of a hash with the names of the workers that take part. */
   readonly workers: string;
-  /** A stream of messages from workers to the coordinator. */
+  /** Key of the stream of messages from workers to the coordinator. */
   readonly up: string;
-  /** A stream of messages from the coordinator to all workers. */
+  /** Key of the stream of messages from the coordinator to all workers. */
   readonly down: string;
 }
 
-/** Returns the keys of the run; the braces place them in one slot of a cluster. */
+/** Returns the keys of a run. The braces assign them all to one slot of a Redis cluster. */
 export function runKeys(run: string): RunKeys {
   const prefix = `fleetbed:{${run}}`;
   const key = (name: string): string => `${prefix}:${name}`;
@@ -37,7 +43,7 @@ export function runKeys(run: string): RunKeys {
   };
 }
 
-/** Returns true for a valid run ID; run IDs are never reused. */
+/** Returns true when the text has the form of a run ID. Run IDs are never reused. */
 export function isRunId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
@@ -47,13 +53,13 @@ export function jobIdOf(shard: number): string {
   return `shard-${shard}`;
 }
 
-/** Returns the shard of a job; undefined when the ID is not that of a shard's job. */
+/** Returns the shard of a job; undefined when the ID does not belong to a shard's job. */
 export function shardOf(jobId: string): number | undefined {
   const [, digits] = /^shard-(0|[1-9]\d{0,3})$/.exec(jobId) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Extends the expiry of the keys, in case the coordinator cannot remove them. */
+/** Extends the expiry of the run's keys, which removes them if the coordinator cannot. */
 export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
   const pipeline = client.pipeline();
   for (const key of lastingKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
@@ -70,7 +76,10 @@ const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
     new QueueKeys(keys.prefix).toKey(QUEUE_NAME, jobIdOf(shard)),
   );
 
-/** BullMQ's keys are listed by name: a search would scan every other key in that Redis. */
+/**
+ * Returns the keys that exist during the whole run. BullMQ's keys are listed by name, because a
+ * search would scan all keys of the Redis server.
+ */
 function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
   const queue = new QueueKeys(keys.prefix);
   const { 'stalled-check': _, ...ofQueue } = queue.getKeys(QUEUE_NAME);
@@ -78,7 +87,10 @@ function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
   return [...own, ...Object.values(ofQueue), ...jobKeys(keys, shards)];
 }
 
-/** These expire on their own, and early: a lock that is kept would hide the loss of its worker. */
+/**
+ * Returns the keys that expire early by themselves. They are not extended, because an extended lock
+ * would hide the loss of its worker.
+ */
 function passingKeys(keys: RunKeys, shards: number): readonly string[] {
   const check = new QueueKeys(keys.prefix).toKey(QUEUE_NAME, 'stalled-check');
   return [check, ...jobKeys(keys, shards).map((job) => `${job}:lock`)];

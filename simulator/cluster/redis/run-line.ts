@@ -1,4 +1,7 @@
-/** The line between coordinator and workers through Redis: two streams of signed JSON messages. */
+/**
+ * The connection between coordinator and workers through Redis: two streams of signed JSON
+ * messages.
+ */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { printable } from '../../../fixtures/printable.ts';
@@ -7,17 +10,17 @@ import type { CoordinatorMessage, WorkerMessage } from '../messages.ts';
 import { FORGOTTEN_AFTER_SECONDS } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
-/** Messages of a worker to the coordinator, about a shard or about the worker. */
+/** A message from a worker to the coordinator, about a shard or about the worker itself. */
 export type UpMessage = WorkerRefuses | FromWorker;
 
-/** A message from a worker that runs a shard or requests one. */
+/** A message from a worker that runs or requests a shard. */
 export interface FromWorker {
   readonly shard: number;
   /** Display name of the worker. */
   readonly worker: string;
-  /** Created for each shard that a worker begins and unique to it. */
+  /** Random ID that a worker creates for each shard that it requests. */
   readonly token: string;
-  /** Counts from 0, so that no message can be dropped, repeated or reordered. */
+  /** Number of the message, from 0, which reveals dropped, repeated and reordered messages. */
   readonly sequence: number;
   readonly message: WorkerMessage | WorkerAsks | WorkerLives | WorkerLost;
 }
@@ -26,7 +29,7 @@ interface WorkerAsks {
   readonly say: 'asks';
 }
 
-/** Heartbeat of the worker's process; the worker may have nothing to report. */
+/** Heartbeat of a worker's process, which is sent even when there is nothing to report. */
 interface WorkerLives {
   readonly say: 'alive';
 }
@@ -36,40 +39,49 @@ interface WorkerLost {
   readonly because: string;
 }
 
-/** A worker declines to take part in the run, or in one of its jobs. */
+/** A worker refuses to take part in the run, or to run one of its jobs. */
 interface WorkerRefuses {
   readonly worker: string;
   readonly refuses: string;
 }
 
-/** Messages of the coordinator to all workers, numbered from 0. */
+/** A message from the coordinator to all workers, numbered from 0. */
 export interface DownMessage {
   readonly sequence: number;
   readonly message: CoordinatorMessage | OwnerMessage;
 }
 
-/** Announces who runs a shard from now on; any other worker running it stops immediately. */
+/**
+ * Announces which worker runs a shard. Any other worker that is running the shard must stop at
+ * once.
+ */
 export interface OwnerMessage {
   readonly say: 'owner';
   readonly shard: number;
-  /** Absent when no worker runs it. */
+  /** Token of the worker; absent when no worker runs the shard. */
   readonly token?: string;
   readonly isTakeover: boolean;
 }
 
 const FIELD = 'message';
-/** Compression pays off from this size: results and events, not single messages. */
+/**
+ * Length from which a message is compressed: results and batches of events reach it, other messages
+ * do not.
+ */
 const COMPRESSED_FROM_CHARACTERS = 4096;
 const READ_COUNT_MAX = 200;
 const READ_BLOCK_MS = 1000;
-/** Size in transit; the result of a hundred thousand devices is a few megabytes. */
+/** Maximum length of a message in transit. The result of 100,000 devices has a few megabytes. */
 const SIGNED_MAX_CHARACTERS = 64 * 2 ** 20;
-/** Largest size of a message after decompression. */
+/** Maximum size of a message after decompression, in bytes. */
 const MESSAGE_MAX_BYTES = 256 * 2 ** 20;
-/** Redis drops the oldest unread messages beyond this; a coordinator that misses one ends. */
+/**
+ * Maximum number of unread messages, beyond which Redis drops the oldest. A coordinator that misses
+ * a message ends the run.
+ */
 const WAITING_MAX = 20_000;
 
-/** One end of one direction of the line. */
+/** One end of the connection, for one direction. */
 export interface LineEnd {
   readonly client: Redis;
   readonly stream: string;
@@ -77,7 +89,7 @@ export interface LineEnd {
   readonly direction: 'up' | 'down';
 }
 
-/** Sends a message on the line. */
+/** Sends a message. */
 export async function sendOn(
   { client, stream, signer, direction }: LineEnd,
   message: UpMessage | DownMessage,
@@ -85,8 +97,8 @@ export async function sendOn(
   const text = JSON.stringify(message);
   const isLong = text.length >= COMPRESSED_FROM_CHARACTERS;
   const signed = signer.sign([direction], isLong ? gzipSync(text).toString('base64') : text);
-  // Workers that join later read the coordinator's messages from the start: the stream is short and
-  // stays whole.
+  // The stream of the coordinator is not trimmed: it is short, and workers that join later read it
+  // from the start.
   const said =
     direction === 'up'
       ? client.xadd(stream, 'MAXLEN', '~', WAITING_MAX, '*', FIELD, signed)
@@ -94,20 +106,20 @@ export async function sendOn(
   await Promise.all([said, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
 }
 
-/** How incoming messages are handled. */
+/** Callbacks for incoming messages. */
 export interface Listening<Message> {
   readonly hear: (message: Message) => void;
   /** Called for a message without a valid signature. */
   readonly refuse: () => void;
-  /** Called every time all pending messages have been read. */
+  /** Called each time all pending messages have been read. */
   readonly heardAll?: () => void;
-  /** Deletes messages once read: there is no other reader. */
+  /** True deletes each message once it has been read, for a stream with a single reader. */
   readonly consumes: boolean;
 }
 
 /**
- * Reads the line from its start until its dedicated connection is closed.
- * @throws ClusterError when the key of the stream holds something else
+ * Reads a stream from its start until `client`, which must be used for nothing else, is closed.
+ * @throws ClusterError when the key of the stream contains other data
  */
 export async function listenOn<Message>(
   { client, stream, signer, direction }: LineEnd,
@@ -133,13 +145,13 @@ async function nextEntries(client: Redis, stream: string, lastId: string) {
     const read = await client.xread(...block, 'STREAMS', stream, lastId);
     return read?.[0]?.[1] ?? [];
   } catch (error) {
-    // The connection is closed permanently; its owner reports why it was lost.
+    // The connection has been closed; its owner reports the loss.
     if (!isReply(error)) return undefined;
     throw unreadable(`the stream ${stream}`, error);
   }
 }
 
-/** Returns the one-time notice about messages that are ignored. */
+/** Returns the notice about ignored messages without a valid signature. */
 export function unsignedAt(shown: string): string {
   return (
     `${shown} holds messages that are not signed with --worker-secret; they are ignored ` +
@@ -147,12 +159,12 @@ export function unsignedAt(shown: string): string {
   );
 }
 
-/** Returns true when Redis itself rejected the command because the key holds another type. */
+/** Returns true for an error reply of Redis, such as for a command on a key of another type. */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** Builds the error for keys that hold foreign data. */
+/** Returns the error for a key that contains foreign data. */
 export function unreadable(what: string, error: Error): ClusterError {
   const said = printable(error.message);
   const sentence = `${what} cannot be used: Redis says ${said}; give Fleetbed a database of its own`;

@@ -1,4 +1,4 @@
-/** Runs a fleet on several machines: its shards are jobs of a BullMQ queue that workers run. */
+/** Runs a fleet on several machines. The shards are jobs of a BullMQ queue, which workers run. */
 import { Queue } from 'bullmq';
 import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
@@ -31,47 +31,61 @@ import {
 import { RunSigner } from './run-signer.ts';
 import { ShardAssignments } from './shard-assignments.ts';
 
-/** A run whose shards are run by workers that share a Redis server. */
+/** Options of a run on workers that share a Redis server. */
 export interface WorkersRun {
-  /** Version of the program; workers must have the same. */
+  /** Version of Fleetbed; all workers must have the same version. */
   readonly version: string;
   readonly link: RedisLink;
-  /** The plan as it is written, which every worker reads with its own half. */
+  /** The plan in the notation of users; each worker adds its own part. */
   readonly words: OwnPlan;
   /** Secret shared with the workers. */
   readonly secret: string;
   readonly shards: number;
-  /** A worker that Redis has not heard from for this long is lost. */
+  /** Silence in milliseconds after which a worker counts as lost. */
   readonly takeoverAfterMs: number;
-  /** How long a shard may wait for a worker. */
+  /** Maximum time in milliseconds that a shard waits for a worker. */
   readonly workerWaitMs: number;
   readonly random: Random;
   /** Prints a message to the user. */
   readonly say: (text: string) => void;
 }
 
-/** The coordinator's limit fails a job, not BullMQ's. */
+/**
+ * BullMQ's limit on attempts. It is high, because the coordinator limits the restarts of a shard.
+ */
 const ATTEMPTS_MAX = 1000;
-/** Time for every worker to learn of the common start. */
+/**
+ * Milliseconds between the start message and the common start, so that every worker receives it in
+ * time.
+ */
 const START_LEAD_MS = 500;
-/** Further refusals are not printed: some wrong jobs cause as many refusals. */
+/** Maximum number of refusals that are printed. */
 const REFUSALS_MAX = 20;
 const PULSE_PERIOD_MS = 1000;
-/** A shard that has waited this long for a free worker goes to a worker that already runs one. */
+/**
+ * Wait in milliseconds after which a shard without a free worker goes to a worker that already runs
+ * one.
+ */
 const SHARE_AFTER_MS = 5000;
-/** The same once every shard has had a worker, so that a loss does not hold up the run. */
+/**
+ * The shorter wait that replaces `SHARE_AFTER_MS` once every shard has had a worker, so that a lost
+ * worker does not delay the run.
+ */
 const SHARE_AFTER_LOSS_MS = 2000;
-/** How long workers may take to release a run that is over. */
+/** Maximum time in milliseconds for workers to leave a run that has ended. */
 const GOODBYE_MAX_MS = 3000;
 const GOODBYE_PERIOD_MS = 50;
-/** Refreshes the keys on every pulse at first, while BullMQ creates them. */
+/**
+ * Number of first pulses at which the expiry of the keys is extended each time, because BullMQ is
+ * still creating keys.
+ */
 const KEEP_AT_FIRST_PULSES = 10;
 const KEEP_EVERY_PULSES = 10;
 
 /**
- * Runs the plan on workers, one shard each.
+ * Runs the plan on workers, with one shard for each job.
  * @throws ClusterError when Redis is lost or there are too few workers; WorkerFailed when a shard
- * cannot be run; ClientError when the deployment cannot be created
+ *   cannot run; ClientError when the deployment cannot be created
  */
 export async function runOnWorkers(
   plan: FleetPlan,
@@ -91,7 +105,7 @@ export async function runOnWorkers(
   }
 }
 
-/** The coordinator of such a run and its data in Redis. */
+/** The coordinator of a run on workers, with its data in Redis. */
 class RedisCoordinator {
   readonly #plan: FleetPlan;
   readonly #run: WorkersRun;
@@ -123,7 +137,7 @@ class RedisCoordinator {
     this.#coordinator = new Coordinator({
       shards: run.shards,
       plan,
-      // Coordinator and workers agree on Redis time.
+      // The coordinator uses the clock of Redis, which its workers share.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
       send: (message) => this.#send(message),
@@ -131,7 +145,7 @@ class RedisCoordinator {
       onProgress,
       onEvent,
       onEventsLost,
-      // The worker checks that its process lives; the shard assignments check the worker.
+      // Not needed: the worker watches its process, and `ShardAssignments` watches the worker.
       onSilence: () => undefined,
     });
     this.#seats = new ShardAssignments({
@@ -145,7 +159,7 @@ class RedisCoordinator {
     const { prefix } = this.#keys;
     const connection = run.link.client;
     this.#queue = new Queue(QUEUE_NAME, { prefix, connection, skipVersionCheck: true });
-    // The link reports the loss of Redis.
+    // Errors can be ignored here, because the link reports the loss of Redis.
     this.#queue.on('error', () => undefined);
   }
 
@@ -179,7 +193,7 @@ class RedisCoordinator {
     this.#coordinator.forceStop();
   }
 
-  /** Releases the workers and removes every key of the run. */
+  /** Lets the workers leave and removes every key of the run. */
   async close(): Promise<void> {
     this.#pulse?.cancel();
     this.#coordinator.close();
@@ -231,7 +245,7 @@ class RedisCoordinator {
     );
   }
 
-  /** Workers follow a run only while its coordinator is alive. */
+  /** Announces the run. Workers follow it only while its coordinator keeps announcing it. */
   async #announce(): Promise<void> {
     const { client, offsetMs } = this.#run.link;
     const untilMs = this.#clock.now() + offsetMs + COORDINATOR_SILENCE_MAX_MS;
@@ -268,7 +282,7 @@ class RedisCoordinator {
     return this.#seats.haveAllBegun ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
   }
 
-  /** Workers that already run a shard may take one more. */
+  /** Allows each worker to run one more shard at the same time. */
   #share(begun: number): void {
     const { shards, say } = this.#run;
     if (this.#atOnce >= shards) return;

@@ -1,35 +1,42 @@
 /**
- * Signs the messages between coordinator and workers, because others may write to the same Redis. A
- * signature is valid for one run and one purpose; nothing is parsed before it is verified.
+ * Signs the messages between coordinator and workers, because other programs may write to the same
+ * Redis. A signature is valid for one run and one purpose. Nothing is parsed before its signature
+ * is verified.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a text is for: a run, one of its jobs, or the line to or from its coordinator. */
+/**
+ * Purpose of a signed text: the facts about a run, a message in one direction, or the job of a
+ * shard.
+ */
 export type Purpose = readonly ['info' | 'up' | 'down'] | readonly ['job', shard: number];
 
 const PROTOCOL = 'fleetbed-worker/1';
-/** Length of an HMAC-SHA256 in hex. */
+/** Length of an HMAC-SHA256 in hexadecimal. */
 const SIGNATURE_CHARACTERS = 64;
 
-/** Signs and verifies messages of one run. */
+/** Signs and verifies the messages of one run. */
 export class RunSigner {
   readonly #secret: string;
   readonly #run: string;
 
-  /** @param run an ID that is never reused */
+  /**
+   * Creates a signer.
+   * @param run the ID of the run, which is never reused
+   */
   constructor(secret: string, run: string) {
     this.#secret = secret;
     this.#run = run;
   }
 
-  /** Returns the text with its signature in front. */
+  /** Returns the signature followed by the text. */
   sign(purpose: Purpose, text: string): string {
     return this.#signature(purpose, text) + text;
   }
 
   /**
-   * Returns the text when it was signed for this purpose; undefined otherwise.
-   * @param charactersMax longer input is rejected unread
+   * Returns the text when its signature is valid for this purpose; undefined otherwise.
+   * @param charactersMax maximum length of the text; longer input is rejected without verification
    */
   open(purpose: Purpose, signed: string, charactersMax: number): string | undefined {
     if (signed.length > SIGNATURE_CHARACTERS + charactersMax) return undefined;
@@ -40,7 +47,7 @@ export class RunSigner {
   }
 
   #signature(purpose: Purpose, text: string): string {
-    // The first line contains no line break, so no text can pass for another purpose.
+    // The context contains no line break, so a text cannot imitate another context.
     const context = JSON.stringify([PROTOCOL, this.#run, ...purpose]);
     return createHmac('sha256', this.#secret).update(`${context}\n${text}`).digest('hex');
   }

@@ -1,7 +1,7 @@
 /**
  * Assigns the shards of a run to workers. Only the coordinator decides: a worker requests a shard
- * and runs only what it is assigned, and messages about a shard count only from its current worker.
- * A job that was copied, or kept from an earlier run, is therefore never run.
+ * and runs it only when the shard is assigned to it. Messages about a shard count only from its
+ * current worker. Therefore a job that was copied, or left over from an earlier run, is never run.
  */
 
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -13,37 +13,37 @@ export interface ShardAssignmentsOptions {
   readonly coordinator: Coordinator;
   readonly clock: Clock;
   readonly shards: number;
-  /** A worker that is silent this long is lost. */
+  /** Silence in milliseconds after which a worker counts as lost. */
   readonly silenceMaxMs: number;
   readonly send: (message: OwnerMessage) => void;
   /** Prints a message to the user. */
   readonly say: (text: string) => void;
 }
 
-/** How often each shard is restarted at most. */
+/** Maximum number of restarts of each shard. */
 const TAKEOVERS_MAX = 3;
 
 interface Seat {
   readonly worker: string;
   readonly token: string;
-  /** Sequence number of its next message. */
+  /** Sequence number that the worker's next message must have. */
   next: number;
   heardMs: number;
 }
 
-/** The assignments of a run, one per shard. */
+/** The assignments of the shards of a run. */
 export class ShardAssignments {
   readonly #options: ShardAssignmentsOptions;
   /** The current worker of each shard. */
   readonly #seats = new Map<number, Seat>();
-  /** By shard: the worker that requested it while another still seemed to run it. */
+  /** For each shard, a worker that requested it while it was assigned to another worker. */
   readonly #waiting = new Map<number, FromWorker>();
   readonly #losses = new Map<number, number>();
-  /** Shards that a worker has begun. */
+  /** Shards that have been assigned at least once. */
   readonly #begun = new Set<number>();
-  /** Shards that have run to the end, or were given up. */
+  /** Shards that have ended with a result, or were given up. */
   readonly #over = new Set<number>();
-  /** Each token may be used for one request only. */
+  /** Tokens that have been used; a token is valid for one request. */
   readonly #tokens = new Set<string>();
 
   constructor(options: ShardAssignmentsOptions) {
@@ -55,17 +55,17 @@ export class ShardAssignments {
     return this.#begun.size === this.#options.shards;
   }
 
-  /** Handles a message from a worker that runs a shard or requests one. */
+  /** Handles a message from a worker that runs or requests a shard. */
   hear(said: FromWorker): void {
     const seat = this.#seats.get(said.shard);
     if (said.message.say === 'asks') this.#asked(said);
-    // Another worker has the shard by now, or the message is a duplicate.
+    // The shard is assigned to another worker, or the message is a duplicate.
     else if (seat?.token !== said.token || said.sequence < seat.next) return;
     else if (said.sequence > seat.next) this.#options.coordinator.fail(missing(said.worker));
     else this.#heard(said, seat);
   }
 
-  /** Detects silent workers; to be called once all pending messages have been read. */
+  /** Ends the assignments of silent workers. Call it once all pending messages have been read. */
   look(): void {
     const { clock, silenceMaxMs } = this.#options;
     const minMs = clock.monotonicMs() - silenceMaxMs;
@@ -115,7 +115,7 @@ export class ShardAssignments {
       this.#end(shard);
       coordinator.giveUp(shard, because);
     } else if (waiting) this.#give(waiting);
-    // If the lost worker is still alive after all, it stops.
+    // The lost worker may still be running; this message makes it stop.
     if (!this.#seats.has(shard)) send({ say: 'owner', shard, isTakeover: false });
   }
 

@@ -1,6 +1,6 @@
 /**
- * Reads a job from Redis; nothing in it is used before its signature shows that the coordinator
- * wrote it.
+ * Verifies and parses a job from Redis. Its content is used only after its signature has shown that
+ * the coordinator wrote it.
  */
 
 import * as v from 'valibot';
@@ -12,11 +12,11 @@ import { planOf } from '../../plan/plan.ts';
 import { shardOf } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
-/** A shard to run, with the whole plan. */
+/** A shard to run, with the complete plan. */
 export interface ShardJob {
   readonly shard: number;
   readonly plan: FleetPlan;
-  /** True when the coordinator wants every event. */
+  /** True when the worker must send its events to the coordinator. */
   readonly sendsEvents: boolean;
 }
 
@@ -24,14 +24,14 @@ const JOB_MAX_CHARACTERS = 2 ** 20;
 const SENTENCE_MAX_CHARACTERS = 300;
 const jobShape = v.strictObject({ plan: sentPlanShape, sendsEvents: v.boolean() });
 
-/** What a job is verified and read with. */
+/** The signer for verifying a job, and the worker's part of the plan. */
 interface Reading {
   readonly signer: RunSigner;
   readonly needs: Needs;
   readonly own: OwnPlan;
 }
 
-/** Returns the job, or why it is refused, as a clause. */
+/** Returns the job, or the reason for refusing it as a clause. */
 export function jobIn(
   { id = '', data }: { readonly id?: string | undefined; readonly data: unknown },
   { signer, needs, own }: Reading,

@@ -1,4 +1,7 @@
-/** One run from the worker's side: takes shards of it, one or more at a time, and runs them. */
+/**
+ * A worker's part in one run: it takes shards of the run, one or more at the same time, and runs
+ * them.
+ */
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { printable } from '../../../fixtures/printable.ts';
@@ -21,39 +24,47 @@ export interface WorkerRunOptions {
   readonly random: Random;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Name of this worker; its slots have names derived from it. */
+  /** Name of this worker. Each shard that it runs gets a name derived from it. */
   readonly name: string;
   readonly needs: Needs;
   readonly own: OwnPlan;
   readonly takeoverAfterMs: number;
   readonly say: (text: string) => void;
-  /** Called once when no worker can take part in the run any more, with the reason as a clause. */
+  /**
+   * Called once when the worker can no longer take part in the run, with the reason as a clause.
+   */
   readonly broken: (reason: string) => void;
 }
 
-/** Number of heartbeats within the time after which a worker is considered lost. */
+/** Number of heartbeats within the time after which a silent worker counts as lost. */
 const RENEWALS = 3;
 const WATCH_PERIOD_MS = 1000;
-/** The run's own limit on restarted shards applies, not BullMQ's. */
+/**
+ * BullMQ's limit on stalled jobs. It is high, because the coordinator limits the restarts of a
+ * shard.
+ */
 const STALLED_MAX = 1000;
-/** A coordinator replies immediately, or once it knows that the previous worker is lost. */
+/**
+ * Minimum time in milliseconds to wait for the coordinator's reply. It replies at once, or when it
+ * has found the previous worker lost.
+ */
 const ANSWER_MIN_MS = 2000;
 const alive = { say: 'alive' } as const;
 
-/** A worker running a shard here, and its identity towards the coordinator. */
+/** A running shard process, and its identity towards the coordinator. */
 interface Seated {
   readonly speaker: Speaker;
   readonly process: ShardProcess;
 }
 
-/** Takes part in a run; `close` it when the run or the worker ends. */
+/** A worker's part in a run. The owner must close it when the run or the worker ends. */
 export class WorkerRun {
   readonly #options: WorkerRunOptions;
-  /** Each takes one shard at a time. */
+  /** BullMQ workers; each runs one shard at a time. */
   readonly #seats: Worker<unknown>[] = [];
-  /** The workers that run a shard now, by job ID. */
+  /** The shards that are running, by job ID. */
   readonly #workers = new Map<string, Seated>();
-  /** By shard: the worker that the coordinator has assigned. */
+  /** For each shard, the token of the worker to which the coordinator has assigned it. */
   readonly #granted = new Map<number, string | undefined>();
   readonly #sent: CoordinatorMessage[] = [];
   readonly #talk: CoordinatorLine;
@@ -69,18 +80,18 @@ export class WorkerRun {
     });
   }
 
-  /** Sets how many shards run at a time; never lowers the number. */
+  /** Sets the number of shards that run at the same time. The number is never lowered. */
   takeAtOnce(count: number): void {
     while (this.#seats.length < count) this.#seats.push(this.#seat());
   }
 
-  /** Accepts no more shards; resolves when those in progress have ended. */
+  /** Accepts no more shards and waits until those in progress have ended. */
   async finish(): Promise<void> {
     await Promise.all(this.#seats.map((seat) => seat.close()));
     await this.close();
   }
 
-  /** Kills every shard process and closes the connections without waiting for running jobs. */
+  /** Kills all shard processes and closes the connections, without waiting for running jobs. */
   async close(): Promise<void> {
     for (const { process } of this.#workers.values()) process.kill();
     await Promise.all(this.#seats.map((seat) => seat.close(true)));
@@ -94,16 +105,17 @@ export class WorkerRun {
       prefix: keys.prefix,
       name,
       concurrency: 1,
-      // Redis accepts whole milliseconds only, and BullMQ passes them on unchanged.
+      // Redis accepts only whole milliseconds, and BullMQ does not round.
       lockDuration: Math.floor(takeoverAfterMs),
       lockRenewTime: this.#pulseMs,
       stalledInterval: this.#pulseMs,
       maxStalledCount: STALLED_MAX,
       skipVersionCheck: true,
     });
-    // The link reports the loss of Redis, and an invalid job needs no handling here.
+    // Errors can be ignored here: the link reports the loss of Redis, and invalid jobs need no
+    // handling.
     seat.on('error', () => undefined);
-    // Another worker has the shard by now: continuing would run it twice.
+    // Another worker may run the shard by now, so this process must not continue.
     seat.on('lockRenewalFailed', (jobIds) => {
       for (const jobId of jobIds) this.#workers.get(jobId)?.process.kill();
     });
@@ -114,7 +126,7 @@ export class WorkerRun {
     return Math.floor(this.#options.takeoverAfterMs / RENEWALS);
   }
 
-  /** A job that the coordinator did not write fails; the worker only reports it. */
+  /** Runs a job. A job that the coordinator did not write fails, and the worker reports it. */
   async #take(job: Job<unknown>): Promise<void> {
     const { signer, needs, own, name, say } = this.#options;
     const read = jobIn(job, { signer, needs, own });
@@ -161,8 +173,8 @@ export class WorkerRun {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
           const sent = this.#talk.say(speaker, this.#sharedTime(message));
-          // The coordinator has received its last message; a worker that has ended has nothing else
-          // to do.
+          // The process has nothing to do after its last message, so it is killed once that message
+          // has been sent.
           if (end) sent.finally(() => process.kill());
         },
         ended: (how) => {
@@ -193,13 +205,16 @@ export class WorkerRun {
     for (const { process } of this.#workers.values()) process.send(this.#localTime(message));
   }
 
-  /** Converts to the local clock: the coordinator and workers share Redis time. */
+  /** Converts the start time from the clock of Redis to the local clock. */
   #localTime(message: CoordinatorMessage): CoordinatorMessage {
     if (message.say !== 'start') return message;
     return { ...message, atMs: message.atMs - this.#options.link.offsetMs };
   }
 
-  /** Converts to Redis time: the coordinator orders the events of all workers. */
+  /**
+   * Converts event times to the clock of Redis, because the coordinator orders the events of all
+   * workers.
+   */
   #sharedTime(message: WorkerMessage): WorkerMessage {
     if (message.say !== 'events') return message;
     const { offsetMs } = this.#options.link;

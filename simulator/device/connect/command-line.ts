@@ -1,14 +1,14 @@
 /**
- * Parses one line of the device's shell: words with quotes and variables, and where the output
- * goes. Not a shell language: any other syntax is refused by name.
+ * Parses one line of the device's shell: words with quotes and variables, and an optional
+ * redirection of the output. Any other shell syntax is an error.
  */
 
-/** Thrown for a line that is not a command; the message is what the shell prints. */
+/** Thrown for a line that cannot be parsed; the message is the shell's output. */
 export class CommandSyntaxError extends Error {
   override readonly name = 'CommandSyntaxError';
 }
 
-/** Redirection of output away from the terminal. */
+/** A redirection of a command's output to a file. */
 export interface Redirection {
   readonly path: string;
   readonly appends: boolean;
@@ -21,7 +21,7 @@ export interface CommandLine {
   readonly redirection?: Redirection;
 }
 
-/** Syntax that would need more than one command at a time. */
+/** Characters of syntax that this shell does not support. */
 const unsupported = '|&;<()`';
 const BLANK = /\s/;
 const NAME = /^(?:\?|[A-Za-z_]\w*)/;
@@ -30,8 +30,8 @@ const BRACED_NAME = /^\{(\?|[A-Za-z_]\w*)\}/;
 const escapable = '"\\$`';
 
 /**
- * Parses a line.
- * @param lookUp returns the value of a variable, empty when it is not set
+ * Parses a command line.
+ * @param lookUp returns the value of a variable; an empty string when the variable is not set
  * @throws CommandSyntaxError
  */
 export function parseCommandLine(line: string, lookUp: (name: string) => string): CommandLine {
@@ -122,7 +122,7 @@ class Parser {
     while (BLANK.test(this.#peek())) this.#at++;
   }
 
-  /** Returns the next character; empty at the end. */
+  /** Returns the next character; an empty string at the end of the line. */
   #peek(): string {
     return this.#line[this.#at] ?? '';
   }

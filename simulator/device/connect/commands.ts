@@ -1,12 +1,12 @@
 /**
- * The commands of the device's shell: a table of functions over arguments, the device's facts and
- * its in-memory files. Nothing here reaches the machine that runs the simulator.
+ * The commands of the device's shell. They act on the simulated device's facts and in-memory files,
+ * and never on the machine that runs the simulator.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { DeviceDescription } from './connect-environment.ts';
 import { absolutePath, type DeviceFiles, FileError, fileLimits } from './files.ts';
 
-/** What the shell's commands act on. */
+/** The simulated device as the shell's commands see it. */
 export interface ShellContext {
   readonly clock: Clock;
   readonly facts: DeviceDescription;
@@ -18,11 +18,11 @@ export interface ShellContext {
 
 export interface Outcome {
   readonly output: Buffer;
-  /** Error lines for the terminal, wherever the output goes. */
+  /** Error lines for the terminal; a redirection does not apply to them. */
   readonly errors: readonly string[];
   /** Exit status of the command; 0 on success. */
   readonly status: number;
-  /** True when the shell has to exit. */
+  /** True when the shell must exit. */
   readonly exits: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Run {
 
 interface CommandRow {
   readonly usage: string;
-  /** Letters accepted after a dash. */
+  /** Letters that the command accepts as flags. */
   readonly flags?: string;
   readonly run: (run: Run) => void;
 }
@@ -63,7 +63,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
   whoami: { usage: 'whoami', run: ({ out }) => out('root\n') },
 };
 
-/** Runs one command. @param words its name and arguments; an empty list does nothing */
+/**
+ * Runs one command.
+ * @param words name and arguments of the command; an empty list does nothing
+ */
 export function runCommand(words: readonly string[], context: ShellContext): Outcome {
   const [name, ...rest] = words;
   if (name === undefined) return { output: Buffer.alloc(0), errors: [], status: 0, exits: false };
@@ -93,7 +96,10 @@ function failed(error: string, status: number): Outcome {
   return { output: Buffer.alloc(0), errors: [error], status, exits: false };
 }
 
-/** Flags come first; for a command without flags every argument is an operand. */
+/**
+ * Splits arguments into flags and operands. Flags must come first. For a command without flags
+ * every argument is an operand.
+ */
 function sorted(
   rest: readonly string[],
   known: string,
@@ -119,7 +125,7 @@ function usages(): string[] {
   return Object.values(commands).map(({ usage }) => usage);
 }
 
-/** Runs `act` for each path, and continues after one that fails. */
+/** Runs `act` for each path. A FileError is reported and does not stop the remaining paths. */
 function eachPath(run: Run, act: (path: string, shown: string) => void): void {
   for (const shown of run.operands) {
     try {
@@ -234,7 +240,7 @@ function uname({ context, flags, out }: Run): void {
   out(`${shown.map(([, text]) => text).join(' ')}\n`);
 }
 
-/** Formats a time like `date` does: `Sat Jan 31 12:00:00 UTC 2026`. */
+/** Formats a time as the `date` command does: `Sat Jan 31 12:00:00 UTC 2026`. */
 function dateText(momentMs: number): string {
   const [weekday, day, month, year, time] = new Date(momentMs).toUTCString().split(/[, ]+/);
   return `${weekday} ${month} ${day} ${time} UTC ${year}`;

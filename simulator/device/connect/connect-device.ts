@@ -1,6 +1,6 @@
 /**
- * The device's side of its persistent connection: messages in, messages out, and timed work. Knows
- * no socket. Every message it returns is small enough for a device.
+ * The device's side of its persistent connection: it answers messages and returns messages that are
+ * due, without access to the socket. Every returned message is small enough for a device.
  * Spec: Device connect
  */
 import {
@@ -22,7 +22,7 @@ import { Shells } from './shells.ts';
 
 const { shell, fileTransfer, portForward, menderClient } = connectProtocols;
 
-/** A device's files and sessions; the files persist, sessions end with the connection. */
+/** The files and the sessions of a device. Files persist; sessions end with the connection. */
 export class ConnectDevice {
   readonly #around: ConnectEnvironment;
   readonly #files: DeviceFiles;
@@ -43,7 +43,10 @@ export class ConnectDevice {
     return this.#shells.answer(message);
   }
 
-  /** Returns the messages that are due on their own; to be called about every second. */
+  /**
+   * Returns the messages that are due without a request, such as pings. Call it about once a
+   * second.
+   */
   due(): readonly ConnectMessage[] {
     return [...this.#sessions.due(), ...this.#shells.due()];
   }
@@ -87,7 +90,10 @@ function contentsOf(facts: DeviceDescription): Readonly<Record<string, string | 
 
 type Client = Pick<ConnectEnvironment, 'checkUpdate' | 'sendInventory'>;
 
-/** The update client in one session: acknowledges immediately that it is about to act. */
+/**
+ * The protocol of the update client in one session. The reply acknowledges a request before the
+ * device acts on it.
+ */
 class ClientCommands implements ProtocolHandler {
   readonly #client: Client;
 

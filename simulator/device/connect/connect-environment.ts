@@ -1,30 +1,30 @@
-/** The environment of a device's persistent connection. */
+/** Types for the interface between a device and its persistent connection. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 
-/** Facts about the device; those that an update changes are read each time. */
+/** Facts about the device. Facts that an update can change are functions. */
 export interface DeviceDescription {
   readonly hostname: string;
   deviceType(): string;
   artifactName(): string;
 }
 
-/** What the rest of the device offers to its connection. */
+/** The parts of the device that its persistent connection uses. */
 export interface ConnectEnvironment {
   readonly clock: Clock;
   readonly facts: DeviceDescription;
-  /** Schedules a check for updates; does not wait for it. */
+  /** Schedules a poll for a deployment and returns immediately. */
   checkUpdate(): void;
-  /** Schedules sending the inventory; does not wait for it. */
+  /** Schedules an inventory update and returns immediately. */
   sendInventory(): void;
 }
 
-/** An outgoing message; the session adds its own ID. */
+/** An outgoing message; `Sessions` adds the session ID. */
 export type Reply = Omit<ConnectMessage, 'sid'>;
 
 /** The handler of one protocol in one session. */
 export interface ProtocolHandler {
   answer(message: ConnectMessage): readonly Reply[];
-  /** Called when the session ends: releases everything and returns the last messages. */
+  /** Called when the session ends. Returns the last messages of this protocol. */
   end(): readonly Reply[];
 }

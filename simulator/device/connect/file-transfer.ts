@@ -1,6 +1,6 @@
 /**
- * File transfer in one session: one file at a time, in acknowledged chunks. Paths refer to the
- * device's in-memory files.
+ * The file transfer protocol of one session: one file at a time, in acknowledged chunks. Paths
+ * refer to the device's in-memory files.
  * Spec: Device connect
  */
 import type * as v from 'valibot';
@@ -115,7 +115,7 @@ export class FileTransfer implements ProtocolHandler {
     return this.#sendNext(download);
   }
 
-  /** Sends as many chunks as may be in flight, and the end marker after the last one. */
+  /** Returns as many chunks as may be in flight, and the end marker after the last chunk. */
   #sendNext(download: Download): readonly Reply[] {
     const { content } = download;
     const { fileChunkBytes, fileChunksAhead } = limits;
@@ -189,7 +189,8 @@ export class FileTransfer implements ProtocolHandler {
   }
 
   /**
-   * A finished download whose last chunks are never acknowledged does not block the next transfer.
+   * Checks that no transfer is in progress. A download whose chunks were all sent does not block
+   * the next transfer, even if they are never acknowledged.
    */
   #checkFree(): void {
     const running = this.#running;
@@ -211,7 +212,7 @@ function ackOf({ received }: Upload): Reply {
   return reply('ack', { props: { offset: received } });
 }
 
-/** Reads a request about an absolute path. */
+/** Decodes a request and checks that its path is absolute. */
 function request<Shape extends v.GenericSchema<unknown, { path: string }>>(
   shape: Shape,
   { body }: ConnectMessage,
@@ -228,7 +229,7 @@ function offsetIn({ typ, props }: ConnectMessage): number {
   throw new TransferError(`invalid ${typ} message: offset property is missing or not an integer`);
 }
 
-/** Runs an action on a file; its error message names the attempt. */
+/** Runs an action on a file and prefixes its error message with `attempt`. */
 function about<Result>(attempt: string, act: () => Result): Result {
   try {
     return act();

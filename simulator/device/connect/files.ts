@@ -1,6 +1,6 @@
 /**
- * A device's files in memory: a tree of folders and plain files with limits. Never the machine's
- * own files; a path has no meaning outside.
+ * A device's files in memory: a tree of folders and plain files with limits on size and number.
+ * Paths never refer to files of the machine that runs the simulator.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 
@@ -25,7 +25,7 @@ export interface FileStat {
   readonly isFolder: boolean;
   /** Size of the content; 0 for a folder. */
   readonly sizeBytes: number;
-  /** The nine permission bits of chmod. */
+  /** The nine permission bits, as set by chmod. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
@@ -35,7 +35,7 @@ export interface FileStat {
 /** Owner and permissions of a file or folder. */
 type Ownership = Partial<Pick<FileStat, 'mode' | 'uid' | 'gid'>>;
 
-/** Fixed content, or content generated on each read. */
+/** Stored bytes, or a function that generates the content at each read. */
 type Content = Buffer | (() => string);
 
 interface Folder {
@@ -56,7 +56,7 @@ type Entry = Folder | PlainFile;
 const FOLDER_MODE = 0o755;
 const FILE_MODE = 0o644;
 
-/** Returns an absolute path without `.`, `..` and superfluous slashes. */
+/** Returns the absolute path without `.`, `..` and repeated slashes. */
 export function absolutePath(path: string, workingFolder = '/'): string {
   const whole = path.startsWith('/') ? path : `${workingFolder}/${path}`;
   const parts: string[] = [];
@@ -67,7 +67,7 @@ export function absolutePath(path: string, workingFolder = '/'): string {
   return `/${parts.join('/')}`;
 }
 
-/** All files of a device. Paths are absolute; every method but the first throws FileError. */
+/** All files of a device. Paths are absolute. Every method except `exists` throws FileError. */
 export class DeviceFiles {
   readonly #clock: Clock;
   readonly #root: Folder;
@@ -143,7 +143,7 @@ export class DeviceFiles {
     this.#entriesCount -= countOf(entry);
   }
 
-  /** Returns the folder for a new entry and the entry's name. */
+  /** Returns the parent folder and the name of a path. */
   #placeOf(path: string): readonly [Folder, string] {
     const whole = absolutePath(path);
     const cut = whole.lastIndexOf('/');
@@ -184,7 +184,7 @@ export class DeviceFiles {
     this.#entriesCount += entries;
   }
 
-  /** A path that ends with a slash is only ever a folder. */
+  /** Adds an initial file, or a folder when the path ends with a slash. */
   #plant(path: string, content: Content | string): void {
     const parts = absolutePath(path).split('/');
     for (let depth = 2; depth < parts.length; depth++) {
@@ -215,7 +215,9 @@ function bytesOf({ content }: PlainFile): Buffer {
   return typeof content === 'function' ? Buffer.from(content()) : content;
 }
 
-/** Returns an entry's share of the device's space; generated content counts as 0. */
+/**
+ * Returns the bytes that an entry counts against the device's limit; generated content counts as 0.
+ */
 function sizeOf(entry: Entry): number {
   if (!isFolder(entry)) return Buffer.isBuffer(entry.content) ? entry.content.length : 0;
   return [...entry.entries.values()].reduce((total, inner) => total + sizeOf(inner), 0);

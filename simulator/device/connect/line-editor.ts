@@ -1,28 +1,30 @@
 /**
- * A terminal's line discipline: echoes input, handles backspace, and returns whole lines. Does not
- * interpret the lines.
+ * The line discipline of a terminal: echoes input, handles backspace, and returns whole lines. It
+ * does not interpret the lines.
  */
 import { StringDecoder } from 'node:string_decoder';
 
-/** Results of the bytes typed, in order. */
+/** One result of typed characters: text to echo, a whole line, or a control key. */
 export type Typed =
   | { readonly kind: 'echo'; readonly text: string }
   | { readonly kind: 'line'; readonly text: string }
-  /** Typed as Ctrl-C. */
+  /** The user typed Ctrl-C. */
   | { readonly kind: 'interrupt' }
-  /** Typed as Ctrl-D on an empty line. */
+  /** The user typed Ctrl-D on an empty line. */
   | { readonly kind: 'end' };
 
 const LINE_MAX_CHARACTERS = 4096;
 const BELL = '\x07';
 const ERASE_ONE = '\b \b';
 
-/** Holds the line being typed. */
+/** Edits the line that the user is typing. */
 export class LineEditor {
   readonly #decoder = new StringDecoder('utf8');
   #line: string[] = [];
   #lastWasReturn = false;
-  /** Within an escape sequence such as an arrow key's, which is ignored here. */
+  /**
+   * Position within an escape sequence, such as that of an arrow key; escape sequences are ignored.
+   */
   #escape: 'none' | 'begun' | 'within' = 'none';
   readonly #keys: Readonly<Record<string, () => Typed | undefined>> = {
     '\r': () => this.#finish(),
@@ -35,7 +37,7 @@ export class LineEditor {
     '\x1b': () => this.#beginEscape(),
   };
 
-  /** Accepts bytes as they arrive; a character may be split across calls. */
+  /** Processes typed bytes. A character may be split across two calls. */
   type(bytes: Uint8Array): Typed[] {
     return [...this.#decoder.write(Buffer.from(bytes))].flatMap((character) => {
       const typed = this.#typed(character);

@@ -1,6 +1,6 @@
 /**
- * Port forwarding in one session: connections to the device's own ports, with one unacknowledged
- * message in each direction.
+ * The port forwarding protocol of one session: connections to the device's own ports. Each
+ * direction of a connection has at most one unacknowledged message.
  * Spec: Device connect
  */
 import { decodeBody, portForwardShape } from '../../../fixtures/formats/connect-bodies.ts';
@@ -16,13 +16,13 @@ import { pieces, protocolError, textProp } from './replies.ts';
 /** Limits on the port forwarding of one session. */
 const portForwardLimits = {
   connectionsMax: 32,
-  /** Bytes queued for a user who does not acknowledge them. */
+  /** Maximum bytes queued for a user who does not acknowledge messages. */
   waitingMaxBytes: 2 ** 18,
 } as const;
 
 interface Forward {
   readonly connection: PortConnection;
-  /** Pieces that wait for the acknowledgement of the previous one. */
+  /** Pieces that wait until the previous piece is acknowledged. */
   readonly waiting: Buffer[];
   isUnderway: boolean;
 }
@@ -36,7 +36,7 @@ export class PortForward implements ProtocolHandler {
     ['forward', (message) => this.#forward(message)],
     ['ack', (message) => this.#acknowledge(message)],
     ['stop', (message) => this.#stop(message)],
-    // An error from the user's side needs no reply.
+    // The user's side reports an error, which needs no reply.
     ['error', () => []],
   ]);
 
@@ -63,7 +63,7 @@ export class PortForward implements ProtocolHandler {
     return [reply('new', id)];
   }
 
-  /** Returns the connection, or why it was refused. */
+  /** Returns the connection, or the reason for refusing it. */
   #connect(message: ConnectMessage, id: string): PortConnection | string {
     if (id === '') return 'invalid port-forward message: connection_id is missing';
     if (this.#forwards.has(id)) return `connection '${id}' is already open`;
@@ -138,7 +138,7 @@ function reply(typ: string, id: string): Reply {
   return { proto: connectProtocols.portForward, typ, props: { connection_id: id } };
 }
 
-/** The error refers to its connection, when the request named one. */
+/** Builds an error message, with the connection ID when the request has one. */
 function failure(message: ConnectMessage, because: string): Reply {
   const id = idOf(message);
   const props = id === '' ? {} : { props: { connection_id: id } };

@@ -1,6 +1,6 @@
 /**
- * Services on a device's own ports, in memory: an echo on 7 and a small web page on 80. No real
- * socket is involved.
+ * Services on a device's own ports, in memory: an echo service on port 7 and a small web page on
+ * port 80. They open no real sockets.
  */
 import type { DeviceDescription } from './connect-environment.ts';
 
@@ -8,7 +8,7 @@ import type { DeviceDescription } from './connect-environment.ts';
 export interface PortConnection {
   /** Accepts bytes from the client and returns the service's reply. */
   receive(bytes: Uint8Array): Buffer;
-  /** True once the service has sent everything. */
+  /** True once the service has sent its whole reply. */
   readonly hasEnded: boolean;
 }
 
@@ -20,7 +20,9 @@ const services = new Map<string, Open>([
   ['tcp/80', (facts) => new WebConnection(facts)],
 ]);
 
-/** Opens a connection to one of the device's ports; undefined when nothing listens there. */
+/**
+ * Opens a connection to one of the device's ports. Returns undefined when no service listens there.
+ */
 export function openPort(
   protocol: string,
   port: number,
@@ -36,7 +38,7 @@ function echo(): PortConnection {
 const REQUEST_MAX_BYTES = 8192;
 const HEAD_END = '\r\n\r\n';
 
-/** HTTP/1.1 with one response per connection. */
+/** A web server for one HTTP/1.1 request per connection. */
 class WebConnection implements PortConnection {
   readonly #facts: DeviceDescription;
   #request = '';

@@ -1,4 +1,4 @@
-/** Device messages shared by several protocols: errors, and bytes in pieces. */
+/** Functions that build messages for several protocols: errors, and bytes in pieces. */
 import { firstCharacters } from '../../../fixtures/characters.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
@@ -8,15 +8,18 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import type { Reply } from './connect-environment.ts';
 
-/** Values of `props.status` in shell messages and in those of the device's update client. */
+/** Values of `props.status` in messages of the shell and of the update client. */
 export const messageStatuses = { normal: 1, error: 2, control: 3 } as const;
 
-/** Characters of an error: a device's message has 8192 bytes at most. */
+/** Limit on an error text, because a message of a device has at most 8192 bytes. */
 const ERROR_MAX_CHARACTERS = 1000;
-/** Characters of an ID chosen by the other side. */
+/** Limit on a text property that the other side chose and the device sends back. */
 const TEXT_MAX_CHARACTERS = 256;
 
-/** Builds an error of the session itself; `closes` when the session ends with it. */
+/**
+ * Builds an error of the control protocol.
+ * @param closes true when the error ends the session
+ */
 export function controlError(about: Partial<ConnectMessage>, err: string, closes: boolean): Reply {
   const msgid = textProp(about, 'msgid');
   const { proto, typ } = about;
@@ -24,21 +27,21 @@ export function controlError(about: Partial<ConnectMessage>, err: string, closes
   return { proto: connectProtocols.control, typ: 'error', body: encodeBody(body) };
 }
 
-/** Builds an error of one protocol, sent in that protocol. */
+/** Builds an error message of the protocol that `about` belongs to. */
 export function protocolError(about: ConnectMessage, err: string): Reply {
   const msgid = textProp(about, 'msgid');
   const body = { err: shortened(err), msgtype: about.typ, msgid };
   return { proto: about.proto, typ: 'error', body: encodeBody(body) };
 }
 
-/** Returns a text property that is present and short enough to be sent back. */
+/** Returns a text property that is short enough to be sent back; undefined otherwise. */
 export function textProp({ props }: Partial<ConnectMessage>, name: string): string | undefined {
   const value = props?.[name];
   const isShort = typeof value === 'string' && value.length <= TEXT_MAX_CHARACTERS;
   return isShort ? value : undefined;
 }
 
-/** Splits bytes into pieces that fit into a message. */
+/** Splits bytes into pieces that each fit into one message. */
 export function pieces(bytes: Buffer): Buffer[] {
   const count = Math.ceil(bytes.length / limits.fileChunkBytes);
   return Array.from({ length: count }, (_, index) =>

@@ -1,7 +1,7 @@
 /**
- * The sessions of one device, by ID: each starts with its first message, routes messages to its
- * handlers, answers control messages, and ends when the other side is gone. Shells are separate:
- * they have their own limits and lifetime.
+ * The sessions of one device, by ID. A session starts with its first message, passes messages to
+ * the handlers of their protocols, answers control messages, and ends when the other side closes it
+ * or stays silent. Shells have their own limits and lifetime and are handled separately.
  * Spec: Device connect
  */
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -38,7 +38,7 @@ interface Session {
   isPinged: boolean;
 }
 
-/** Creates the handler of each protocol that is served per session. */
+/** Functions that create the handler of a protocol for a session, by protocol number. */
 type Routes = ReadonlyMap<number, () => ProtocolHandler>;
 
 interface SessionsOptions {
@@ -46,7 +46,7 @@ interface SessionsOptions {
   readonly routes: Routes;
   /** Numbers of the protocols that a session accepts. */
   readonly protocols: readonly number[];
-  /** Called when the other side ends a session with a message. */
+  /** Called when the other side closes a session, or ends it with an error. */
   readonly onClose: (sid: string) => void;
 }
 
@@ -69,13 +69,13 @@ export class Sessions {
     return replies.map((reply) => ({ ...reply, sid }));
   }
 
-  /** Records activity that arrived by another route. */
+  /** Records activity of the other side in a message that the shells handled. */
   noteLife(sid: string): void {
     const session = this.#sessions.get(sid);
     if (session) this.#heard(session);
   }
 
-  /** Returns the messages that are due: pings, and closes of silent sessions. */
+  /** Returns the messages that are due: pings to quiet sessions and closes of silent ones. */
   due(): readonly ConnectMessage[] {
     const nowMs = this.#options.clock.monotonicMs();
     return [...this.#sessions.values()].flatMap((session) =>
@@ -155,7 +155,7 @@ function control(typ: string): Reply {
   return { proto: connectProtocols.control, typ };
 }
 
-/** Returns the versions that the other side offers; empty when the body is invalid. */
+/** Returns the protocol versions that the other side offers; empty when the body is invalid. */
 function versionsIn({ body }: ConnectMessage): readonly number[] {
   try {
     return decodeBody(openShape, body).versions;
@@ -165,7 +165,9 @@ function versionsIn({ body }: ConnectMessage): readonly number[] {
   }
 }
 
-/** Returns true when an error ends the session; an unreadable error does not. */
+/**
+ * Returns true when the error says that the session is closed; false when the error is unreadable.
+ */
 function endsSession({ body }: ConnectMessage): boolean {
   try {
     return decodeBody(connectErrorShape, body).close ?? false;

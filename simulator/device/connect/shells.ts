@@ -1,5 +1,6 @@
 /**
- * The remote shells of one device: their owners, their limit, and when they time out.
+ * The remote shells of one device: which user owns each, how many may be open, and when they time
+ * out.
  * Spec: Device connect
  */
 
@@ -14,13 +15,13 @@ import type { DeviceFiles } from './files.ts';
 import { messageStatuses, pieces, textProp } from './replies.ts';
 import { Terminal, type TerminalSize } from './terminal.ts';
 
-/** Limits as on field devices by default. */
+/** Limits that match the defaults of real devices. */
 const shellLimits = {
   perUserMax: 1,
   perDeviceMax: 16,
   idleMaxSeconds: 600,
   pingEverySeconds: 60,
-  /** Wait for the reply to a ping. */
+  /** Time limit for the reply to a ping. */
   pongMaxSeconds: 5,
 } as const;
 
@@ -28,10 +29,10 @@ interface Shell {
   readonly sid: string;
   readonly userId: string;
   readonly terminal: Terminal;
-  /** Time of the user's last message. */
+  /** Monotonic time of the user's last typed input. */
   activeMs: number;
   pingedMs: number;
-  /** Time of the last sign of life from the user's side. */
+  /** Monotonic time of the last pong from the user's side, or of the shell's start. */
   pongMs: number;
 }
 
@@ -41,7 +42,7 @@ const defaultSize: TerminalSize = { height: 40, width: 80 };
 const SIZE_MAX = 0xffff;
 const MS = 1000;
 
-/** All shells of a device, by session. */
+/** All shells of a device, by session ID. */
 export class Shells {
   readonly #around: { clock: Clock; facts: DeviceDescription; files: DeviceFiles };
   readonly #shells = new Map<string, Shell>();
@@ -64,13 +65,15 @@ export class Shells {
     return [failure(message, `unknown message type '${message.typ ?? ''}'`)];
   }
 
-  /** Returns the messages that are due: pings, and closes of shells that are no longer used. */
+  /**
+   * Returns the messages that are due: pings, and closes of shells that are idle or unresponsive.
+   */
   due(): Messages {
     const nowMs = this.#nowMs();
     return [...this.#shells.values()].flatMap((shell) => this.#dueOf(shell, nowMs));
   }
 
-  /** Drops the shell of a session without a message. */
+  /** Removes the shell of a session without sending a message. */
   drop(sid: string): void {
     this.#shells.delete(sid);
   }
@@ -134,7 +137,7 @@ export class Shells {
     });
   }
 
-  /** Without a session ID, all shells of the user end. */
+  /** Ends the shell of a session. A message without a session ID ends all shells of its user. */
   #stop(message: ConnectMessage): Messages {
     if (message.sid !== undefined) {
       return this.#with(message, (shell) => {
@@ -177,25 +180,25 @@ function to({ sid }: Shell): { readonly proto: number; readonly sid: string } {
   return { proto: connectProtocols.shell, sid };
 }
 
-/** Builds the message that a shell has ended. */
+/** Builds the message that reports the end of a shell. */
 function ended(shell: Shell, status: number, because = ''): ConnectMessage {
   const props = { status, user_id: shell.userId };
   return { ...to(shell), typ: 'stop', props, body: Buffer.from(because) };
 }
 
-/** Builds the messages with bytes for the user's screen. */
+/** Builds the messages that carry a shell's output to the user's terminal. */
 function screen(shell: Shell, bytes: Buffer): Messages {
   const props = { status: messageStatuses.normal };
   return pieces(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
 }
 
-/** Builds a shell error: the request's type and session with the reason. */
+/** Builds an error message with the type and the session of the request. */
 function failure({ proto, typ = '', sid = '' }: ConnectMessage, because: string): ConnectMessage {
   const props = { status: messageStatuses.error };
   return { proto, typ, sid, props, body: Buffer.from(because) };
 }
 
-/** Returns the size that a message requests, when it is valid for a screen. */
+/** Returns the terminal size that a message requests; undefined when it is missing or invalid. */
 function sizeIn({ props = {} }: ConnectMessage): TerminalSize | undefined {
   const height = Number(valueText(props.terminal_height));
   const width = Number(valueText(props.terminal_width));

@@ -1,6 +1,6 @@
 /**
- * A shell with its terminal: typed bytes in, bytes for the screen out. The same input on the same
- * files gives the same output.
+ * A shell with its terminal: it takes typed bytes and returns the bytes to display. The output
+ * depends only on the input, the clock and the device's files.
  */
 import { CommandSyntaxError, parseCommandLine, type Redirection } from './command-line.ts';
 import { type Outcome, runCommand, type ShellContext } from './commands.ts';
@@ -13,20 +13,20 @@ export interface TerminalSize {
   readonly width: number;
 }
 
-/** Most output bytes that one message may cause. */
+/** Maximum bytes of output that one message can cause. */
 const SCREEN_MAX_BYTES = 2 ** 18;
 const HOME = '/root';
 const SYNTAX_STATUS = 2;
 const INTERRUPTED_STATUS = 130;
 const LINE_END = '\r\n';
 
-/** A running shell of a device: accepts typed bytes and returns its output. */
+/** A running shell of a device. */
 export class Terminal {
   readonly #context: ShellContext;
   readonly #editor = new LineEditor();
   #screen: Buffer[] = [];
   #screenBytes = 0;
-  /** True once the user has left by `exit` or Ctrl-D. */
+  /** True once the user has left the shell with `exit` or Ctrl-D. */
   hasEnded = false;
 
   constructor(around: Pick<ShellContext, 'clock' | 'facts' | 'files'>, size: TerminalSize) {
@@ -36,13 +36,13 @@ export class Terminal {
     this.resize(size);
   }
 
-  /** Returns the output before any input. */
+  /** Returns the output that precedes any input: the prompt. */
   begin(): Buffer {
     this.#show(this.#prompt());
     return this.#shown();
   }
 
-  /** Accepts typed bytes and returns the output. */
+  /** Processes typed bytes and returns the resulting output. */
   type(bytes: Uint8Array): Buffer {
     for (const typed of this.#editor.type(bytes)) {
       if (this.hasEnded || this.#isOverfull()) break;
@@ -121,7 +121,7 @@ export class Terminal {
     return `root@${facts.hostname}:${shown}# `;
   }
 
-  /** Prints text with the line ends that a terminal needs. */
+  /** Prints text, with line feeds converted to the CR LF that a terminal needs. */
   #print(text: string | Buffer): void {
     const bytes = Buffer.from(text);
     this.#show(Buffer.from(bytes.toString('latin1').replaceAll('\n', LINE_END), 'latin1'));
@@ -137,7 +137,7 @@ export class Terminal {
     return this.#screenBytes > SCREEN_MAX_BYTES;
   }
 
-  /** Returns the output since the last call; output beyond the limit is cut, with a note. */
+  /** Returns the output since the last call. Output beyond the limit is replaced by a note. */
   #shown(): Buffer {
     const whole = Buffer.concat(this.#screen);
     const isCut = this.#isOverfull();

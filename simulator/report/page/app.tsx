@@ -1,4 +1,6 @@
-/** The whole report: the verdict on top, then the progress, the course, the devices and figures. */
+/**
+ * The report page: the verdict at the top, then progress, charts, devices and the other sections.
+ */
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import { Card } from '../../../fixtures/page/card.tsx';
 import { Facts } from '../../../fixtures/page/facts.tsx';
@@ -8,7 +10,7 @@ import { Course } from './course.tsx';
 import { Devices } from './devices.tsx';
 import { Section } from './section.tsx';
 
-/** The report of these facts. */
+/** Renders the report. */
 export function App({ facts }: { facts: FleetFacts }) {
   const { title, about, verdict, course, devices, sections } = facts;
   return (

@@ -1,20 +1,22 @@
-/** How a chart is drawn: axes that fit, one cursor for all charts, phases and incidents behind. */
+/**
+ * Options of uPlot for a chart: axes, a cursor shared by all charts, and marks behind the lines.
+ */
 import uPlot from 'uplot';
 import type { ShownChart, ShownLine, ShownMark, ShownTone } from '../page-facts.ts';
 import { clockText, exactNumber, shortNumber, timeSteps } from './clock-words.ts';
 import { drawMarks, MARKS_HEIGHT } from './marks.ts';
 
-/** A range of the run, in seconds. */
+/** A range of the run, in seconds since the start of the load. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** What a chart shows, and where. */
+/** A chart with the element that contains it and its callback. */
 export interface Shown {
   readonly chart: ShownChart;
   readonly marks: readonly ShownMark[];
-  /** ISO 8601, UTC: second 0. */
+  /** Time of second 0, in ISO 8601 and UTC. */
   readonly startsAt: string;
   readonly place: HTMLElement;
   readonly onRange: (range?: Range) => void;
@@ -23,10 +25,10 @@ export interface Shown {
 const SELECTED_MIN_PIXELS = 5;
 const SELECTED_MIN_SECONDS = 2;
 const AXIS_WIDTH = 66;
-/** Room above the highest value. */
+/** Factor by which the axis exceeds the highest value. */
 const HEADROOM = 1.08;
 
-/** A count keeps its height until the next one. */
+/** Draws a stepped line, because a count stays constant until the next value. */
 const steps = uPlot.paths.stepped?.({ align: 1 });
 
 const tones: Readonly<Record<ShownTone, string>> = {
@@ -37,7 +39,7 @@ const tones: Readonly<Record<ShownTone, string>> = {
   plain: '--quiet',
 };
 
-/** Returns the options of a chart but for its size. */
+/** Returns the options of a chart without its size. */
 export function optionsOf(shown: Shown): Omit<uPlot.Options, 'width' | 'height'> {
   const { chart, marks, startsAt, place } = shown;
   const colour = (variable: string) => (): string => colourOf(place, variable);
@@ -46,7 +48,7 @@ export function optionsOf(shown: Shown): Omit<uPlot.Options, 'width' | 'height'>
   return {
     padding: [marks.length > 0 ? MARKS_HEIGHT : 8, 30, 0, 0],
     cursor: cursorOf(shown),
-    // A fixed colour would not follow a change of the theme.
+    // The colours come from CSS, because a fixed colour would not follow a change of the theme.
     legend: { markers: { show: false, stroke: () => 'inherit' } },
     scales: {
       x: { time: false, range: (_, min, max) => [min, max] },
@@ -120,7 +122,7 @@ function momentText(startsAt: string, seconds: number | null): string {
   return `${clockText(seconds)} (${moment.slice(0, 19).replace('T', ' ')} UTC)`;
 }
 
-/** Returns a colour of the theme in the form that a canvas needs. */
+/** Returns a colour of the theme as a value that a canvas accepts. */
 function colourOf(place: HTMLElement, variable: string): string {
   place.style.color = `var(${variable})`;
   const { color } = getComputedStyle(place);

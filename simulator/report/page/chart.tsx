@@ -1,4 +1,4 @@
-/** One chart over the time of the run; all charts show the same range. */
+/** One chart over the time of the run. All charts show the same range. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { usePrinting } from '../../../fixtures/page/printing.ts';
@@ -7,10 +7,10 @@ import { optionsOf, type Range } from './chart-options.ts';
 import { clockText, exactNumber } from './clock-words.ts';
 
 const HEIGHT = 230;
-/** In CSS pixels: what a sheet of A4 or Letter has room for. */
+/** Width of a printed chart in CSS pixels, which fits on A4 and Letter. */
 const PRINTED_WIDTH = 660;
 
-/** A chart with its heading, and its highest values in words. */
+/** Renders a chart with its title and a text with its highest values. */
 export function Chart({
   chart,
   marks,
@@ -21,9 +21,9 @@ export function Chart({
   chart: ShownChart;
   marks: readonly ShownMark[];
   startsAt: string;
-  /** The range that is shown. */
+  /** The visible range. */
   range: Range;
-  /** Called with the range that the reader has drawn; without a range for the whole run. */
+  /** Called with the range that the reader selects, or without a range to show the whole run. */
   onRange: (range?: Range) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
@@ -57,11 +57,14 @@ export function Chart({
   );
 }
 
-/** Follows the width of the page and its colours. */
+/**
+ * Adapts the chart to the width of the page and to its colour scheme. Returns a function that
+ * destroys the chart.
+ */
 function following(made: uPlot, place: HTMLElement): () => void {
   const paper = matchMedia('print');
   const sizes = new ResizeObserver(() => {
-    // The printed chart has its own width.
+    // The printed chart has a fixed width.
     if (!paper.matches && place.clientWidth !== made.width) {
       made.setSize({ width: place.clientWidth, height: HEIGHT });
     }

@@ -4,7 +4,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Seconds since the start as `m:ss`, `h:mm:ss` or `3d 04:00`. */
+/** Formats seconds since the start as `m:ss`, `h:mm:ss` or `3d 04:00`. */
 export function clockText(seconds: number): string {
   const whole = Math.round(seconds);
   const part = (unit: number, of: number): string =>
@@ -23,19 +23,19 @@ const compact = new Intl.NumberFormat('en', {
   maximumSignificantDigits: 3,
 });
 
-/** Formats a value of an axis, short enough for its margin. */
+/** Formats a value on an axis, short enough for the margin. */
 export function shortNumber(value: number): string {
   return compact.format(value);
 }
 
 const exact = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 
-/** Formats a value in full. */
+/** Formats a value with up to four significant digits. */
 export function exactNumber(value: number): string {
   return exact.format(value);
 }
 
-/** Intervals between the ticks of a time axis, in seconds. */
+/** Possible intervals between the ticks of a time axis, in seconds. */
 export const timeSteps: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),

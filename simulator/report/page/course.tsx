@@ -1,4 +1,4 @@
-/** The course of the run: charts that share one time axis. */
+/** The charts of the run, which share one time axis. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { Card } from '../../../fixtures/page/card.tsx';
 import { Choice } from '../../../fixtures/page/field.tsx';
@@ -8,11 +8,11 @@ import { Chart } from './chart.tsx';
 import type { Range } from './chart-options.ts';
 import { clockText } from './clock-words.ts';
 
-/** Margin around a selected incident, in seconds and as a share of its length. */
+/** Margin around a selected incident: a number of seconds, and a share of its length. */
 const ROOM_SECONDS = 5;
 const ROOM_SHARE = 0.25;
 
-/** The charts, and the range of the run that they show. */
+/** Renders the charts and the selection of their range. */
 export function Course({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
   const whole: Range = { from: 0, to: Math.max(course.endSeconds, 1) };
@@ -55,7 +55,7 @@ export function Course({ course }: { course: ShownCourse }) {
   );
 }
 
-/** Paper is white: charts are drawn for it while the page is printed. */
+/** Uses the light theme while the page is printed, because paper is white. */
 function useLightPrint(): void {
   const isPrinting = usePrinting();
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** The devices, page by page, with filters. */
+/** The list of devices, page by page, with filters. */
 import { useMemo, useState } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { Card } from '../../../fixtures/page/card.tsx';
@@ -19,7 +19,7 @@ const tones: Readonly<Record<string, Tone>> = {
   'already installed': 'good',
 };
 
-/** A row of the list of devices. */
+/** A device as a row of the list. */
 interface Device {
   readonly index: number;
   readonly serial: string;
@@ -31,7 +31,7 @@ interface Device {
   readonly reported: string;
   readonly artifactName: string;
   readonly seconds: number | null;
-  /** The searchable text of the row, in lower case. */
+  /** Text that the word filter searches, in lower case. */
   readonly searched: string;
 }
 
@@ -51,18 +51,18 @@ const columns: readonly Column<Device>[] = [
   { title: 'ID', cell: ({ deviceId }) => deviceId || 'unknown' },
 ];
 
-/** The filters that the reader has set; empty means all. */
+/** The filters of the list. An empty text matches all devices. */
 interface Filter {
   readonly words: string;
   readonly outcome: string;
   readonly cohort: string;
-  /** Number of the page; the first is 0. */
+  /** Index of the visible page, from 0. */
   readonly page: number;
 }
 
 const noFilter: Filter = { words: '', outcome: '', cohort: '', page: 0 };
 
-/** The list of devices in pages, filtered by text, outcome and cohort. */
+/** Renders the list of devices in pages, filtered by words, outcome and cohort. */
 export function Devices({ devices }: { devices: ShownDevices }) {
   const all = useMemo(() => devicesOf(devices), [devices]);
   const [filter, setFilter] = useState(noFilter);

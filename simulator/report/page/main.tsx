@@ -1,4 +1,4 @@
-/** Shows the facts that are embedded in the page. */
+/** Entry point of the page's script: renders the facts that are embedded in the page. */
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
 import '../../../fixtures/page/kit-lists.css';

@@ -1,9 +1,11 @@
-/** Phases and incidents behind a chart: bands and lines, with their names above it. */
+/**
+ * Draws phases and incidents behind a chart as bands and lines, with their names above the chart.
+ */
 import type uPlot from 'uplot';
 import type { ShownMark } from '../page-facts.ts';
 
 const ROW_HEIGHT = 15;
-/** Height of the names, in CSS pixels: a row of phases and one of incidents. */
+/** Height of the two rows of names in CSS pixels: one for phases and one for incidents. */
 export const MARKS_HEIGHT = 2 * ROW_HEIGHT + 4;
 
 const GAP = 6;
@@ -32,7 +34,7 @@ export function drawMarks(
   ctx.restore();
 }
 
-/** Returns where a mark begins and ends in the canvas, clipped to the chart. */
+/** Returns the left and right edge of a mark on the canvas, clipped to the chart. */
 function placeOf(plot: uPlot, { from, to }: ShownMark): { left: number; right: number } {
   const { left, width } = plot.bbox;
   const at = (seconds: number): number =>

@@ -1,4 +1,4 @@
-/** A section of the page with text and tables. */
+/** A section of the page with lines, pairs, tables and evidence. */
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Card } from '../../../fixtures/page/card.tsx';
 import { Facts } from '../../../fixtures/page/facts.tsx';
@@ -6,7 +6,7 @@ import { Group } from '../../../fixtures/page/group.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { ShownCell, ShownSection, ShownTable } from '../page-facts.ts';
 
-/** The section with its heading; a detail is closed at first. */
+/** Renders a section with its title. A section with `isDetail` is collapsed at first. */
 export function Section({ section }: { section: ShownSection }) {
   const { id, title, isDetail = false } = section;
   if (isDetail) {

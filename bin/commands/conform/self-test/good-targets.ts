@@ -1,4 +1,7 @@
-/** The good targets of the self-test: our own server, fresh for each defect, or one that is given. */
+/**
+ * The correct servers of the self-test: a new reference server for each defect, or the server of
+ * `--url`.
+ */
 import { runConformance } from '../../../../conformance/conformance.ts';
 import { HurriedClock } from '../../../../conformance/self-test/hurried-clock.ts';
 import type {
@@ -10,17 +13,17 @@ import { type Clock, systemClock } from '../../../../fixtures/clock.ts';
 import { systemRandom } from '../../../../fixtures/random.ts';
 import { startServer } from '../../../../server/server.ts';
 
-/** Much of a case is waiting for effects that a defect keeps away. */
+/** Cases run in parallel because a case mostly waits for effects that the defect suppresses. */
 const PARALLEL_CASES = 16;
-/** An effect for which a case waits five seconds is waited for one second. */
+/** Factor by which the waits of a case are shortened: 5 s becomes 1 s. */
 const HASTE = 5;
 const CASE_TIME_LIMIT_MS = 20_000;
 const REQUEST_TIME_LIMIT_MS = 10_000;
 
-/** A server that the caller opens and closes. */
+/** A target that the caller opens and closes. */
 export type GivenTarget = Omit<GoodTarget, 'close'>;
 
-/** The self-test on a given server, or on our own ones. */
+/** Returns the options of a self-test on the given server, or on reference servers of its own. */
 export function selfTestOn(
   given: GivenTarget | 'own',
   { signal }: { readonly signal?: AbortSignal } = {},
@@ -36,7 +39,7 @@ export function selfTestOn(
   };
 }
 
-/** Our own server, in this process, with nothing in it yet. */
+/** Starts an empty reference server in this process. */
 async function openOwnServer(): Promise<GoodTarget> {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   const { baseUrl, headerPrefix, adminToken: userToken, close } = server;
@@ -44,7 +47,7 @@ async function openOwnServer(): Promise<GoodTarget> {
   return { baseUrl, headerPrefix, userToken, control, close };
 }
 
-/** The suite, as the self-test runs it: with the same seed for every defect. */
+/** Runs the suite on a proxied target, with the same seed for every defect. */
 function judgeProxied({ target, parallel, ...request }: JudgeRequest, clock: Clock) {
   return runConformance({
     ...request,
@@ -52,7 +55,7 @@ function judgeProxied({ target, parallel, ...request }: JudgeRequest, clock: Clo
     credentials: target.userToken === '' ? 'none' : { token: target.userToken },
     ...(target.control && { control: target.control }),
     disruptive: true,
-    // A planted 404 must not look like a part that the target does not have.
+    // With probing, a planted 404 would look like a feature that the target does not have.
     probe: false,
     clock,
     random: systemRandom,

@@ -13,16 +13,18 @@ import type { Screen } from '../remote-shell.ts';
 /** The session ID that the server assigns. */
 export const SID = 'session-1';
 
-/** Returns the other side's replies to a message; may be empty. */
+/** Returns the replies of the other side to a message; possibly none. */
 export type Answering = (message: ConnectMessage) => readonly ConnectMessage[];
 
-/** A device that replies like the simulated ones, behind a server that assigns a session ID. */
+/**
+ * Returns a device that replies like the simulated ones, behind a server that assigns a session ID.
+ */
 export function willingDevice(): Answering {
   const bench = new ConnectBench();
   return (message) => bench.device.answer({ ...message, sid: SID });
 }
 
-/** A relay and the messages that it has received. */
+/** A relay with the messages that it received. */
 export interface Relay {
   readonly baseUrl: string;
   readonly requests: readonly IncomingMessage[];
@@ -33,12 +35,13 @@ export interface Relay {
 }
 
 /**
- * Starts a server that relays to this device; `refusal` is a complete response to every upgrade.
+ * Starts a server that relays to this device.
+ * @param refusal the complete response to every upgrade, instead of relaying
  */
 export async function startRelay(answering: Answering, refusal?: string): Promise<Relay> {
   const server = await PretendServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
-  // RFC 6455 does not allow a slash in a subprotocol name, and the library enforces that.
+  // RFC 6455 forbids a slash in a subprotocol name, and `ws` enforces that.
   upgrades.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: protomsg/msgpack'));
   const requests: IncomingMessage[] = [];
   const heard: ConnectMessage[] = [];
@@ -70,7 +73,7 @@ export async function startRelay(answering: Answering, refusal?: string): Promis
   return { baseUrl: server.baseUrl, requests, heard, opened, close };
 }
 
-/** A screen that keeps its output; `room` is false when it wants no more for now. */
+/** A screen that keeps its output. Set `room` to false to make `show` ask for a pause. */
 export class Sheet implements Screen {
   readonly size = { height: 24, width: 100 };
   readonly notes: string[] = [];
@@ -89,7 +92,7 @@ export class Sheet implements Screen {
     this.onShow();
   }
 
-  /** Resolves once the screen, including notes, matches. */
+  /** Resolves once the shown text, including notes, matches the pattern. */
   until(pattern: RegExp): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {

@@ -1,18 +1,18 @@
 /**
- * What a sign-in costs at least: node:crypto verifies a signature with a key that it holds and signs
- * a token, again and again. Its argument is an `AuthCost` as JSON; it prints sign-ins per second of
- * CPU time.
+ * Measures the least cost of a sign-in: `node:crypto` repeatedly verifies a signature with a loaded
+ * key and signs a token. The argument is an `AuthCost` as JSON; the output is the number of
+ * sign-ins per second of CPU time.
  */
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 
-/** One sign-in, and how often it is repeated. */
+/** The input of one sign-in, and the number of repetitions. */
 export interface AuthCost {
   readonly publicKeyPem: string;
   /** The request body that `signature` signs. */
   readonly body: string;
   /** Signature of `body` in Base64. */
   readonly signature: string;
-  /** A JWT of the server; the part before its last dot is signed again, with Ed25519. */
+  /** A JWT of the server. The part before its last dot is signed again, with Ed25519. */
   readonly token: string;
   readonly times: number;
 }

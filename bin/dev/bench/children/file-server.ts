@@ -1,6 +1,6 @@
 /**
- * A node:http server that streams one file in every response, in a process of its own. Its
- * arguments are the file and the response's headers as JSON; it prints its port.
+ * A separate process with a `node:http` server that streams one file in every response. The
+ * arguments are the file and the response headers as JSON; the output is the port.
  */
 import { createReadStream } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,8 @@ const server = createServer((_, response) => {
   response.writeHead(200, raw);
   pipeline(createReadStream(file), response).catch(() => response.destroy());
 });
-// A connection that is kept while the other server has its turn; Node's own 5 s may end in that turn.
+// The idle connection must survive while the other server is measured, which can take longer than
+// Node's default of 5 s.
 server.keepAliveTimeout = 65_000;
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${(server.address() as AddressInfo).port}\n`);

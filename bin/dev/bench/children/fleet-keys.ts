@@ -1,7 +1,7 @@
 /**
- * Makes the identities of a fleet as `fleetbed simulate` does: names, keys, and what a device sends
- * of its key. Its arguments are the key type and the number of devices; it prints how long it took,
- * in milliseconds. RSA keys are a new pool of that size.
+ * Creates the identities of a fleet as `fleetbed simulate` does: names, keys, and the public part
+ * of each key. The arguments are the key type and the number of devices; the output is the duration
+ * in milliseconds. RSA keys form a new pool of that size.
  */
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { type KeyType, keyTypes } from '../../../../fixtures/contract/vocabulary.ts';

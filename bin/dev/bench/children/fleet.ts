@@ -1,6 +1,6 @@
 /**
- * A fleet in a process of its own, for a benchmark: it ramps up and settles, is measured, and then
- * its memory is read with all of it present. Prints its measurements on one line.
+ * Runs the fleet of a benchmark in a separate process: after ramp-up and settling, it measures the
+ * fleet, then reads the memory with all devices present. The output is one line of JSON.
  */
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../../../fixtures/clock.ts';
@@ -13,44 +13,46 @@ import { exitCodes } from '../../../output/exit-codes.ts';
 import { spentMs } from '../cpu-time.ts';
 import { type Memory, memoryNow } from '../memory.ts';
 
-/** What to run and measure. */
+/** The fleet to run, and the phases of the measurement. */
 export interface FleetBench {
   readonly plan: Omit<FleetPlan, 'stages'>;
-  /** Ramp-up time, in which the devices arrive one after the other. */
+  /** Ramp-up time in milliseconds, during which the devices start one after the other. */
   readonly gatherMs: number;
-  /** Time for the last of them to sign in and open their sockets. */
+  /** Additional time for the last devices to sign in and open their sockets. */
   readonly settleMs: number;
   readonly measuredMs: number;
-  /** Devices and sockets that must be there before the measurement begins. */
+  /** Number of devices and sockets that must be present before the measurement starts. */
   readonly present: { readonly devices: number; readonly sockets: number };
   readonly serverPid: number;
 }
 
 /** Measurements with the whole fleet present. */
 export interface FleetMeasurement {
-  /** Before the fleet was created and with all of it present, each after a garbage collection. */
+  /** Memory before the fleet was created, after a garbage collection. */
   readonly memoryBefore: Memory;
   readonly memory: Memory;
   readonly socketsOpen: number;
   readonly exchanges: number;
-  /** Over the whole run, such as `12 connect timeout`. */
+  /** Errors over the whole run, such as `12 connect timeout`. */
   readonly errors: readonly string[];
   readonly cpuMs: number;
   readonly serverCpuMs: number;
   readonly elapsedMs: number;
-  /** How late scheduled requests were sent. */
+  /** Delay between the due time of a request and its sending. */
   readonly late: Lateness;
-  /** The same over the whole run, including the ramp-up. */
+  /** The delay over the whole run, including the ramp-up. */
   readonly lateOverall: Lateness;
 }
 
-/** Reported instead when the fleet has not settled in time. */
+/** Output of a run in which the fleet did not settle in time. */
 export interface Unsettled {
-  /** What was missing. */
+  /** A description of the missing devices or sockets. */
   readonly unsettled: string;
 }
 
-/** Above this ratio devices still sign in, or send what they send only once. */
+/**
+ * Above this ratio some devices are still signing in, or sending requests that they send only once.
+ */
 const EXCHANGES_PER_POLL_MAX = 1.05;
 
 interface Lateness {
@@ -58,12 +60,15 @@ interface Lateness {
   readonly maxMs: number;
 }
 
-/** After the measurement, because a garbage collection holds up the fleet. */
+/**
+ * Time reserved for reading the memory. It comes after the measurement, because a garbage
+ * collection stops the fleet.
+ */
 const MEMORY_MS = 20_000;
 const MEASURED_PHASE = '3 hold';
 const MEMORY_PHASE = '4 hold';
 
-/** Totals of the process so far. */
+/** Totals of the process at one time. */
 interface Reading {
   readonly exchanges: number;
   readonly cpuMs: number;
@@ -71,7 +76,7 @@ interface Reading {
   readonly atMs: number;
 }
 
-/** What goes wrong is one sentence. */
+/** An error is reported as one sentence. */
 process.once('uncaughtException', ({ message }) => {
   process.stderr.write(`fleet: ${message}\n`);
   process.exit(exitCodes.internal);
@@ -100,7 +105,7 @@ const result = await simulateFleet(
 );
 report(settled(measurement()));
 
-/** On one line, written before it returns. */
+/** Writes the measurement on one line, synchronously. */
 function report(seen: FleetMeasurement | Unsettled): void {
   writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
 }
@@ -156,7 +161,7 @@ function measurement(): FleetMeasurement {
   };
 }
 
-/** The p99 and the maximum of a lateness, without its histogram. */
+/** Returns the p99 and the maximum of a delay, without its histogram. */
 function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
   return { p99Ms, maxMs };
 }

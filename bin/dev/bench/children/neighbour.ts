@@ -1,11 +1,11 @@
 /**
- * Keeps its core and the memory that all cores share busy, in a process of its own, until it is
- * ended; by itself after ten minutes.
+ * Keeps its CPU core and the shared memory bus busy in a separate process until it is stopped, or
+ * for ten minutes.
  */
 import { systemClock } from '../../../../fixtures/clock.ts';
 
 const LASTS_MS = 600_000;
-/** More than the caches of a core hold. */
+/** An array that is larger than the caches of a core. */
 const numbers = new Float64Array(4 * 2 ** 20);
 
 process.stdout.write('busy\n');

@@ -1,6 +1,6 @@
 /**
- * Our server in a process that observes itself. Its argument is an `ObservedServer` as JSON; it
- * prints the ready line of the server with the URL of the observer.
+ * Runs the reference server with an observer of its process. The argument is an `ObservedServer` as
+ * JSON; the output is the server's ready line with the URL of the observer.
  */
 import { openServer, type ServerOptions } from '../../../../server/server.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
@@ -25,5 +25,5 @@ fillAuditLog(services.tenants.first.store, asked.auditEntries);
 watchdog.start();
 const ready = serverReady(server, server.tls);
 process.stdout.write(`${JSON.stringify({ ...ready, observerUrl: await observe() })}\n`);
-// The temporary files of the server go with it; its last connections do not hold it up.
+// `close` removes the server's temporary files; the exit does not wait for its last connections.
 signal.addEventListener('abort', () => void server.close().then(() => process.exit()));

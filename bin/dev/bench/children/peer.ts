@@ -1,7 +1,7 @@
 /**
- * A server that the benchmark holds ours against, in a process of its own: node:http without
- * anything, Fastify, or Express as it comes. It reads the request's body, and answers one method and
- * path with fixed bytes. Its arguments are its kind and a `PeerAnswer` as JSON; it prints its port.
+ * A baseline server in a separate process: bare `node:http`, Fastify, or Express with default
+ * settings. It reads the request body, and answers one method and path with fixed bytes. The
+ * arguments are the kind of server and a `PeerAnswer` as JSON; the output is the port.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +46,7 @@ async function onFastify({ method, path: url, status, body, ...rest }: PeerAnswe
   return app.server;
 }
 
-/** Removes the two headers that Express adds, so that the bytes are the same. */
+/** Starts Express without the two headers that it adds, so that all servers send the same bytes. */
 function onExpress({ path, status, body }: PeerAnswer): Promise<Server> {
   const app = express().disable('x-powered-by').disable('etag');
   app.use(express.json());

@@ -1,8 +1,8 @@
 /**
- * Sends polls at a fixed rate, whether or not earlier ones have been answered, over a connection for
- * each device that was opened before: with fewer, a poll would wait for another one here. Its
- * argument is a `SteadyPolls` as JSON; it prints the p99 of the time from when one was due to its
- * answer, in milliseconds.
+ * Sends polls at a fixed rate, without waiting for earlier responses. Each device has its own open
+ * connection; with fewer, polls would queue in this process. The argument is a `SteadyPolls` as
+ * JSON; the output is the p99 of the time from the due time of a poll to its response, in
+ * milliseconds.
  */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -15,7 +15,7 @@ export interface SteadyPolls {
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly perSecond: number;
   readonly seconds: number;
-  /** The only status that is no error. */
+  /** The only status that does not count as an error. */
   readonly status: number;
 }
 

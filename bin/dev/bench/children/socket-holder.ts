@@ -1,6 +1,7 @@
 /**
- * Opens a websocket for each token of a file and holds them; pings are answered. Its arguments are
- * the URL and the file, a token a line; prints how many it holds. Ends when one of them fails.
+ * Opens a WebSocket for each token of a file, holds them and answers pings. The arguments are the
+ * URL and the file with one token per line; the output is the number of open WebSockets. The
+ * process exits when one of them fails.
  */
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';

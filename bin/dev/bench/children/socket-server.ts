@@ -1,6 +1,6 @@
 /**
- * A server of websockets that does nothing but ping them, in a process that observes itself. Prints
- * its URL and that of the observer as JSON.
+ * A WebSocket server that only sends pings, in a process with an observer. The output is its URL
+ * and that of the observer, as JSON.
  */
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';

@@ -1,4 +1,4 @@
-/** The sign-in of a known device, held against what its cryptography alone costs. */
+/** Measures the sign-in of a known device against the cost of its cryptography alone. */
 import type { Request } from 'autocannon';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
@@ -11,7 +11,7 @@ import { underLoad, unit, warmUp } from './exchange-row.ts';
 import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
 
 const what = 'auth request of a known device';
-/** It may take 1.3 times as long. */
+/** Least ratio: a sign-in may take 1.3 times as long as its cryptography. */
 const GOAL = 0.77;
 const COST_TIMES = 20_000;
 const QUICK_COST_TIMES = 3000;
@@ -34,7 +34,7 @@ export async function authRow(context: BenchContext, known: KnowingServer): Prom
   return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });
 }
 
-/** The auth request of a device. */
+/** Returns the auth request of a device. */
 export function authRequest({ authRequest: { headers, body } }: NewDevice): Request {
   const { method, path } = operations['post-auth-request'];
   return { method, path: pathOf({ path }), headers, body };

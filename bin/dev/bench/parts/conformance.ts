@@ -1,4 +1,4 @@
-/** Part `conformance`: how long a run of the whole suite takes against our own server. */
+/** Part `conformance`: measures the duration of the whole suite against the reference server. */
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { limitRow, median, type Row } from '../row.ts';
 
 const JOBS = 8;
 const RUN_MAX_SECONDS = 20;
-/** A run takes long enough to be measured once. */
+/** A run is long enough that one round is sufficient. */
 const QUICK_ROUNDS = 1;
 
 /** Measures the only row of the part. */
@@ -33,7 +33,7 @@ export async function conformanceRows(context: BenchContext): Promise<Row[]> {
   return [limitRow({ what, unit: 's', subject, limit: RUN_MAX_SECONDS, note })];
 }
 
-/** One run on a server of its own. @throws Error when the suite does not pass */
+/** Runs the suite once on a new server. @throws Error when the suite does not pass */
 async function suiteRun({ children }: BenchContext): Promise<ConformanceResult> {
   const server = await children.serve();
   const { baseUrl, controlUrl, controlToken, adminPassword } = server.ready;

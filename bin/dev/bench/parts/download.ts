@@ -1,4 +1,4 @@
-/** The download of a large artifact, held against node:http that streams the same file. */
+/** Measures the download of a large artifact against `node:http` streaming the same file. */
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { spentMs } from '../cpu-time.ts';
@@ -11,11 +11,11 @@ import type { KnowingServer } from './knowing-server.ts';
 import type { DeployedRelease } from './release.ts';
 
 const GOAL = 0.8;
-/** In a row, in each round. */
+/** Consecutive downloads in each round. */
 const DOWNLOADS = 4;
 const BYTES_PER_MB = 1_000_000;
 
-/** Measures downloads by the link of an update, one after another. */
+/** Measures consecutive downloads through the link of an update. */
 export async function downloadRow(
   context: BenchContext,
   { server, devices }: KnowingServer,
@@ -43,7 +43,7 @@ export async function downloadRow(
   return rowOf({ what, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });
 }
 
-/** The link of the update that the first device is offered. */
+/** Returns the download link of the update that the first device is offered. */
 export async function offeredLink(
   baseUrl: string,
   [device]: readonly KnownDevice[],
@@ -53,7 +53,7 @@ export async function offeredLink(
   return String(JSON.parse(body).artifact.source.uri);
 }
 
-/** Our headers of a download, for the one that is compared, as JSON. */
+/** Returns the headers of a download from the reference server as JSON, for the baseline server. */
 export async function headersOf(agent: Agent, link: string): Promise<string> {
   const response = await opened(agent, link);
   response.destroy();
@@ -61,7 +61,7 @@ export async function headersOf(agent: Agent, link: string): Promise<string> {
   return JSON.stringify(peerAnswerLike({ status, rawHeaders, body: '' }, {}).headers);
 }
 
-/** Downloads it whole. @throws Error when it is not of this size */
+/** Downloads the whole file. @throws Error when its size differs from `bytes` */
 export async function download(agent: Agent, url: string, bytes: number): Promise<void> {
   const response = await opened(agent, url);
   let received = 0;

@@ -1,6 +1,6 @@
 /**
- * Rows of the part `estimate` for a fleet that workers share over a real Redis: what Redis carries,
- * as Redis itself counts it.
+ * Rows of the part `estimate` for a fleet on several workers: the traffic through a real Redis, as
+ * counted by Redis itself.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -25,13 +25,15 @@ const sizes: readonly SharedSize[] = [
   { devices: 5000, workers: 3, pollIntervalMs: 10_000, rampMs: 20_000, measuredMs: 20_000 },
 ];
 const secrets = { redis: 'redis-of-the-benchmark', worker: 'coordinator-and-workers' };
-/** For processes and first requests on a busy machine. */
+/** Time limit for starting processes and sending first requests on a busy machine. */
 const GATHER_MAX_MS = 120_000;
-/** After the last device has arrived. */
+/** Wait in milliseconds after the last device has made contact. */
 const SETTLE_MS = 3000;
 const progressLine = /^(?<seconds>[\d.]+) s, .* (?<idle>\d+) idle,/;
 
-/** Measures the rows; a quick run has those of the smallest fleet, and none without Redis. */
+/**
+ * Measures the rows. A quick run measures only the smallest fleet; without Redis there are no rows.
+ */
 export async function sharedFleetRows(context: BenchContext): Promise<Row[]> {
   if (redisProgram() === undefined) {
     const sentence = 'the Redis traffic of the estimate is not measured: there is no redis-server';
@@ -71,7 +73,10 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<Row[]> {
   }
 }
 
-/** Runs the fleet, and reads what Redis counts each second once every device is there. */
+/**
+ * Runs the fleet, and reads the counters of Redis once a second after every device has made
+ * contact.
+ */
 async function measured(
   { children }: Pick<BenchContext, 'children'>,
   { devices, workers, pollIntervalMs, rampMs, measuredMs }: SharedSize,
@@ -99,7 +104,7 @@ async function measured(
     const last = await reading(redis);
     const elapsed = (last.atMs - first.atMs) / 1000;
     return {
-      /** From the start of the run to the middle of what was measured. */
+      /** Seconds from the start of the run to the middle of the measured interval. */
       seconds: ((first.atMs + last.atMs) / 2 - startMs) / 1000,
       commands: (last.commands - first.commands) / elapsed,
       bytes: (last.bytes - first.bytes) / elapsed,
@@ -110,7 +115,10 @@ async function measured(
   }
 }
 
-/** Reads progress until every device polls. @returns how many seconds the run has lasted then */
+/**
+ * Reads progress lines until every device polls.
+ * @returns the duration of the run at that time, in seconds
+ */
 async function gathered(
   stderr: NodeJS.ReadableStream | null | undefined,
   devices: number,
@@ -125,7 +133,7 @@ async function gathered(
   throw new Error(`${devices} devices on workers were not ready ${within}`);
 }
 
-/** The commands and network bytes that Redis has counted since its start. */
+/** Returns the number of commands and network bytes that Redis has counted since its start. */
 async function reading({ client }: RedisServer) {
   const stats = await client.info('stats');
   const total = (line: RegExp): number => Number(line.exec(stats)?.[1]);

@@ -1,6 +1,6 @@
 /**
- * Part `estimate`: what `fleetbed simulate --estimate` says of a fleet, held against the same fleet
- * in real time. A row is by how much it is wrong.
+ * Part `estimate`: compares the estimate of `fleetbed simulate --estimate` with the same fleet in
+ * real time. Each row shows the relative error.
  */
 import { type FleetNeeds, needsOf } from '../../../../simulator/estimate/estimate.ts';
 import { trafficOf } from '../../../commands/simulate/estimate.ts';
@@ -40,10 +40,10 @@ const sizes: readonly Size[] = [
   },
 ];
 const startMs = Date.parse('2026-11-21T12:00:00Z');
-/** Of the machine, only what bounds a single process has a say here. */
+/** Only limits of a single process matter here, so the machine has no other limits. */
 const machine = { cpus: 1, memoryBytes: Number.POSITIVE_INFINITY, socketsPerProcess: 1 };
 
-/** Measures all rows of the part; a quick run has those of the smallest fleet. */
+/** Measures all rows of the part; a quick run measures only the smallest fleet. */
 export async function estimateRows(context: BenchContext): Promise<Row[]> {
   const rows: Row[] = [];
   for (const size of context.quick ? sizes.slice(0, 1) : sizes) {

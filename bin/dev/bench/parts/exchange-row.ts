@@ -1,4 +1,7 @@
-/** One kind of exchange on our server, on bare node:http that answers the same bytes, and on frameworks. */
+/**
+ * Measures one kind of exchange on the reference server, on bare `node:http` that sends the same
+ * bytes, and on frameworks.
+ */
 import type { Request } from 'autocannon';
 import type { PeerKind } from '../children/peer.ts';
 import type { Child } from '../children.ts';
@@ -9,10 +12,13 @@ import { median, type Row, rowOf } from '../row.ts';
 import type { Exchange } from './exchanges.ts';
 import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
 
-/** The unit of every figure: by CPU time of the server, which a slow generator does not change. */
+/**
+ * The unit of every figure. CPU time of the server does not depend on the speed of the load
+ * generator.
+ */
 export const unit = 'answers/CPU s';
 
-/** The rounds of a quick run are short, so it takes more of them to warm up. */
+/** Number of warm-up rounds of a quick run; its rounds are short, so it needs more of them. */
 const QUICK_WARM_UP_ROUNDS = 3;
 
 /** A server under load, with the figures of its rounds. */
@@ -26,7 +32,7 @@ interface Peer extends Child {
   readonly baseUrl: string;
 }
 
-/** Measures a row; a quick run leaves the frameworks out. */
+/** Measures the row of an exchange; a quick run leaves the frameworks out. */
 export async function exchangeRow(
   context: BenchContext,
   known: KnowingServer,
@@ -50,7 +56,7 @@ export async function exchangeRow(
   return rowOf({ what, unit, better: 'higher', goal, subject, baseline, others, note });
 }
 
-/** A contender that answers this load. */
+/** Returns a contender that is measured under this load. */
 export function underLoad(name: string, asked: Load): Loaded {
   const seen: LoadFigures[] = [];
   const measure = async (): Promise<number> => {
@@ -61,7 +67,7 @@ export function underLoad(name: string, asked: Load): Loaded {
   return { name, measure, seen };
 }
 
-/** Rounds that do not count: what is compiled late is compiled by then. */
+/** Runs rounds that are not counted, until V8 has compiled the hot code. */
 export async function warmUp(
   { quick }: BenchContext,
   contenders: readonly Loaded[],
@@ -94,7 +100,10 @@ async function startPeers(
   return peers;
 }
 
-/** The same by the clock, where a generator that is always busy hides how fast the faster one is. */
+/**
+ * Returns the wall-clock rates as a sentence. They are only a note, because a saturated generator
+ * hides how fast the faster server is.
+ */
 function noteOf(contenders: readonly Loaded[]): string {
   const [ours, bare] = contenders.map(({ seen }) => ({
     rate: median(seen.map(({ perSecond }) => perSecond)),

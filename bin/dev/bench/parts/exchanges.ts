@@ -1,4 +1,4 @@
-/** The exchanges of devices that the server is measured by, one table. */
+/** The table of device exchanges by which the server is measured. */
 import type { Request } from 'autocannon';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
@@ -7,10 +7,10 @@ import type { KnownDevice } from '../signed-in.ts';
 /** An exchange whose rate is measured against bare node:http. */
 export interface Exchange {
   readonly what: string;
-  /** Least share of what bare node:http answers. */
+  /** Least ratio of the server's rate to that of bare `node:http`. */
   readonly goal: number;
   readonly status: number;
-  /** What a device sends, in turn. */
+  /** Returns the requests of a device, in order. */
   readonly requests: (device: KnownDevice) => readonly Request[];
 }
 
@@ -27,13 +27,13 @@ const attributes = Array.from({ length: ATTRIBUTES }, (_, at) => ({
   value: `value ${at}`,
 }));
 
-/** The poll of an update. */
+/** Returns a device's request for the next update. */
 export function pollRequest({ token }: KnownDevice): Request {
   const { method, path } = operations['get-next-deployment'];
   return { method, path: `${pathOf({ path })}?${query}`, headers: bearer(token) };
 }
 
-/** The poll on which what the journal costs is measured. */
+/** The poll, which also measures the cost of the journal. */
 export const poll: Exchange = {
   what: 'GET next -> 204',
   goal: 0.75,
@@ -41,7 +41,7 @@ export const poll: Exchange = {
   requests: (device) => [pollRequest(device)],
 };
 
-/** The exchanges that a device has while there is no deployment. */
+/** The exchanges of a device without a deployment. */
 export const idleExchanges: readonly Exchange[] = [
   poll,
   {
@@ -58,7 +58,10 @@ export const idleExchanges: readonly Exchange[] = [
   },
 ];
 
-/** With a deployment that was offered to every device: the polls of all come first. */
+/**
+ * Returns the exchanges of a device with a deployment, after every device has polled once and been
+ * offered it.
+ */
 export function updateExchanges(deploymentId: string): readonly Exchange[] {
   return [
     {
@@ -95,7 +98,7 @@ function withBody(
 
 const json = { 'content-type': 'application/json' };
 
-/** The header of a caller that has signed in. */
+/** Returns the header that authenticates a caller. */
 export function bearer(token: string) {
   return { authorization: `Bearer ${token}` };
 }

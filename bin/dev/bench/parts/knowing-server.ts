@@ -1,4 +1,4 @@
-/** Our server with its real store and devices that it knows. */
+/** Starts the reference server with its real store and with known devices. */
 import type { ServerChild, Words } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type KnownDevice, knownDevices } from '../signed-in.ts';
@@ -14,7 +14,7 @@ export interface KnowingServer {
   readonly devices: readonly KnownDevice[];
 }
 
-/** Starts one. @param options of `fleetbed serve` */
+/** Starts a server and signs its devices in. @param options options of `fleetbed serve` */
 export async function knowingServer(
   { children, output, quick }: BenchContext,
   ...options: Words
@@ -25,12 +25,12 @@ export async function knowingServer(
   return { server, devices: await knownDevices(server.ready, count) };
 }
 
-/** How much a server works in a round, in seconds of its CPU time. */
+/** Returns the CPU time of the server in one round, in seconds. */
 export function cpuSecondsOf({ quick }: BenchContext): number {
   return quick ? QUICK_ROUND_CPU_SECONDS : ROUND_CPU_SECONDS;
 }
 
-/** The base URL and the process ID of the server, for a `Load`. */
+/** Returns the base URL and the process ID of the server, for a `Load`. */
 export function placeOf({ server }: KnowingServer) {
   return { baseUrl: server.ready.baseUrl, pid: server.pid };
 }

@@ -1,4 +1,4 @@
-/** The release that the server deploys in the benchmark: a large artifact, kept in a file too. */
+/** Deploys a release for the benchmark: a large artifact, of which a copy is kept in a file. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Part `scale`: behaviour with very many devices, entries, sockets and bytes. It takes long, and
- * runs only where it is named.
+ * Part `scale`: measures very many devices, audit log entries, sockets and bytes. It takes more
+ * than an hour, so it runs only when it is named.
  */
 import type { BenchContext } from '../rounds.ts';
 import type { Row } from '../row.ts';
@@ -17,7 +17,7 @@ import { virtualTimeRows } from '../scale/virtual-time.ts';
 import { costRow } from './simulator.ts';
 
 const subjects: readonly ((context: BenchContext) => Promise<readonly Row[]>)[] = [
-  // A machine that is too busy is noticed here first.
+  // These rows come first, because they notice early when the machine is too busy.
   pollingFleetRows,
   pollUnderLoadRows,
   knownDeviceRows,
@@ -32,7 +32,7 @@ const subjects: readonly ((context: BenchContext) => Promise<readonly Row[]>)[] 
   virtualTimeRows,
 ];
 
-/** A start of the server and of the fleet each. */
+/** Number of rounds; each starts a server and a fleet. */
 const TLS_ROUNDS = 3;
 const QUICK_TLS_ROUNDS = 1;
 const tlsPolls = { what: 'poll over TLS, beside one without', goal: 0.35, options: ['--tls'] };

@@ -1,6 +1,6 @@
 /**
- * Part `server`: exchanges of known devices on our server with its real store, each held against
- * what the same costs without us.
+ * Part `server`: measures exchanges of known devices on the reference server with its real store,
+ * each against the cost of a server without its logic.
  */
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
@@ -12,13 +12,13 @@ import { idleExchanges, poll, pollRequest, updateExchanges } from './exchanges.t
 import { cpuSecondsOf, type KnowingServer, knowingServer, placeOf } from './knowing-server.ts';
 import { deployRelease } from './release.ts';
 
-/** Least ratio of a poll with journal to one without: it may cost 15 percent. */
+/** Least ratio of polls with the journal to polls without: the journal may cost 15 percent. */
 const JOURNAL_GOAL = 0.85;
 
-/** Least ratio of a poll to bare node:http while something else is busy too. */
+/** Least ratio of polls to bare `node:http` while another process keeps the machine busy. */
 const NEIGHBOUR_GOAL = 0.65;
 
-/** Measures all rows of the part; a quick run has none with a busy neighbour. */
+/** Measures all rows of the part; a quick run leaves out the row with a busy neighbour. */
 export async function serverRows(context: BenchContext): Promise<Row[]> {
   const known = await knowingServer(context);
   const rows: Row[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
@@ -39,7 +39,7 @@ export async function serverRows(context: BenchContext): Promise<Row[]> {
   return rows;
 }
 
-/** The poll while another process keeps the generator's core and the memory busy. */
+/** Measures the poll while another process keeps the generator's core and the memory bus busy. */
 async function besideNeighbourRow(context: BenchContext, known: KnowingServer): Promise<Row> {
   const neighbour = await context.children.script('generator', 'neighbour');
   const what = `${poll.what}, busy neighbour`;
@@ -48,7 +48,7 @@ async function besideNeighbourRow(context: BenchContext, known: KnowingServer): 
   return row;
 }
 
-/** The poll on two servers, one of which keeps no journal. */
+/** Measures the poll on two servers, one of them without a journal. */
 async function journalRow(context: BenchContext, known: KnowingServer): Promise<Row> {
   const without = await knowingServer(context, '--journal-entries', '0');
   const polled = (name: string, each: KnowingServer) =>
@@ -66,7 +66,7 @@ async function journalRow(context: BenchContext, known: KnowingServer): Promise<
   return rowOf({ what, unit, better: 'higher', goal: JOURNAL_GOAL, subject, baseline });
 }
 
-/** Every device asks once, so that the deployment is offered to it. */
+/** Polls once as every device, so that the deployment is offered to each. */
 async function offerToAll(known: KnowingServer): Promise<void> {
   const requests = known.devices.map((device) => [pollRequest(device)]);
   await load({ ...placeOf(known), requests, status: 200, cpuSeconds: 'once' });

@@ -1,6 +1,6 @@
 /**
- * Part `simulator`: what a request costs the fleet, next to autocannon on the same operation in the
- * same run, and what a device costs that is there and polls now and then.
+ * Part `simulator`: compares the cost of a request in the fleet with autocannon sending the same
+ * operation, and measures the memory and delay of a fleet whose devices poll occasionally.
  */
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
@@ -17,7 +17,7 @@ const CONNECTIONS = 256;
 const ROUND_SECONDS = 6;
 const QUICK_ROUND_SECONDS = 2;
 
-/** Devices that are there at a time: with fewer, what the engine needs for itself would count. */
+/** A fleet that is large enough for the engine's fixed memory not to count. */
 const polling: HeldFleet = {
   who: 'polling device',
   connect: false,
@@ -31,7 +31,7 @@ const POLLING_MAX_KB = 12;
 const CONNECTED_MAX_KB = 25;
 const LATE_P99_MAX_MS = 20;
 
-/** Measures all rows of the part; a quick run has none of those that need many devices. */
+/** Measures all rows of the part; a quick run leaves out those with many devices. */
 export async function simulatorRows(context: BenchContext): Promise<Row[]> {
   const cost = await costRow(context, plainPolls);
   if (context.quick) return [cost];
@@ -46,11 +46,14 @@ export async function simulatorRows(context: BenchContext): Promise<Row[]> {
 interface PollCost {
   readonly what: string;
   readonly goal: number;
-  /** Of the server that the fleet polls; autocannon has one without. */
+  /** Options of the server that the fleet polls; the server for autocannon runs without them. */
   readonly options: Words;
 }
 
-/** The poll without an update as fast as it goes: fleet and autocannon in turn. */
+/**
+ * Measures polls without an update and without a pause, alternating between the fleet and
+ * autocannon.
+ */
 export async function costRow(
   context: BenchContext,
   { what, goal, options }: PollCost,
@@ -75,7 +78,7 @@ export async function costRow(
   return rowOf({ what, unit, better: 'higher', goal, subject, baseline, note });
 }
 
-/** Each measurement has a server of its own, as it was started. */
+/** Starts a new server for one measurement, and stops it afterwards. */
 async function onServer<Result>(
   { children }: BenchContext,
   act: (server: ServerChild) => Promise<Result>,
@@ -108,7 +111,7 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
     .perGeneratorCpuSecond;
 }
 
-/** Devices that are there at a time. */
+/** A fleet whose devices are all present during the measurement. */
 export interface HeldFleet {
   readonly who: string;
   readonly devices: number;
@@ -117,7 +120,7 @@ export interface HeldFleet {
   readonly times: Pick<FleetBench, 'gatherMs' | 'settleMs' | 'measuredMs'>;
 }
 
-/** Many devices that poll now and then, with a socket each where they connect. */
+/** Measures many devices that poll occasionally; with `connect`, each also holds a WebSocket. */
 export async function measuredHeldFleet(
   context: BenchContext,
   { who, devices, pollIntervalMs, connect, times }: HeldFleet,
@@ -130,7 +133,10 @@ export async function measuredHeldFleet(
   });
 }
 
-/** What a device of such a fleet takes, and how late the fleet is. Measured once. */
+/**
+ * Returns the rows about the memory of a device and the delay of the fleet's requests, measured
+ * once.
+ */
 export function heldRows({ who, devices, connect }: HeldFleet, seen: FleetMeasurement): Row[] {
   const { memory, memoryBefore, elapsedMs, cpuMs } = seen;
   const kilobytes = (kind: 'resident' | 'used') =>

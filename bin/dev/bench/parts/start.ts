@@ -1,6 +1,6 @@
 /**
- * Part `start`: how long commands take from the start of their process, held against bare Node,
- * what the package takes on a disk, and how long a fresh clone takes until it is of use.
+ * Part `start`: measures the start time of commands against bare Node, the size of the package on
+ * disk, and how long a fresh clone takes to become usable.
  */
 import { once } from 'node:events';
 import { systemClock } from '../../../../fixtures/clock.ts';
@@ -12,12 +12,12 @@ import { limitRow, type Measured, median, type Row, rowOf } from '../row.ts';
 
 const HELP_MAX_MS = 100;
 const READY_MAX_MS = 200;
-/** Starts are short: each round has this many, of which the median counts. */
+/** Starts per round; the median counts, because a single start is short. */
 const STARTS = 3;
 const unit = 'ms';
 const serveWords = fleetbed(...serveOptions);
 
-/** Measures all rows of the part; a process starts on both cores, as it does for users. */
+/** Measures all rows of the part. A process may use both cores, as it does for users. */
 export async function startRows(context: BenchContext): Promise<Row[]> {
   const start = (name: string, words: Words) => ({
     name,
@@ -60,7 +60,10 @@ export async function startRows(context: BenchContext): Promise<Row[]> {
   ];
 }
 
-/** Until its first line where it stays up, until its end where it does not, whichever is first. */
+/**
+ * Returns the start time of a process in milliseconds: until its first output for a server, until
+ * its exit for other commands.
+ */
 async function startMs({ children }: BenchContext, words: Words): Promise<number> {
   const startedMs = systemClock.monotonicMs();
   const child = children.spawn('alone', words);

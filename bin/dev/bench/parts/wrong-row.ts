@@ -1,4 +1,4 @@
-/** Rows of the part `estimate`: by how much an estimate is wrong. */
+/** Builds rows of the part `estimate`: the relative error of an estimate. */
 import { limitRow, type Row } from '../row.ts';
 
 const WRONG_MAX_PERCENT = 20;
@@ -12,7 +12,7 @@ export interface Estimated {
   readonly measured: number;
 }
 
-/** The row of this estimate. */
+/** Returns the row of an estimate. */
 export function wrongRow({ what, devices, estimated, measured }: Estimated): Row {
   return limitRow({
     what: `estimate of the ${what} of ${devices.toLocaleString('en-US')} devices`,

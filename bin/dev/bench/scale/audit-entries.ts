@@ -1,13 +1,16 @@
-/** The entries of a long audit log, a second apart: as first contacts of devices leave them. */
+/**
+ * Fills a long audit log with entries at intervals of one second, like those of devices' first
+ * contacts.
+ */
 import type { Store } from '../../../../server/store/store.ts';
 
-/** As many as a transaction holds. */
+/** Number of entries per transaction. */
 const AT_ONCE = 10_000;
-/** Long before the entries of the server itself. */
+/** Time of the first entry, long before the server's own entries. */
 const FIRST_SECOND = Date.parse('1990-01-01T00:00:00Z') / 1000;
 const DEVICES = 1000;
 
-/** Appends them through the store. */
+/** Appends the entries through the store. */
 export function fillAuditLog({ auditLogs, atomically }: Store, entries: number): void {
   for (let first = 0; first < entries; first += AT_ONCE) {
     atomically(() => {
@@ -26,7 +29,7 @@ export function fillAuditLog({ auditLogs, atomically }: Store, entries: number):
   }
 }
 
-/** The query for so many entries from this one on. */
+/** Returns the query for `count` entries from the entry `first` on. */
 export function auditSpan(first: number, count: number) {
   return {
     created_after: String(FIRST_SECOND + first),

@@ -1,4 +1,4 @@
-/** A long audit log: its pages, and its export as CSV. */
+/** Measures a long audit log: single pages, and the CSV export. */
 import { get, type IncomingMessage } from 'node:http';
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { limits } from '../../../../fixtures/contract/limits.ts';
@@ -15,18 +15,18 @@ import { grownMegabytes, type ObservedReference, observedServer, once } from './
 const ENTRIES = 1_000_000;
 const QUICK_ENTRIES = 100_000;
 const PAGE_MAX_MS = 5;
-/** Requests for each page, of which the median counts. */
+/** Requests for each page; the median counts. */
 const TIMES = 5;
 const PER_PAGE = limits.pageDefault;
 const EXPORT_MIN_MB = 50;
-/** After that no further request is sent. */
+/** Time limit of the export; no further request is sent after it. */
 const EXPORT_MAX_MS = 20_000;
 const QUICK_EXPORT_MAX_MS = 2000;
 const GROWTH_MAX_MB = 64;
 const BYTES_PER_MB = 1_000_000;
 const LINE_END = 0x0a;
 
-/** Measures the rows of a log that is filled within the server's process. */
+/** Fills the log of a server from within its process, and measures the rows. */
 export async function auditLogRows(context: BenchContext): Promise<Row[]> {
   const { children, output, quick } = context;
   const entries = quick ? QUICK_ENTRIES : ENTRIES;
@@ -57,7 +57,7 @@ async function pageRow(server: ObservedReference, entries: number, shown: string
   });
 }
 
-/** Until the whole page is there. */
+/** Returns the median time until a whole page has arrived, in milliseconds. */
 async function pageMs({ ready }: ObservedReference, page: number): Promise<number> {
   const path = `${pathOf(operations['list-audit-logs'])}?page=${page}&per_page=${PER_PAGE}`;
   const times: number[] = [];
@@ -72,7 +72,7 @@ async function pageMs({ ready }: ObservedReference, page: number): Promise<numbe
   return median(times);
 }
 
-/** Of a log with so many entries. */
+/** An export of a log with this many entries. */
 interface Export {
   readonly entries: number;
   readonly shown: string;
@@ -113,7 +113,10 @@ async function exportRows(
   ];
 }
 
-/** One answer has so many entries at most: each request asks for as long a time as they take. */
+/**
+ * Exports the log in several requests: a response has a limited number of entries, so each request
+ * selects a period with just as many.
+ */
 async function exported(server: ObservedReference, entries: number, maxMs: number) {
   const startedMs = systemClock.monotonicMs();
   let [bytes, lines, first] = [0, 0, 0];

@@ -1,4 +1,7 @@
-/** Downloads of what is larger than memory should hold, and by many devices at once. */
+/**
+ * Measures downloads of artifacts that are larger than memory should hold, and by many devices at
+ * once.
+ */
 import { Agent } from 'node:http';
 import { spentMs } from '../cpu-time.ts';
 import { download, headersOf, offeredLink } from '../parts/download.ts';
@@ -17,7 +20,7 @@ const AT_ONCE = 200;
 const AT_ONCE_GOAL = 0.8;
 const BYTES_PER_MB = 1_000_000;
 
-/** A release on a server of its own, and the link by which a device downloads it. */
+/** A server with a deployed release, and the download link that a device received. */
 interface Offered {
   readonly server: ObservedReference;
   readonly release: DeployedRelease;

@@ -1,4 +1,4 @@
-/** Whether the first contacts of many new devices hold up the server. */
+/** Measures how long the first contacts of many new devices stall the server. */
 import { load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import type { BenchContext } from '../rounds.ts';

@@ -1,4 +1,4 @@
-/** How long the keys of a large fleet take to make. */
+/** Measures how long it takes to generate the keys of a large fleet. */
 import type { KeyType } from '../../../../fixtures/contract/vocabulary.ts';
 import type { BenchContext } from '../rounds.ts';
 import { limitRow, type Row } from '../row.ts';
@@ -31,10 +31,10 @@ const keys: readonly Keys[] = [
     limitSeconds: 15,
   },
 ];
-/** A quick run makes this share, and its limit is that share too. */
+/** Share of the keys that a quick run generates; its limit is reduced by the same share. */
 const QUICK_SHARE = 0.1;
 
-/** Measures each kind of key in a process of its own, which may use both cores. */
+/** Measures each key type in a separate process, which may use both cores. */
 export async function fleetKeyRows({ children, output, quick }: BenchContext): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { keyType, count: whole, what, limitSeconds } of keys) {

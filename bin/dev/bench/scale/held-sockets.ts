@@ -1,4 +1,4 @@
-/** What a held websocket takes of the server, beside what the library alone takes. */
+/** Measures the server's memory per open WebSocket, in excess of the memory that `ws` needs. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,15 +16,15 @@ import { kilobytesEach, type Observed, observed, observedServer, once } from './
 const SOCKETS = 15_000;
 const FEWER_SOCKETS = 10_000;
 const QUICK_SOCKETS = 1500;
-/** Of the open files, for everything but sockets. */
+/** Number of open files that are reserved for everything but sockets. */
 const RESERVE = 2000;
-/** Beside what ws alone takes. */
+/** Limit on the memory per socket in excess of bare `ws`. */
 const MORE_MAX_KB = 10;
-/** Each socket has answered a ping by then. */
+/** Time after which each socket has answered a ping. */
 const HELD_MS = (limits.websocketPingSeconds + 5) * 1000;
 const QUICK_HELD_MS = 2000;
 
-/** A server with websockets to be held open on it. */
+/** A server, and the WebSockets to be held open on it. */
 interface Held {
   readonly server: Observed;
   readonly url: string;
@@ -65,7 +65,7 @@ export async function heldSocketRows(context: BenchContext): Promise<Row[]> {
   }
 }
 
-/** Ends the server too. @throws Error when sockets are missing */
+/** Measures one server and stops it. @throws Error when fewer sockets are open than requested */
 async function heldKilobytes(
   { children, output, quick }: BenchContext,
   { server, url, file, count }: Held,

@@ -1,12 +1,17 @@
-/** How much memory of the server a device takes that it knows. */
+/** Measures the server's memory per known device. */
 import type { BenchContext } from '../rounds.ts';
 import { limitRow, type Row } from '../row.ts';
 import { knownDevices } from '../signed-in.ts';
 import { kilobytesEach, observedServer, once } from './observed.ts';
 
-/** They come before the measurement: what is compiled and reserved late is there by then. */
+/**
+ * Devices that sign in before the measurement, so that late compilation and allocation are over.
+ */
 const WARM_UP = 1000;
-/** The journal is full before the measurement: its memory is bounded, and no device's. */
+/**
+ * The journal is full before the measurement, because its memory is limited and does not belong to
+ * devices.
+ */
 const JOURNAL_ENTRIES = 1000;
 const DEVICES = 20_000;
 const QUICK_DEVICES = 2000;

@@ -1,4 +1,4 @@
-/** Servers in processes of their own that observe themselves. */
+/** Starts servers whose process includes an observer. */
 import type { ServerOptions } from '../../../../server/server.ts';
 import type { ServerReady } from '../../../server-access/ready.ts';
 import type { ObservedServer } from '../children/observed-server.ts';
@@ -9,25 +9,28 @@ import type { Observation } from './observer.ts';
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1_000_000;
 
-/** A process that observes itself. */
+/** A process that includes an observer. */
 export interface Observed extends Child {
-  /** Begins an observation; one that was begun before is dropped. */
+  /** Begins an observation, and discards an earlier one. */
   begin(): Promise<void>;
   /** Ends the observation and returns it. */
   seen(): Promise<Observation>;
 }
 
-/** A fleetbed server that observes itself. */
+/** A reference server that includes an observer. */
 export interface ObservedReference extends Observed {
   readonly ready: ServerReady;
 }
 
-/** What such a process prints. */
+/** The part of the first output line that `observed` needs. */
 interface FirstLine {
   readonly observerUrl: string;
 }
 
-/** Starts our server. @param auditEntries with which its audit log begins */
+/**
+ * Starts a reference server with an observer.
+ * @param auditEntries number of entries in its audit log at the start
+ */
 export async function observedServer(
   children: Children,
   options: ServerOptions,
@@ -38,7 +41,7 @@ export async function observedServer(
   return { ...observed(child), ready: JSON.parse(child.firstLine) as ServerReady };
 }
 
-/** A child whose first line has the URL of its observer. */
+/** Returns the child with calls to the observer whose URL its first line contains. */
 export function observed(child: Child): Observed {
   const { observerUrl } = JSON.parse(child.firstLine) as FirstLine;
   return {
@@ -50,19 +53,19 @@ export function observed(child: Child): Observed {
   };
 }
 
-/** By how many KB memory grew for each of so many: what is in use of it, and all that is resident. */
+/** Returns the growth of memory in KB per item: live data, and resident memory. */
 export function kilobytesEach({ memoryBefore, memoryAfter }: Observation, count: number): Memory {
   const each = (kind: keyof Memory) =>
     (memoryAfter[kind] - memoryBefore[kind]) / count / BYTES_PER_KB;
   return { used: each('used'), resident: each('resident') };
 }
 
-/** By how many MB resident memory grew at most, for however short a time. */
+/** Returns the greatest growth of resident memory during the observation, in MB. */
 export function grownMegabytes({ memoryBefore, residentPeak }: Observation): number {
   return (residentPeak - memoryBefore.resident) / BYTES_PER_MB;
 }
 
-/** The only figure of what is measured once. */
+/** Returns the figures of a contender that is measured once. */
 export function once(name: string, value: number) {
   return { name, values: [value] };
 }

@@ -1,22 +1,24 @@
 /**
- * An observer of its own process, asked over HTTP from the next one: memory, stalls of the event
- * loop, connections, from `begin` to `end`.
+ * Observes its own process between the HTTP requests `/begin` and `/end`: memory, stalls of the
+ * event loop, and connections.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Timer } from '../../../../fixtures/clock.ts';
 import { type Memory, memoryNow } from '../memory.ts';
 
-/** What the process was like from `begin` to `end`. */
+/** The observed figures from `begin` to `end`. */
 export interface Observation {
-  /** Both after a garbage collection. */
+  /** Memory at the begin and at the end, each after a garbage collection. */
   readonly memoryBefore: Memory;
   readonly memoryAfter: Memory;
-  /** Most resident memory in between, in bytes. */
+  /** Greatest resident memory in between, in bytes. */
   readonly residentPeak: number;
-  /** The longest work that held the event loop, without the time in which other processes ran. */
+  /**
+   * The longest work that blocked the event loop, without the time in which other processes ran.
+   */
   readonly longestStallMs: number;
-  /** The same by the clock alone. */
+  /** The longest delay of the event loop by the wall clock. */
   readonly longestDelayMs: number;
   /** TCP connections at the end. */
   readonly connections: number;
@@ -25,7 +27,7 @@ export interface Observation {
 const TICK_MS = 2;
 const MEMORY_EVERY_TICKS = 5;
 
-/** Listens on a free port of loopback. @returns its URL */
+/** Listens on a free port of the loopback interface. @returns the URL of the observer */
 export async function observe(): Promise<string> {
   let observer = new Observer();
   const server = createServer(async (request, response) => {
@@ -52,7 +54,7 @@ class Observer {
   async begin(): Promise<void> {
     this.#memoryBefore = await memoryNow();
     this.#residentPeak = this.#memoryBefore.resident;
-    // The garbage collection is no stall of the server.
+    // The time of the garbage collection must not count as a stall of the server.
     this.#look();
     this.#timer = systemClock.every(TICK_MS, () => this.#tick());
   }
@@ -72,7 +74,7 @@ class Observer {
 
   #tick(): void {
     const delayMs = systemClock.monotonicMs() - this.#lookedMs - TICK_MS;
-    // While the system runs other processes this one does not work.
+    // The event loop does no work while the system runs other processes.
     const stallMs = Math.min(delayMs, cpuMs() - this.#cpuMs);
     this.#longestDelayMs = Math.max(this.#longestDelayMs, delayMs);
     this.#longestStallMs = Math.max(this.#longestStallMs, stallMs);

@@ -1,4 +1,4 @@
-/** How long a poll takes while other operations keep the server busy. */
+/** Measures the duration of a poll while other operations keep the server busy. */
 import type { Request } from 'autocannon';
 import type { SteadyPolls } from '../children/poller.ts';
 import { exchange, peerAnswerLike } from '../exchange.ts';
@@ -10,25 +10,27 @@ import { type BenchContext, inRounds } from '../rounds.ts';
 import { median, type Row, rowOf } from '../row.ts';
 import type { KnownDevice } from '../signed-in.ts';
 
-/** It may take 3 times as long. */
+/** Least ratio: a poll may take 3 times as long as on `node:http`. */
 const GOAL = 1 / 3;
 const POLLS_PER_SECOND = 250;
-/** The load lasts longer than the polls. */
+/** Duration of the polls; the load lasts longer. */
 const POLL_SECONDS = 5;
 const QUICK_POLL_SECONDS = 1;
 const LOAD_CPU_SECONDS = 6;
 const QUICK_LOAD_CPU_SECONDS = 1.5;
-/** Devices that poll, each over its own connection; all others are the load. */
+/**
+ * Number of devices that poll, each over its own connection; all other devices generate the load.
+ */
 const POLLING = 100;
 
 interface Loaded {
   readonly baseUrl: string;
   readonly pid: number;
-  /** Of every answer to the load. */
+  /** Expected status of every response to the load. */
   readonly status: number;
 }
 
-/** Measures the only row, on our server and on node:http that answers everything alike. */
+/** Measures the only row, on the reference server and on `node:http` with one fixed response. */
 export async function pollUnderLoadRows(context: BenchContext): Promise<Row[]> {
   const known = await knowingServer(context);
   const { devices } = known;
@@ -90,7 +92,7 @@ async function polled(
   return Number(child.firstLine);
 }
 
-/** Its connections send an update of the inventory and an auth request in turn. */
+/** Sends the load: each connection alternates between an inventory update and an auth request. */
 function loadOf({ quick }: BenchContext, loaded: Loaded, devices: readonly KnownDevice[]) {
   const inventory = idleExchanges.find(({ status }) => status === 200);
   const requestsOf = (device: KnownDevice): Request[] => [

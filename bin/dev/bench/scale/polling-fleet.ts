@@ -1,6 +1,6 @@
 /**
- * A fleet of one process that polls over shared connections, larger than sockets of its own would
- * let it be, and the server that knows it.
+ * Measures a fleet that one process polls over shared connections, with more devices than it could
+ * hold sockets for, and the server that knows these devices.
  */
 import { CommandError } from '../../../output/command-error.ts';
 import { type HeldFleet, heldRows, measuredHeldFleet } from '../parts/simulator.ts';
@@ -9,14 +9,17 @@ import { limitRow, type Row, rowOf } from '../row.ts';
 import { once } from './observed.ts';
 
 /**
- * They arrive no faster than one slow core of the server can answer the eight requests that each
- * begins with: 1,800 a second.
+ * The ramp-up is as long as one slow core of the server needs for the eight initial requests of
+ * each device: 1,800 requests a second.
  */
 const fleet = {
   devices: 100_000,
   times: { gatherMs: 450_000, settleMs: 60_000, measuredMs: 20_000 },
 };
-/** The most of one process; it polls half as often, and arrives more slowly, as it polls meanwhile. */
+/**
+ * The largest fleet of one process. It polls half as often, and its ramp-up is slower, because it
+ * polls during the ramp-up.
+ */
 const largestFleet = {
   devices: 200_000,
   times: { gatherMs: 1_500_000, settleMs: 120_000, measuredMs: 20_000 },
@@ -27,12 +30,14 @@ const quickFleet = {
 };
 const POLL_INTERVAL_MS = 30_000;
 const LARGEST_POLL_INTERVAL_MS = 60_000;
-/** Of 100,000 devices in that interval: what one core of the server is to be enough for. */
+/**
+ * Polls of 100,000 devices at that interval; one core of the server has to be sufficient for them.
+ */
 const POLLS_PER_SECOND = 3333;
 const CORE_PERCENT = 100;
 
 /**
- * Measures the fleet and, at the same time, its server; a quick run has only the row of the server.
+ * Measures the fleet and its server at the same time; a quick run has only the row of the server.
  */
 export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
   const { devices, times } = context.quick ? quickFleet : fleet;
@@ -49,14 +54,14 @@ export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
       limit: CORE_PERCENT,
       note: `from ${percent.toFixed(1)} % at ${Math.round(perSecond)} polls/s, measured once`,
     }),
-    // With few devices, what the engine reserves for itself would count.
+    // With few devices, the fixed memory of the engine would count.
     ...(context.quick ? [] : heldRows(held, seen)),
   ];
 }
 
 /**
- * Measures the largest fleet of one process; nothing in a quick run. A fleet that does not settle is
- * a row too, so that the rows of the hour before are not lost.
+ * Measures the largest fleet of one process; a quick run skips it. A fleet that does not settle is
+ * reported as a row, so that the rows measured before are not lost.
  */
 export async function largestFleetRows(context: BenchContext): Promise<Row[]> {
   if (context.quick) return [];

@@ -1,4 +1,4 @@
-/** How much more two processes of the simulator do than one, where the work is to sign. */
+/** Measures how many more signatures two processes of the simulator create than one. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,17 +18,20 @@ const QUICK_SECONDS = 3;
 const ROUNDS = 3;
 const QUICK_ROUNDS = 1;
 const operation = operations['post-auth-request'];
-/** Each asks again at once: a signature every time. */
+/** Options with which a refused device retries at once, with a new signature each time. */
 const plan = ['--devices', '256', '--poll', '10ms', '--back-off', 'kind: fixed, min: 10ms'];
 const keys = ['--keys', 'rsa=1', '--rsa-pool', '8'];
-/** No device is ever accepted. */
+/** The response to every request: no device is ever accepted. */
 const refusal: PeerAnswer = {
   ...{ method: operation.method, path: pathOf(operation), status: 401 },
   ...{ headers: ['content-type', 'application/json'], body: '{"error":"pending"}' },
   keepAliveTimeoutMs: 5000,
 };
 
-/** Measures the only row, against node:http that refuses everything: it is never the limit. */
+/**
+ * Measures the only row against `node:http` that refuses everything, so that the server is never
+ * the limit.
+ */
 export async function twoProcessRows(context: BenchContext): Promise<Row[]> {
   const bare = await context.children.script('alone', 'peer', 'node:http', JSON.stringify(refusal));
   const folder = await mkdtemp(join(tmpdir(), 'fleetbed-bench-'));
@@ -55,7 +58,7 @@ export async function twoProcessRows(context: BenchContext): Promise<Row[]> {
 
 interface Asked {
   readonly processes: number;
-  /** Of the RSA keys, which are made only once. */
+  /** Folder of the RSA keys, which are generated only once. */
   readonly folder: string;
   readonly port: string;
 }
@@ -68,7 +71,7 @@ async function signaturesPerSecond(
   const words = ['--url', `http://127.0.0.1:${port}`, '--processes', String(processes)];
   const run = ['--duration', length, '--drain', '0s', '--rsa-pool-folder', folder, '--json'];
   const simulate = fleetbed('simulate', ...plan, ...keys, ...words, ...run);
-  // What it says there is a report for people.
+  // Standard error is ignored: it has only the report for people.
   const child = children.spawn('alone', simulate, {}, 'ignore');
   const exit = once(child, 'exit');
   const result = JSON.parse(await text(child.stdout)) as FleetResult;

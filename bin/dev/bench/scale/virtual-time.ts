@@ -1,4 +1,4 @@
-/** How long a fleet takes that lives a day, and a month, in virtual time. */
+/** Measures how long a fleet takes to simulate a day and a month in virtual time. */
 import { once } from 'node:events';
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { fleetbed, type Words } from '../children.ts';
@@ -10,10 +10,10 @@ const runs = [
   { what: 'a day', duration: '1d', limitSeconds: 12 },
   { what: 'a month', duration: '30d', limitSeconds: 300 },
 ];
-/** A quick run has this share of the devices, and its limit is that share too. */
+/** Share of the devices in a quick run; its limit is reduced by the same share. */
 const QUICK_SHARE = 0.1;
 
-/** The month crosses the end of life of the deprecated operations. */
+/** The simulated month includes the end of life of the deprecated operations. */
 const plan: Words = [
   ...['--poll', '30m', '--inventory', '1d', '--ramp', '30m', '--keys', 'ecdsa=1,ed25519=1'],
   ...[
@@ -29,7 +29,7 @@ const plan: Words = [
   ...['--virtual-start', '2027-08-10', '--seed', 'bench'],
 ];
 
-/** Measures each run in a process of its own on one core; a quick one has no month. */
+/** Measures each run in a separate process on one core; a quick run leaves out the month. */
 export async function virtualTimeRows(context: BenchContext): Promise<Row[]> {
   const share = context.quick ? QUICK_SHARE : 1;
   const devices = DEVICES * share;

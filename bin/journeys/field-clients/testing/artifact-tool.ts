@@ -1,4 +1,4 @@
-/** Debian's `mender-artifact`, which writes, checks and prints artifact files. */
+/** Runs Debian's `mender-artifact`, which writes, checks and prints artifact files. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,13 +14,16 @@ interface Verdict {
   readonly text: string;
 }
 
-/** The tool in a folder of its own. */
+/** The tool with its own temporary folder. */
 export interface ArtifactTool {
   /** Puts a file into the folder. */
   put(name: string, content: string | Uint8Array): void;
   /** Runs the tool on files of the folder. */
   run(...words: readonly string[]): Verdict;
-  /** The artifact that `mender-artifact write` makes. @throws Error when it makes none */
+  /**
+   * Runs `mender-artifact write` and returns the artifact.
+   * @throws Error when the tool writes none
+   */
   write(...words: readonly string[]): Buffer;
   /** Removes the folder. */
   close(): void;
@@ -47,7 +50,7 @@ export function openArtifactTool(): ArtifactTool {
       const file = join(folder, 'written.mender');
       rmSync(file, { force: true });
       const { text } = run('write', ...words, '--output-path', 'written.mender');
-      // Some of its faults end with exit code 0.
+      // For some errors the tool exits with code 0.
       if (!existsSync(file)) throw new Error(`mender-artifact wrote nothing: ${text}`);
       return readFileSync(file);
     },

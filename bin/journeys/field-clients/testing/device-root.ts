@@ -1,7 +1,7 @@
 /**
- * The folder that a field client takes for the whole file system: itself, the libraries and few
- * programs that it needs, and its device's files. Its paths are fixed (`/usr/share/mender`,
- * `/etc/mender`), so that nothing less would keep it away from the machine's own.
+ * Builds the folder that a Debian client sees as the whole file system: the client, the libraries
+ * and few programs that it needs, and the files of its device. The client's paths are fixed
+ * (`/usr/share/mender`, `/etc/mender`), so only this keeps it away from those of the machine.
  */
 import {
   chmodSync,
@@ -16,27 +16,27 @@ import { dirname, join } from 'node:path';
 import { librariesOf, packageFile, programPath } from './programs.ts';
 import { unprivileged } from './running-program.ts';
 
-/** What a device is before its first update. */
+/** The files of a device before its first update. */
 export interface DeviceFiles {
   readonly serverUrl: string;
   readonly identity: Readonly<Record<string, string>>;
-  /** Lines `name=value` that the device's inventory script prints. */
+  /** Lines `name=value` that the inventory script of the device prints. */
   readonly inventory: readonly string[];
-  /** Settings of the client beside its server and how often it asks. */
+  /** Settings of the client, other than its server and its intervals. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** More files, by their path from the root. */
+  /** Further files, by path from the root. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Where update modules are, from the root. */
+/** Folder of the update modules, from the root. */
 export const modulesFolder = 'usr/share/mender/modules/v3';
 
 const clientPath = '/usr/bin/mender';
-/** What Debian's update modules call. */
+/** Programs that Debian's update modules call. */
 const tools = ['sh', 'cat', 'chmod', 'cp', 'dirname', 'mkdir', 'mv', 'rm', 'sync', 'tar'];
 const packagedModules = ['directory', 'script', 'single-file'];
 
-/** Fills the folder, and gives it to the user without rights. */
+/** Fills the folder, and makes the unprivileged user its owner. */
 export function makeDeviceRoot(root: string, files: DeviceFiles): void {
   copyProgram(root, programPath('mender'), clientPath);
   for (const tool of tools) copyProgram(root, programPath(tool), join('/bin', tool));
@@ -49,7 +49,7 @@ export function makeDeviceRoot(root: string, files: DeviceFiles): void {
   if (unprivileged) giveAway(root, unprivileged);
 }
 
-/** The words that run the client with the folder as its root, and without rights. */
+/** Returns the arguments that run the client without privileges, with the folder as its root. */
 export function confinedClient(root: string): string[] {
   const confinement = unprivileged
     ? ['chroot', `--userspec=${unprivileged.uid}:${unprivileged.gid}`, '--groups=', root]
@@ -68,7 +68,7 @@ function deviceFiles({ serverUrl, identity, inventory, settings, files }: Device
     'var/lib/mender/device_type': 'device_type=board\n',
     'usr/share/mender/identity/mender-device-identity': printing(lines),
     'usr/share/mender/inventory/mender-inventory-test': printing(inventory),
-    // There is no right to make the device; nothing reads what lands in it.
+    // A plain file: creating the device needs privileges, and nothing reads the content.
     'dev/null': '',
     ...files,
   };

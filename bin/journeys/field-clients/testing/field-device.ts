@@ -1,4 +1,4 @@
-/** A device of the field under test: Debian's clients, each with nothing but its own folder. */
+/** A device with Debian's clients under test; each client sees only its own folder. */
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { confinedClient, type DeviceFiles, makeDeviceRoot } from './device-root.
 import { lendProgram, libraryEnvironment } from './programs.ts';
 import { type RunningProgram, startProgram, unprivileged } from './running-program.ts';
 
-/** Where the message bus of the device listens, as the client sees it. */
+/** Path of the device's message bus, as the client sees it. */
 const busPath = '/run/bus';
 
-/** A device whose `mender-client` runs. */
+/** A device with a running `mender-client`. */
 export interface FieldDevice {
-  /** Its identity is `{"mac": name}`. */
+  /** Name of the device; its identity is `{"mac": name}`. */
   readonly name: string;
-  /** The folder that the client takes for its whole file system. */
+  /** The folder that the client sees as its whole file system. */
   readonly root: string;
   readonly client: RunningProgram;
   /** Starts `mender-connect` on an accepted device; its shells open in an empty folder. */
@@ -25,21 +25,21 @@ export interface FieldDevice {
   end(): Promise<void>;
 }
 
-/** A `mender-connect` that runs. */
+/** A running `mender-connect`. */
 export interface ConnectClient {
   readonly program: RunningProgram;
   /** The empty folder in which its shells open. */
   readonly folder: string;
 }
 
-/** Starts a device that has never met the server; it is a `board` that has `release-0`. */
+/** Starts a new device of type `board` with the artifact `release-0`. */
 export async function startFieldDevice(
   server: TestServer,
   name: string,
   files: Partial<DeviceFiles> = {},
 ): Promise<FieldDevice> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-field-'));
-  // The user without rights has to get in.
+  // The unprivileged user must be able to enter the folder.
   chmodSync(folder, 0o755);
   const root = join(folder, 'root');
   const own = { serverUrl: server.baseUrl, identity: { mac: name }, inventory: [], ...files };
@@ -64,7 +64,8 @@ export async function startFieldDevice(
     root,
     client,
     startConnect: async () => {
-      // It may miss the news of a token that comes once it runs, and would wait for the next one.
+      // `mender-connect` can miss the signal about a new token right after its start, and would
+      // then wait for the next one.
       await client.said(/Reauthorization successful/);
       const connect = startConnect(folder, client.pid);
       running.unshift(connect.program);
@@ -75,7 +76,7 @@ export async function startFieldDevice(
   };
 }
 
-/** The device as users see it, once its first authentication request has arrived. */
+/** Returns the device from the management API after its first authentication request. */
 export function firstContact(server: TestServer, { name, client }: FieldDevice): Promise<Device> {
   return client.until(async () => {
     const known = await knownDevices(server);
@@ -100,7 +101,10 @@ export async function letIn(server: TestServer, device: FieldDevice): Promise<De
   return known;
 }
 
-/** A message bus that lets its one user do everything; the machine's own is left alone. */
+/**
+ * Starts a private message bus that allows its one user everything; the machine's own bus is not
+ * used.
+ */
 function startBus(folder: string, socket: string): RunningProgram {
   const settings = join(folder, 'bus.conf');
   const everything = ['own', 'send_destination', 'receive_sender'].map(
@@ -129,7 +133,7 @@ function startConnect(folder: string, clientPid: number): ConnectClient {
   const opened = {
     User: unprivileged ? 'nobody' : userInfo().username,
     ShellCommand: '/bin/sh',
-    // It would open in the user's home folder.
+    // Without this, the shell would start in the user's home folder.
     ShellArguments: ['-c', `cd '${empty}' && HOME=$PWD exec /bin/sh -i`],
     ReconnectIntervalSeconds: 1,
   };
@@ -146,8 +150,8 @@ function startConnect(folder: string, clientPid: number): ConnectClient {
 }
 
 /**
- * The commands that `mender-connect` runs to reach its client: the client's own one, and what that
- * one asks for the running client and wakes it with.
+ * Creates a folder with the commands that `mender-connect` runs to reach its client: the client's
+ * own command, and those by which it finds and wakes the running client.
  */
 function commandFolder(folder: string, clientPid: number): string {
   const commands = mkdtempSync(join(folder, 'commands-'));

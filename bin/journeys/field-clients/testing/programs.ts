@@ -1,4 +1,4 @@
-/** The clients of the field and their files, unpacked by the set-up or installed on the machine. */
+/** Finds the Debian clients and their files, unpacked by the set-up or installed on the machine. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const unpacked = fileURLToPath(new URL('../../../../.fleetbed/field-clients', import.meta.url));
 
-/** The path of a program. @throws Error with the way out when it is nowhere */
+/** Returns the path of a program. @throws Error with a remedy when the program is missing */
 export function programPath(name: string): string {
   const folders = [join(unpacked, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
   const path = folders.map((folder) => join(folder, name)).find(existsSync);
@@ -14,32 +14,40 @@ export function programPath(name: string): string {
   throw new Error(`there is no ${name}: node bin/dev/setup.mjs --field-clients`);
 }
 
-/** The path of another file of the packages, such as `usr/share/mender/modules/v3/single-file`. */
+/**
+ * Returns the path of another file of the packages, such as
+ * `usr/share/mender/modules/v3/single-file`.
+ */
 export function packageFile(name: string): string {
   const path = ['/', unpacked].map((root) => join(root, name)).find(existsSync);
   if (path !== undefined) return path;
   throw new Error(`there is no ${name}: node bin/dev/setup.mjs --field-clients`);
 }
 
-/** What the programs need in their environment to find libraries that the machine has not. */
+/**
+ * Returns the environment variables with which the programs find libraries that the machine lacks.
+ */
 export function libraryEnvironment(): Readonly<Record<string, string>> {
   const folders = ['usr/lib', 'lib'].map((folder) => join(unpacked, folder, multiarch()));
   const present = folders.filter(existsSync);
   return present.length === 0 ? {} : { LD_LIBRARY_PATH: present.join(delimiter) };
 }
 
-/** Debian's name of the machine, a part of the folders of libraries. */
+/** Returns Debian's name of this architecture, which is part of the library folders. */
 function multiarch(): string {
   return process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 }
 
-/** A program that anybody may run, and what it needs in its environment. */
+/** A program that every user may run, and its environment variables. */
 interface LentProgram {
   readonly program: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Copies a program into the folder: a user without rights may not get at where it comes from. */
+/**
+ * Copies a program and its unpacked libraries into the folder, because an unprivileged user may not
+ * be able to read the original location.
+ */
 export function lendProgram(folder: string, name: string): LentProgram {
   const source = programPath(name);
   const program = join(folder, name);
@@ -52,7 +60,10 @@ export function lendProgram(folder: string, name: string): LentProgram {
   return { program, environment: { LD_LIBRARY_PATH: libraries } };
 }
 
-/** The libraries that a program loads, as paths. @throws Error when one of them is missing */
+/**
+ * Returns the paths of the libraries that a program loads.
+ * @throws Error when a library is missing
+ */
 export function librariesOf(program: string): string[] {
   const { stdout } = spawnSync(programPath('ldd'), [program], {
     encoding: 'utf8',

@@ -1,4 +1,4 @@
-/** One deployment to one device of the field, watched from both ends. */
+/** Deploys to one device and observes the deployment on the server and on the device. */
 import type { DeploymentDevice } from '../../../../fixtures/contract/management/deployments.ts';
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
 import { deploy, deviceDeploymentOf } from '../../../../server/testing/test-deployments.ts';
@@ -8,12 +8,15 @@ import type { FieldDevice } from './field-device.ts';
 export interface Rollout {
   readonly server: TestServer;
   readonly device: FieldDevice;
-  /** The device as users see it. */
+  /** The device as the management API returns it. */
   readonly known: Device;
   readonly deployment: string;
 }
 
-/** Deploys an artifact to the device; `overrides` changes the new deployment. */
+/**
+ * Deploys an artifact to the device.
+ * @param overrides members of the create-deployment request to replace
+ */
 export async function rollOut(
   on: Omit<Rollout, 'deployment'>,
   artifactName: string,
@@ -24,8 +27,8 @@ export async function rollOut(
 }
 
 /**
- * The device deployment once it matches. It is read whenever the client has written something, so
- * it must match before the client's last output.
+ * Resolves with the device deployment once it matches. It is read after each output of the client,
+ * so it must match before the client's last output.
  */
 export function deviceDeploymentWhen(
   { server, device, known, deployment }: Rollout,
@@ -37,7 +40,7 @@ export function deviceDeploymentWhen(
   });
 }
 
-/** The device deployment once it has finished. */
+/** Resolves with the device deployment once it is finished. */
 export function finished(rollout: Rollout): Promise<DeploymentDevice> {
   return deviceDeploymentWhen(
     rollout,
@@ -45,14 +48,14 @@ export function finished(rollout: Rollout): Promise<DeploymentDevice> {
   );
 }
 
-/** The log that the device has sent. */
+/** Returns the deployment log that the device uploaded. */
 export async function logOf({ server, known, deployment }: Rollout): Promise<string> {
   const parameters = { id: deployment, device_id: known.id };
   const call = { token: server.adminToken, parameters };
   return (await server.call('get-deployment-log', call)).text;
 }
 
-/** The files with which Debian's module `single-file` puts an application in its place. */
+/** The payload files with which Debian's module `single-file` installs an application. */
 export const applicationFiles = Object.entries({
   dest_dir: '/var/lib/app\n',
   filename: 'app.bin\n',
@@ -60,5 +63,5 @@ export const applicationFiles = Object.entries({
   'app.bin': 'content of app.bin',
 }).map(([name, text]) => ({ name, content: Buffer.from(text) }));
 
-/** Where the application is then, from the root. */
+/** Path of the installed application, from the root. */
 export const applicationPath = 'var/lib/app/app.bin';

@@ -1,37 +1,40 @@
-/** A program that runs beside the test, without rights, and is watched by what it writes. */
+/** Runs a program without privileges during a test, and observes its output. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { systemClock } from '../../../../fixtures/clock.ts';
 
-/** The user without rights that root lends to programs; anybody else runs them as themselves. */
+/**
+ * The unprivileged user for programs when the test runs as root; undefined for other users, who run
+ * programs as themselves.
+ */
 export const unprivileged = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
 export interface RunningProgram {
   readonly pid: number;
-  /** The output so far, of both streams. */
+  /** All output so far, of both streams. */
   readonly written: string;
-  /** Resolves with the match, once the output matches. */
+  /** Resolves with the match once the output matches. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** Calls `look` now, and after each output, until it finds something. */
   until<Found>(look: () => Promise<Found | undefined>): Promise<Found>;
-  /** Ends it, and waits for the end. */
+  /** Ends the program and waits for its exit. */
   end(): Promise<void>;
 }
 
-/** How a program is started. */
+/** A program to start, with its arguments and environment. */
 export interface ProgramStart {
   readonly program: string;
   readonly words: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Keeps the rights of the test, for a program that gives them up by itself. */
+  /** True to keep the privileges of the test, for a program that drops them by itself. */
   readonly keepRights?: boolean;
 }
 
-/** Far more than any client here takes for a step, on a busy machine too. */
+/** Time limit for one step, far longer than any client needs even on a busy machine. */
 const STEP_MAX_MS = 30_000;
 const SHOWN_MAX_CHARACTERS = 4000;
 
-/** Starts a program with nothing in its environment but a search path and what is given. */
+/** Starts a program. Its environment contains only a search path and the given variables. */
 export function startProgram(start: ProgramStart): RunningProgram {
   const child = spawn(start.program, start.words, {
     cwd: '/',
@@ -55,7 +58,7 @@ export function startProgram(start: ProgramStart): RunningProgram {
   };
 }
 
-/** What a program writes, and its end. */
+/** Collects the output of a program until it ends. */
 class Output extends EventEmitter {
   text = '';
   ended = false;
@@ -79,7 +82,11 @@ class Output extends EventEmitter {
     });
   }
 
-  /** @throws Error with the last of the output when the program ends before, or takes too long */
+  /**
+   * Calls `look` now and after each output until it returns something.
+   * @throws Error with the last output when the program ends before, or when the time limit is
+   * exceeded
+   */
   async until<Found>(look: () => Promise<Found | undefined>): Promise<Found> {
     let isLate = false;
     const deadline = systemClock.after(STEP_MAX_MS, () => {

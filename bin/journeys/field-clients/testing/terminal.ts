@@ -1,4 +1,6 @@
-/** A user's end of a connection to a device: what its shell shows, apart from its answers. */
+/**
+ * The user's end of a WebSocket to a device: separates the output of the shell from other messages.
+ */
 import { once } from 'node:events';
 import type { WebSocket } from 'ws';
 import { systemClock } from '../../../../fixtures/clock.ts';
@@ -17,7 +19,7 @@ const prompt = /[$#] $/;
 
 /** A terminal over an open socket. */
 export class Terminal {
-  /** What the shell has shown since the last line was typed. */
+  /** Output of the shell since the last line was typed. */
   shown = '';
   readonly #socket: WebSocket;
   readonly #answers: ConnectMessage[] = [];
@@ -36,7 +38,7 @@ export class Terminal {
     this.#socket.send(encodeConnectMessage(message));
   }
 
-  /** The next message that is no output. @throws Error when none comes in time */
+  /** Returns the next message that is not output. @throws Error when none arrives in time */
   async answer(): Promise<ConnectMessage> {
     await this.#until(() => this.#answers.length > 0, ANSWER_MAX_MS);
     const answer = this.#answers.shift();
@@ -50,9 +52,9 @@ export class Terminal {
   }
 
   /**
-   * Starts a shell and waits for its prompt. Now and then `mender-connect` 2.1.0 starts a shell and
-   * never reads what it shows; such a one is stopped, and another one started.
-   * @throws Error when a shell is refused, or none shows a prompt
+   * Starts a shell and waits for its prompt. `mender-connect` 2.1.0 sometimes starts a shell and
+   * never reads its output; such a shell is stopped, and another one started.
+   * @throws Error when a shell is refused, or when no shell shows a prompt
    */
   async openShell(): Promise<void> {
     for (let shells = 0; shells < SHELLS_MAX; shells += 1) {
@@ -66,7 +68,7 @@ export class Terminal {
     throw new Error(`none of ${SHELLS_MAX} shells showed a prompt`);
   }
 
-  /** What the shell shows for a line, up to its next prompt. */
+  /** Types a line, and returns the output of the shell up to its next prompt. */
   async type(line: string): Promise<string> {
     this.shown = '';
     this.say({ proto: shell, typ: 'shell', body: Buffer.from(`${line}\n`) });
@@ -81,7 +83,10 @@ export class Terminal {
     await closed;
   }
 
-  /** Checks after every message; resolves with false when the time is over or the socket closes. */
+  /**
+   * Checks the condition after every message. Resolves with false when the time is over or the
+   * socket closes.
+   */
   async #until(isThere: () => boolean, withinMs: number): Promise<boolean> {
     const waiting = new AbortController();
     const { signal } = waiting;
@@ -98,7 +103,7 @@ export class Terminal {
   }
 }
 
-/** Resolves with the next message, or when the signal comes. */
+/** Resolves with the next message, or when the signal aborts. */
 function nextMessage(socket: WebSocket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -111,7 +116,7 @@ function nextMessage(socket: WebSocket, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The body of a message as text. */
+/** Returns the body of a message as text. */
 export function textOf({ body }: ConnectMessage): string {
   return Buffer.from(body ?? []).toString();
 }

@@ -1,15 +1,21 @@
-/** Events collected for a short time, so that a busy server does not make the page render for each of them. */
+/**
+ * Collects events for a short time, so that a busy server does not make the page render for each
+ * event.
+ */
 import { after } from './browser-clock.ts';
 
 const PAUSE_MS = 200;
 
-/** Takes single items, and hands them on together; `cancel` forgets those that wait. */
+/**
+ * Collects items and delivers them together. `cancel` discards the items that are not delivered
+ * yet.
+ */
 export interface Batch<Item> {
   add(item: Item): void;
   cancel(): void;
 }
 
-/** Gathers items for `deliver`, which gets them in the order in which they came. */
+/** Returns a batch that passes its items to `deliver`, in the order of arrival. */
 export function gather<Item>(deliver: (items: readonly Item[]) => void): Batch<Item> {
   let waiting: Item[] = [];
   let cancel: (() => void) | undefined;

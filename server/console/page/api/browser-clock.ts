@@ -3,13 +3,13 @@
 /** Milliseconds since the Unix epoch. */
 export const nowMs = (): number => Date.now();
 
-/** Runs the work once after a delay; returns what cancels it. */
+/** Runs the work once after a delay. Returns a function that cancels it. */
 export function after(delayMs: number, work: () => void): () => void {
   const timer = setTimeout(work, delayMs);
   return () => clearTimeout(timer);
 }
 
-/** Runs the work again and again; returns what ends it. */
+/** Runs the work periodically. Returns a function that stops it. */
 export function every(periodMs: number, work: () => void): () => void {
   const timer = setInterval(work, periodMs);
   return () => clearInterval(timer);

@@ -1,4 +1,4 @@
-/** Calls of the control API by the ids of its operations, such as `GET /clock`. */
+/** Calls operations of the control API by their ids, such as `GET /clock`. */
 import type { PathParameter } from '../../../../fixtures/contract/operation.ts';
 import type {
   AnswerOf,
@@ -11,7 +11,7 @@ import type {
 } from '../../../../fixtures/control/operations.ts';
 import { signOut, tenant, token } from './session.ts';
 
-/** What an answer other than success says. */
+/** An error response of the server, with its status and its JSON body. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -24,20 +24,24 @@ export class ApiError extends Error {
   }
 }
 
-/** What a call of an operation may carry. */
+/** The query, body and path parameters of a call. */
 type Call<Id extends ControlOperationId> = {
   readonly query?: { readonly [Name in QueryName<Id>]?: string | number | undefined };
-  /** Sent as JSON unless it is a text. */
+  /** Sent as JSON unless it is a string. */
   readonly body?: BodyInputOf<Id>;
 } & ([PathParameter<PathOf<Id>>] extends [never]
   ? object
   : { readonly parameters: ParametersOf<Id> });
 
-/** Absent where nothing must be given. */
+/** The arguments of a call: optional if the operation requires no query, body or parameters. */
 type Given<Id extends ControlOperationId> =
   object extends Call<Id> ? [call?: Call<Id>] : [call: Call<Id>];
 
-/** The answer of success. @throws ApiError for any other, TypeError without a connection */
+/**
+ * Sends a request and returns the response if it is a success.
+ * @throws ApiError for an error response
+ * @throws TypeError if the server cannot be reached
+ */
 export function ask<Id extends ControlOperationId>(
   id: Id,
   ...[call]: Given<Id>
@@ -48,7 +52,7 @@ export function ask<Id extends ControlOperationId>(
   return send(targetOf(id, ...([call] as Given<Id>)), { method, ...sent });
 }
 
-/** The JSON of an answer. Throws as `ask` does. */
+/** Returns the JSON of the response. Throws as `ask` does. */
 export async function askJson<Id extends ControlOperationId>(
   id: Id,
   ...given: Given<Id>
@@ -56,7 +60,7 @@ export async function askJson<Id extends ControlOperationId>(
   return jsonOf(await ask(id, ...given));
 }
 
-/** The JSON of an answer; undefined where it has no body. */
+/** Returns the JSON of a response, or undefined if it has no body. */
 export async function jsonOf<Answer>(answer: Response): Promise<Answer> {
   const text = await answer.text();
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
@@ -68,7 +72,7 @@ type AreaOf<Path extends string> = Path extends `/${infer Area}/${string}`
     ? Area
     : never;
 
-/** Parts of the API about what all tenants share, which refuse the name of one. */
+/** Areas of the API that concern all tenants. They refuse the query parameter `tenant`. */
 const shared: Readonly<
   Record<AreaOf<PathOf<Exclude<ControlOperationId, TenantOperationId>>>, true>
 > = {
@@ -80,7 +84,10 @@ const shared: Readonly<
   outbox: true,
 };
 
-/** Path and query of a call, about the chosen tenant where it is about one. */
+/**
+ * Returns the path and query of a call. The query names the selected tenant if the operation
+ * concerns one tenant.
+ */
 export function targetOf<Id extends ControlOperationId>(id: Id, ...[call]: Given<Id>): string {
   const { query = {}, parameters = {} }: Target = call ?? {};
   const path = id
@@ -90,16 +97,16 @@ export function targetOf<Id extends ControlOperationId>(id: Id, ...[call]: Given
   return Object.hasOwn(shared, area) ? withQuery(path, query) : withTenant(path, query);
 }
 
-/** A call without the types of its operation. */
+/** A call without the type parameters of its operation. */
 interface Target {
   readonly query?: Query;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** Parameters of a query; a list repeats its name, and what is empty is left out. */
+/** Query parameters. A list is sent as repeated parameters; empty values are left out. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** The path with a query about the chosen tenant. */
+/** Returns the path with a query that names the selected tenant. */
 export function withTenant(path: string, query: Query = {}): string {
   return withQuery(path, { tenant: tenant.value, ...query });
 }
@@ -113,7 +120,7 @@ function withQuery(path: string, query: Query): string {
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-/** How a request is sent. */
+/** The method, body and abort signal of a request. */
 export interface Sent {
   readonly method?: string;
   readonly json?: unknown;
@@ -121,7 +128,7 @@ export interface Sent {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request under the control token. Throws as `ask` does. */
+/** Sends a request with the control token. Throws as `ask` does. */
 export async function send(target: string, sent: Sent = {}): Promise<Response> {
   const { method = 'GET', json, body, signal } = sent;
   const shown = token.value;
@@ -135,14 +142,15 @@ export async function send(target: string, sent: Sent = {}): Promise<Response> {
   });
   if (answer.ok) return answer;
   const text = await answer.text();
-  // A later sign-in is not undone by the answer to an earlier token.
+  // If the user has signed in again meanwhile, a 401 for the earlier token must not sign the user
+  // out.
   if (answer.status === 401 && shown === token.value) {
     signOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
   }
   throw new ApiError(answer.status, bodyOf(text));
 }
 
-/** Returns one sentence about any error. */
+/** Returns one sentence that describes any error. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   if (error instanceof TypeError) return 'The server does not respond.';

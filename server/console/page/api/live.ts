@@ -1,4 +1,4 @@
-/** Events of the server for all views: one stream for the whole page. */
+/** Distributes the server's events to all views, over one stream for the whole page. */
 import { effect, signal } from '@preact/signals';
 import { after } from './browser-clock.ts';
 import { targetOf } from './client.ts';
@@ -7,7 +7,9 @@ import { followStream } from './stream.ts';
 
 const TICK_MS = 1000;
 
-/** Rises at most once a second while something happens, and once after the link was restored. */
+/**
+ * Increments at most once a second while events arrive, and once after the connection is restored.
+ */
 export const tick = signal(0);
 
 let isTicking = false;
@@ -21,7 +23,7 @@ function tickSoon(): void {
   });
 }
 
-/** Follows the server while the user is signed in. */
+/** Follows the server's events while the user is signed in. */
 export function startLive(): void {
   effect(() => {
     if (token.value === '') return;

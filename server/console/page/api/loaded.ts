@@ -1,14 +1,16 @@
-/** Data of a view: loaded when it opens, and again when its query or the server's state changes. */
+/**
+ * Loads the data of a view when it opens, and again when its query or the server's state changes.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, reasonOf } from './client.ts';
 import { tick } from './live.ts';
 import { tenant } from './session.ts';
 
-/** The state of a view: loading, data, or an error. Earlier data stays while it reloads. */
+/** The state of a view: loading, data, or an error. The earlier data is kept during a reload. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: string;
-  /** Status of the answer that was no success; 0 for any other fault. */
+  /** Status of an error response; 0 for any other error. */
   readonly status: number;
   readonly reload: () => void;
 }
@@ -20,8 +22,10 @@ interface Kept<Data> {
 }
 
 /**
- * @param question what the data depends on; another one starts from nothing
- * @param isLive whether it is loaded again while requests arrive, and after how many seconds of them
+ * Loads data and keeps it up to date.
+ * @param question identifies the data; when it changes, the earlier data is discarded
+ * @param isLive true if the data is reloaded while requests arrive at the server; `pauseTicks` is
+ * the number of seconds between reloads
  */
 export function useLoaded<Data>(
   load: () => Promise<Data>,
@@ -47,7 +51,8 @@ export function useLoaded<Data>(
         (data): Kept<Data> => ({ asked, data }),
         (error: unknown): Kept<Data> => ({ asked, error: error }),
       );
-      // An answer to an earlier question is of no use, nor is it the end of the later one.
+      // The question changed meanwhile, so this result is dropped and a later load is still
+      // running.
       if (state.asked !== asked) return;
       state.asked = '';
       setKept((before) =>

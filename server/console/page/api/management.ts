@@ -1,13 +1,13 @@
 /**
- * The management API by the ids of its operations, through the control listener, which knows their
- * paths and acts as the tenant's administrator.
+ * Calls the management API by the ids of its operations, through the control listener. That
+ * listener knows the paths and acts as the tenant's administrator.
  */
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 import { askJson, jsonOf, type Query, type Sent, send, withTenant } from './client.ts';
 
 type Places = AnswerOf<'GET /management'>;
 
-/** A call of an operation. */
+/** The query, body and path parameters of a call. */
 export interface ManagementCall extends Pick<Sent, 'json' | 'body'> {
   readonly query?: Query;
   readonly parameters?: Readonly<Record<string, string>>;
@@ -15,19 +15,19 @@ export interface ManagementCall extends Pick<Sent, 'json' | 'body'> {
 
 let places: Promise<Places> | undefined;
 
-/** The answer of an operation. Throws as `ask` does. */
+/** Calls an operation and returns the response. Throws as `ask` does. */
 export async function manage(id: string, call: ManagementCall = {}): Promise<Response> {
   const { parameters, query, ...sent } = call;
   const { method, path } = await placeOf(id, parameters);
   return send(withTenant(path, query), { ...sent, method });
 }
 
-/** The JSON of its answer. */
+/** Calls an operation and returns the JSON of the response. Throws as `ask` does. */
 export async function manageJson<Answer>(id: string, call: ManagementCall = {}): Promise<Answer> {
   return jsonOf(await manage(id, call));
 }
 
-/** Method and path of an operation, its parameters filled in. */
+/** Returns the method and path of an operation, with the parameters filled in. */
 export async function placeOf(
   id: string,
   parameters: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-/** Runs against this server: the newest of a kind, and its output line by line. */
+/** Starts, stops and follows runs on this server. The output of a run arrives line by line. */
 import { useEffect, useState } from 'preact/hooks';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { gather } from './batch.ts';
@@ -6,11 +6,11 @@ import { ask, askJson, targetOf } from './client.ts';
 import { type Loaded, useLoaded } from './loaded.ts';
 import { followStream } from './stream.ts';
 
-/** All runs of the server, and one of them. */
+/** The list of all runs of the server. */
 type RunList = AnswerOf<'GET /runs'>;
 export type RunView = RunList['runs'][number];
 
-/** The runs that the server remembers. */
+/** Loads the runs that the server remembers. */
 export function useRuns(): Loaded<RunList> {
   return useLoaded(() => askJson('GET /runs'), 'runs', { isLive: true });
 }
@@ -23,21 +23,21 @@ export function stopRun(id: number): Promise<unknown> {
   return ask('DELETE /runs/{id}', { parameters: { id: String(id) } });
 }
 
-/** The result of a run in its last line. */
+/** The last line of a run's output, with the result of the run. */
 interface RunExit {
   /** Null when the run was stopped. */
   readonly exitCode: number | null;
-  /** Lines that were not kept. */
+  /** Number of lines that were not kept. */
   readonly leftOut?: number;
 }
 
-/** The end of a run as a sentence for people. */
+/** Returns the end of a run as a sentence for the user. */
 export function exitText({ exitCode, leftOut = 0 }: RunExit): string {
   const end = exitCode === null ? 'Stopped.' : `Ended with exit code ${exitCode}.`;
   return leftOut === 0 ? end : `${end} ${leftOut} lines were left out: too long, or too many.`;
 }
 
-/** What a run has said. */
+/** The output of a run. */
 export interface RunLog {
   readonly lines: readonly string[];
   /** Present once the run has ended. */
@@ -46,7 +46,7 @@ export interface RunLog {
 
 const nothing: RunLog = { lines: [] };
 
-/** What a run has said so far. */
+/** Returns the output of a run so far, and updates it as lines arrive. */
 export function useLog(id: number | undefined): RunLog {
   const [known, setKnown] = useState({ id, log: nothing });
   useEffect(() => {
@@ -60,7 +60,7 @@ export function useLog(id: number | undefined): RunLog {
     });
     const unfollow = followStream(
       () => {
-        // A new connection begins with the first line again.
+        // Every new connection sends the output from its first line.
         arrived.cancel();
         lines = [];
         return targetOf('GET /runs/{id}/stream', { parameters: { id: String(id) } });

@@ -1,4 +1,7 @@
-/** The session of the page: the control token, the selected tenant, and the connection to the server. */
+/**
+ * The state of the page's session: the control token, the selected tenant, and the connection to
+ * the server.
+ */
 import { signal } from '@preact/signals';
 import { goTo } from '../address.ts';
 
@@ -8,38 +11,38 @@ const TENANT_KEY = 'fleetbed-tenant';
 /** The control token; empty until the user has signed in. */
 export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 
-/** Why the token of before is no longer there. */
+/** The reason why the user was signed out. */
 export const signInError = signal('');
 
-/** Id of the tenant that is looked at; empty for the first one. */
+/** Id of the selected tenant; empty for the first one. */
 export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
 
-/** State of the event stream; events arrive while it is `live`. */
+/** State of the event stream. Events arrive in the state `live`. */
 export const link = signal<'connecting' | 'live' | 'lost'>('connecting');
 
-/** Keeps the token for the lifetime of this tab. */
+/** Stores the token for the lifetime of this tab. */
 export function signIn(given: string): void {
   sessionStorage.setItem(TOKEN_KEY, given);
   signInError.value = '';
   token.value = given;
 }
 
-/** Forgets the token, and says why where there is a reason. */
+/** Deletes the token, and shows the reason if there is one. */
 export function signOut(reason = ''): void {
   sessionStorage.removeItem(TOKEN_KEY);
   signInError.value = reason;
   token.value = '';
 }
 
-/** Looks at another tenant from now on. */
+/** Selects another tenant. */
 export function chooseTenant(id: string): void {
   sessionStorage.setItem(TENANT_KEY, id);
   tenant.value = id;
 }
 
 /**
- * Takes the token out of the address, so that it stays in no history; leads the links that answers
- * carry (`#request=`) to their view.
+ * Removes the token from the address, so that it does not stay in the browser's history. Opens the
+ * explanation for links with `#request=`, which error responses contain.
  */
 export function readAddress(): void {
   const fragment = location.hash.slice(1);

@@ -1,4 +1,7 @@
-/** Server-sent events over fetch, which unlike EventSource can show a token; reconnects by itself. */
+/**
+ * Reads server-sent events with fetch, because EventSource cannot send a token. Reconnects
+ * automatically.
+ */
 import { after } from './browser-clock.ts';
 import { ApiError, send } from './client.ts';
 
@@ -12,8 +15,8 @@ export interface StreamReader {
 }
 
 /**
- * Follows a stream until the returned function is called. `target` is asked for anew at every
- * connection, so that it may go on after the last event.
+ * Follows a stream until the returned function is called. `target` is called for every connection,
+ * so that it can resume after the last event.
  */
 export function followStream(target: () => string, reader: StreamReader): () => void {
   const stop = new AbortController();

@@ -5,14 +5,14 @@ export type DeviceView = AnswerOf<'GET /devices'>['devices'][number];
 export type Overview = AnswerOf<'GET /overview'>;
 export type RequestCounts = AnswerOf<'GET /request-counts'>;
 
-/** An entry of the journal; with a body only if it was requested whole. */
+/** An entry of the journal. It includes bodies only if the entry was requested completely. */
 export type Entry = AnswerOf<'GET /journal/stream'>;
 
-/** Why a device gets no update, or that it gets one. */
+/** The explanation of a poll: why the device gets no update, or that it gets one. */
 export type NoUpdate = AnswerOf<'GET /explanations'>;
 
-/** Why a request was refused, and how it would succeed. */
+/** The explanation of a refused request: the reason, and a form that would succeed. */
 export type Refused = Exclude<AnswerOf<'GET /explanations/{requestId}'>, NoUpdate>;
 
-/** What the signature doctor found. */
+/** A finding of the signature doctor. */
 export type SignatureFinding = AnswerOf<'POST /doctor/signature'>;

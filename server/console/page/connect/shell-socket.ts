@@ -1,4 +1,4 @@
-/** The user's end of a shell on a device, over a websocket. Spec: Device connect */
+/** Runs a shell on a device over a websocket. Spec: Device connect */
 import { decode, encode } from '@msgpack/msgpack';
 import { askJson, reasonOf, withTenant } from '../api/client.ts';
 import { placeOf } from '../api/management.ts';
@@ -7,7 +7,7 @@ const SHELL = 1;
 const CONTROL = 0xffff;
 const STATUS_ERROR = 2;
 
-/** The fields of the envelope that are read here. */
+/** The fields of a message that this client reads. */
 interface Message {
   readonly hdr: {
     readonly proto: number;
@@ -18,14 +18,14 @@ interface Message {
   readonly body?: unknown;
 }
 
-/** The messages between the terminal and the server. */
+/** The callbacks of the terminal that shows the shell. */
 interface Screen {
   readonly size: () => { readonly height: number; readonly width: number };
   readonly onOutput: (bytes: Uint8Array) => void;
   readonly onEnd: (why: string) => void;
 }
 
-/** A shell from its start to its end. */
+/** The connection of one shell, from its start to its end. */
 export class ShellSocket {
   readonly #deviceId: string;
   readonly #screen: Screen;
@@ -38,7 +38,7 @@ export class ShellSocket {
     this.#screen = screen;
   }
 
-  /** Connects and requests a shell; a failure is reported as its end. */
+  /** Connects and requests a shell. A failure is reported through `onEnd`. */
   async open(): Promise<void> {
     try {
       const { ticket } = await askJson('POST /management/tickets');
@@ -67,7 +67,7 @@ export class ShellSocket {
     if (this.#sid !== undefined) this.#say('resize', { props: this.#sizeProps() });
   }
 
-  /** Ends the shell, without further events. */
+  /** Ends the shell and closes the connection. No further callbacks follow. */
   close(): void {
     this.#isOver = true;
     this.#say('stop', {});

@@ -1,10 +1,10 @@
 /**
- * Keeps the styles of the terminal library under the Content-Security-Policy, which forbids the
- * `<style>` elements and `style` attributes that it writes, but neither constructed sheets nor the
- * object model.
+ * Applies the styles of the terminal library in spite of the Content-Security-Policy. The policy
+ * forbids the `<style>` elements and `style` attributes that the library writes, but allows
+ * constructed style sheets and the style object model.
  */
 
-/** Opens a terminal; what it writes from then on is let through until the returned function is called. */
+/** Opens a terminal and redirects its styles until the returned function is called. */
 export function openStyled(open: () => void): () => void {
   const sheets: CSSStyleSheet[] = [];
   const create = document.createElement;
@@ -23,7 +23,10 @@ export function openStyled(open: () => void): () => void {
   };
 }
 
-/** Stands where a `<style>` would: its text goes into a sheet. */
+/**
+ * Returns an element that replaces a `<style>` element and writes its text into a constructed style
+ * sheet.
+ */
 function sheetElement(create: (tag: string) => HTMLElement, sheets: CSSStyleSheet[]): HTMLElement {
   const element = create('span');
   element.hidden = true;
@@ -37,7 +40,10 @@ function sheetElement(create: (tag: string) => HTMLElement, sheets: CSSStyleShee
   return element;
 }
 
-/** The colours of the output are in attributes of spans. */
+/**
+ * Redirects `style` attributes of spans, which hold the colours of the output, to the style object
+ * model. Returns a function that ends this.
+ */
 function takeStyleAttributes(): () => void {
   const { prototype } = HTMLSpanElement;
   const plain = prototype.setAttribute;

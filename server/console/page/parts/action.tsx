@@ -1,4 +1,4 @@
-/** Buttons that run an action on the server, and show its result. */
+/** Buttons that run an action on the server and show its result. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -15,7 +15,7 @@ interface Notice {
 
 const notice = signal<Notice | undefined>(undefined);
 
-/** Says what was done, or what went wrong, for a while. */
+/** Shows a message for some seconds. */
 function say(text: string, isError = false): void {
   const said = { text, isError };
   notice.value = said;
@@ -24,7 +24,7 @@ function say(text: string, isError = false): void {
   });
 }
 
-/** The place where it is said. */
+/** Renders the current message. */
 export function Notices() {
   return (
     <output class="notice" aria-live="polite" data-tone={notice.value?.isError ? 'bad' : 'good'}>
@@ -33,7 +33,7 @@ export function Notices() {
   );
 }
 
-/** Runs the work and says how it ended; false when it failed. */
+/** Runs the work and shows how it ended. Returns false if it failed. */
 export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await work();
@@ -45,7 +45,7 @@ export async function attempt(work: () => Promise<unknown>, done: string): Promi
   }
 }
 
-/** A button that works once at a time; `asks` makes it ask first. */
+/** A button that runs one action at a time. With `asks`, the user has to confirm first. */
 export function ActionButton({
   children,
   work,
@@ -56,7 +56,7 @@ export function ActionButton({
 }: {
   children: ComponentChildren;
   work: () => Promise<unknown>;
-  /** What to say once it is done. */
+  /** The message to show after success. */
   done: string;
   kind?: 'main' | 'danger' | 'small' | '';
   asks?: { readonly title: string; readonly text: string; readonly action: string };

@@ -1,10 +1,13 @@
-/** An exchange as a shell command; masked secrets become variables. */
+/** Formats a journal entry as a curl command. Masked secrets become shell variables. */
 import type { Entry } from '../api/types.ts';
 
-/** Headers that curl sets itself, or would get wrong. */
+/** Headers that curl sets itself. */
 const ownHeaders = new Set(['host', 'connection', 'content-length', 'accept-encoding']);
 
-/** The line; the journal does not say whether the connection was encrypted. */
+/**
+ * Returns the command. It always uses http, because the journal does not record whether the
+ * connection was encrypted.
+ */
 export function curlOf(entry: Entry): string {
   const { method = 'GET', path = '/', requestHeaders = [], requestBody } = entry;
   const host = requestHeaders.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? 'localhost';
@@ -30,7 +33,7 @@ export function curlOf(entry: Entry): string {
   ].join(' ');
 }
 
-/** Between single quotes a shell changes nothing; only the quote itself needs an escape. */
+/** Quotes text for a shell. Between single quotes only the single quote itself needs an escape. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

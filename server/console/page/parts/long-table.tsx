@@ -1,31 +1,33 @@
-/** A table of any length: only the visible rows are rendered; a click on a heading sorts. */
+/** A table of any length. Only the visible rows are rendered; a click on a heading sorts. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useVirtual } from './use-virtual.ts';
 
 const ROW_PIXELS = 37;
 
-/** A column; `sorts` makes its heading a button. */
+/** A column of the table. With `sorts`, its heading is a button. */
 export interface LongColumn<Row> {
   readonly title: string;
-  /** As CSS has it; the one with a share of the width gets what is left where the page is narrow. */
+  /**
+   * A CSS width. On a narrow page the column whose width is a percentage gets the remaining width.
+   */
   readonly width?: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly sorts?: { readonly id: string };
-  /** Left out where the page is narrow. */
+  /** True if the column is hidden on a narrow page. */
   readonly isMinor?: boolean;
 }
 
-/** How rows are ordered: the id of a column, with a minus before it for the other direction. */
+/** The order of the rows: the id of a column, with a minus before it for descending order. */
 export interface Order {
   readonly order: string;
   readonly onOrder: (order: string) => void;
 }
 
-/** What scrolls has to be reachable by keyboard. */
+/** A scrolling element must be reachable by keyboard. */
 const reachable = { tabIndex: 0 };
 
-/** The table; it scrolls within itself. */
+/** Renders the table, which scrolls within itself. */
 export function LongTable<Row>({
   caption,
   columns,
@@ -76,7 +78,10 @@ export function LongTable<Row>({
   );
 }
 
-/** Stands for the rows that are not there; one cell is enough, and makes no columns that are hidden. */
+/**
+ * Takes the space of the rows that are not rendered. It has a single cell, so that hidden columns
+ * do not appear.
+ */
 function Space({ pixels }: { pixels: number }) {
   if (pixels <= 0) return null;
   return (

@@ -1,6 +1,6 @@
-/** Hands a file over to the browser's downloads. */
+/** Saves content as a file through the browser's downloads. */
 
-/** Saves the content under a name. */
+/** Saves the content under a file name. */
 export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

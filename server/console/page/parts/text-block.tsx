@@ -1,9 +1,9 @@
-/** A text of any length; a long one scrolls within itself. */
+/** A block of text that scrolls within itself if it is long. */
 
-/** What scrolls has to be reachable by keyboard. */
+/** A scrolling element must be reachable by keyboard. */
 const reachable = { tabIndex: 0 };
 
-/** The text, unchanged. */
+/** Renders the text unchanged. */
 export function TextBlock({ text }: { text: string }) {
   return (
     <pre class="body" {...reachable}>

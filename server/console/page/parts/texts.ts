@@ -1,4 +1,4 @@
-/** Formats values: times, sizes, names of devices. */
+/** Formats values for the page: times, sizes, device names. */
 
 const moment = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
@@ -7,26 +7,29 @@ const moment = new Intl.DateTimeFormat('en-GB', {
 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
 
-/** A date and time in UTC; a dash for none. */
+/** Returns a date and time in UTC, or a dash for undefined. */
 export function dayAndTime(iso: string | undefined): string {
   return iso === undefined ? '–' : moment.format(new Date(iso));
 }
 
-/** A sentence of the server: its times as the page shows them, without ids behind names. */
+/**
+ * Returns a sentence from the server with times in the format of the page, and without the ids that
+ * follow names.
+ */
 export function readable(sentence: string): string {
   return sentence
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, dayAndTime)
     .replace(/ \([0-9a-f]{8}-[0-9a-f-]{27}\)/g, '');
 }
 
-/** The time of the day, in UTC. */
+/** Returns the time of day in UTC. */
 export function timeOfDay(iso: string): string {
   return clock.format(new Date(iso));
 }
 
 const units = ['B', 'KiB', 'MiB', 'GiB'];
 
-/** A number of bytes in a readable unit. */
+/** Returns a number of bytes in a readable unit. */
 export function bytesText(bytes: number): string {
   let left = bytes;
   let unit = 0;
@@ -37,12 +40,12 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? left : left.toFixed(1)} ${units[unit]}`;
 }
 
-/** Any value as text: texts as they are, everything else as JSON. */
+/** Returns a string unchanged and any other value as JSON. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** The values of an identity, one after the other, as people call a device. */
+/** Returns the values of an identity, joined, as the name of the device. */
 export function deviceName(identity: string | undefined): string {
   if (identity === undefined) return '';
   try {

@@ -1,4 +1,4 @@
-/** Which states are good, busy or bad. */
+/** Maps states to tones: good, busy, info or bad. */
 import type { Tone } from '../../../../fixtures/page/badge.tsx';
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -25,10 +25,10 @@ const tones: Readonly<Record<string, Tone>> = {
   CRITICAL: 'bad',
 };
 
-/** The tone of a state of a device, a set, a deployment or an alert. */
+/** Returns the tone of the state of a device, an authentication set, a deployment or an alert. */
 export const toneOf = (state: string): Tone => tones[state] ?? 'plain';
 
-/** The tone of a status of HTTP; 0 where none was answered. */
+/** Returns the tone of an HTTP status. Status 0 means that no response was sent. */
 export function toneOfStatus(status: number): Tone {
   if (status === 0 || status >= 500) return 'bad';
   if (status >= 400) return 'busy';

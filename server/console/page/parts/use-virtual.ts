@@ -1,4 +1,4 @@
-/** The virtualiser as a hook: which rows of a long list are in view. */
+/** Wraps the virtualizer library as a hook. It decides which rows of a long list are rendered. */
 import {
   elementScroll,
   observeElementOffset,
@@ -8,12 +8,12 @@ import {
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 
-/** Rows beyond the view that are there as well, so that scrolling shows no gap. */
+/** Number of rows rendered beyond the visible ones, so that scrolling shows no gap. */
 const OVERSCAN_ROWS = 12;
-/** The view before it has been measured. */
+/** Assumed size of the visible area before it is measured, in pixels. */
 const FIRST_VIEW = { width: 800, height: 600 };
 
-/** The virtualiser of the rows in this element, each `rowHeight` pixels high. */
+/** Returns the virtualizer of the rows in an element. Each row is `rowHeight` pixels high. */
 export function useVirtual(
   count: number,
   element: RefObject<HTMLElement>,

@@ -1,9 +1,12 @@
-/** A view of loaded data: loading, failed, or shown. */
+/** Shows loaded data, or that it is loading or has failed. */
 import type { ComponentChildren } from 'preact';
 import { Failed, Loading } from '../../../../fixtures/page/states.tsx';
 import type { Loaded } from '../api/loaded.ts';
 
-/** Shows the data once it is loaded; a later error is shown above the earlier data. */
+/**
+ * Shows the data once it is loaded. If a later load fails, the error is shown above the earlier
+ * data.
+ */
 export function View<Data>({
   what,
   loaded: { data, error, reload },

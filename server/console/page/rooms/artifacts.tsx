@@ -1,4 +1,4 @@
-/** Artifacts: upload, or generate from any file. */
+/** Lists artifacts, uploads them, and generates them from any file. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Artifact } from '../../../../fixtures/contract/resources.ts';

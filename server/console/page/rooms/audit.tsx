@@ -1,4 +1,4 @@
-/** The audit log with its filters, and as CSV. */
+/** Shows the audit log with filters, and exports it as CSV. */
 
 import type { AuditLog } from '../../../../fixtures/contract/resources.ts';
 import {

@@ -1,13 +1,13 @@
-/** Actions on many devices at once. */
+/** Runs an action on many devices. */
 import { useState } from 'preact/hooks';
 import { confirmed } from '../confirm.tsx';
 import { attempt } from '../parts/action.tsx';
 import { decideDevice, decommission } from './decisions.ts';
 
-/** Requests that are underway at the same time. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 8;
 
-/** Accepts every pending device that is shown, or changes those that are selected. */
+/** Buttons that accept every pending device in the list, or change the selected devices. */
 export function BulkActions({
   pending,
   selected,

@@ -1,4 +1,4 @@
-/** The tenant's clock, and the calendar of deprecations. */
+/** Controls the tenant's clock, and shows the calendar of deprecations. */
 import { useState } from 'preact/hooks';
 import { deprecatedApis, endOfLife } from '../../../../fixtures/contract/deprecations.ts';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
@@ -14,7 +14,9 @@ import { View } from '../parts/view.tsx';
 type ClockView = AnswerOf<'GET /clock'>;
 
 const DAY_MS = 86_400_000;
-/** The calendar reaches from half a year before the end of what is deprecated to half a year after. */
+/**
+ * The calendar covers half a year before and after the end of life of the deprecated operations.
+ */
 const HALF_RANGE_DAYS = 183;
 const endMs = Date.parse(endOfLife);
 const steps = [

@@ -1,4 +1,7 @@
-/** The conformance suite against this server: verdicts as they arrive, and their coverage. */
+/**
+ * Runs the conformance suite against this server, and shows verdicts as they arrive and their
+ * coverage.
+ */
 import { useMemo, useState } from 'preact/hooks';
 import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
@@ -179,7 +182,7 @@ function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
   );
 }
 
-/** How far each area of the contract was tested. */
+/** Shows how many requirements of each area of the contract were tested. */
 function Coverage({ facts: { verdicts, end } }: { facts: RunFacts }) {
   const areas = new Map<string, { decided: Set<string>; undecided: number }>();
   const areaOf = (requirement: string) => {

@@ -1,4 +1,4 @@
-/** Decisions about devices, made by the management API. */
+/** Changes the authentication status of devices through the management API. */
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
 import { manage, manageJson } from '../api/management.ts';
 
@@ -10,7 +10,10 @@ export function decideSet(deviceId: string, setId: string, status: Status): Prom
   return manage('set-auth-set-status', { parameters, json: { status } });
 }
 
-/** Accepts or rejects the device by its newest set that is undecided, or by the newest of all. */
+/**
+ * Changes the status of a device through its newest pending authentication set, or through its
+ * newest set if none is pending.
+ */
 export async function decideDevice(deviceId: string, status: Status): Promise<void> {
   const device = await manageJson<Device>('get-device', { parameters: { id: deviceId } });
   const sets = device.auth_sets;
@@ -18,7 +21,7 @@ export async function decideDevice(deviceId: string, status: Status): Promise<vo
   if (set) await decideSet(deviceId, set.id, status);
 }
 
-/** Forgets a device with all that hangs on it. */
+/** Decommissions a device: deletes it and all its data. */
 export function decommission(deviceId: string): Promise<unknown> {
   return manage('decommission-device', { parameters: { id: deviceId } });
 }

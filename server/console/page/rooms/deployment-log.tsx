@@ -1,4 +1,4 @@
-/** The log that a device has uploaded for a deployment. */
+/** Shows the log that a device has uploaded for a deployment. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { reasonOf } from '../api/client.ts';
 import { manage } from '../api/management.ts';

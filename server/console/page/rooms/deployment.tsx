@@ -1,4 +1,4 @@
-/** One deployment: its progress, and the state of each device. */
+/** Shows one deployment: its progress, and the state of each device. */
 import { Link, useParams } from 'wouter-preact';
 import type {
   Deployment,
@@ -113,7 +113,9 @@ interface Row extends DeploymentDevice {
   readonly title: string;
 }
 
-/** Every device of the deployment, page by page, with the identities of all devices. */
+/**
+ * Loads all device deployments of a deployment, page by page, and the identities of their devices.
+ */
 async function loadDevices(id: string, status: string): Promise<readonly Row[]> {
   const found: DeploymentDevice[] = [];
   for (let page = 1; ; page += 1) {

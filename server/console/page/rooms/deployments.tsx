@@ -1,4 +1,4 @@
-/** Deployments: all of them, and a form for a new one. */
+/** Lists deployments, with a form for a new one. */
 import { Link } from 'wouter-preact';
 import type { Deployment } from '../../../../fixtures/contract/management/deployments.ts';
 import { deploymentStatuses } from '../../../../fixtures/contract/vocabulary.ts';

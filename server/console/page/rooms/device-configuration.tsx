@@ -1,4 +1,4 @@
-/** Configured and reported settings, and their deployment. */
+/** Shows the configured and reported settings of a device, and deploys them. */
 import { useState } from 'preact/hooks';
 import type { ConfigurationView } from '../../../../fixtures/contract/management/configuration.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -91,7 +91,7 @@ function Editor({
   deviceId: string;
   onSaved: () => void;
 }) {
-  // What is being written is not lost when the server reports something new.
+  // The edited text is kept separately, so that it is not lost when the server sends new settings.
   const [draft, setDraft] = useState<string | undefined>(undefined);
   const text = draft ?? linesOf(configured);
   const save = async (): Promise<void> => {

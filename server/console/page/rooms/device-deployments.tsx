@@ -1,4 +1,4 @@
-/** The deployments of a device, the newest first. */
+/** Lists the deployments of a device, newest first. */
 import { Link } from 'wouter-preact';
 import type {
   Deployment,

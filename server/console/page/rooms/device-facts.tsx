@@ -1,4 +1,4 @@
-/** What the device reports about itself: inventory and alerts. */
+/** Shows what the device reports about itself: inventory and alerts. */
 
 import type { InventoryDevice } from '../../../../fixtures/contract/management/inventory.ts';
 import type { StoredAlert } from '../../../../fixtures/contract/management/monitor.ts';
@@ -12,7 +12,7 @@ import { dayAndTime, valueText } from '../parts/texts.ts';
 import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 
-/** What there is not of a device is answered 404. */
+/** Returns `nothing` for a 404, which means that the device has no such data. */
 async function orNothing<Data>(asked: Promise<Data>, nothing: Data): Promise<Data> {
   try {
     return await asked;
@@ -22,7 +22,7 @@ async function orNothing<Data>(asked: Promise<Data>, nothing: Data): Promise<Dat
   }
 }
 
-/** The tab with the attributes of all scopes. */
+/** The tab with the attributes in all scopes. */
 export function DeviceInventory({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
     () =>
@@ -57,7 +57,7 @@ export function DeviceInventory({ deviceId }: { deviceId: string }) {
   );
 }
 
-/** The tab with the alerts, the newest first. */
+/** The tab with the alerts, newest first. */
 export function DeviceAlerts({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
     () =>

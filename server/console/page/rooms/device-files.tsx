@@ -1,4 +1,4 @@
-/** Files to and from a connected device. */
+/** Transfers files to and from a connected device. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { manage } from '../api/management.ts';
@@ -16,7 +16,7 @@ const pathField = (label: string, value: string, onInput: (value: string) => voi
   </label>
 );
 
-/** The cards for both directions. */
+/** Renders a card for each direction: one gets a file from the device, one sends a file to it. */
 export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: boolean }) {
   const parameters = { id: deviceId };
   const [source, setSource] = useState('/etc/hostname');

@@ -1,4 +1,7 @@
-/** Identity and authentication sets, with the decisions about each set. */
+/**
+ * Shows the identity and the authentication sets of a device, with buttons that accept or reject
+ * each set.
+ */
 
 import type { AuthSet, Device } from '../../../../fixtures/contract/management/devices.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';

@@ -1,4 +1,4 @@
-/** The device's websocket: whether it is open. */
+/** Shows whether the websocket of the device is open, with the operations that need it. */
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { ApiError } from '../api/client.ts';

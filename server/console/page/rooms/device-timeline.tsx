@@ -1,4 +1,4 @@
-/** Requests of a device and their responses from the journal, newest first. */
+/** Lists the requests of a device and their responses from the journal, newest first. */
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
@@ -11,7 +11,7 @@ import { View } from '../parts/view.tsx';
 
 const ENTRIES_MAX = 200;
 
-/** A device that the journal does not know has done nothing yet. */
+/** Returns no entries for a 400, which means that the journal does not know the device yet. */
 async function load(deviceId: string): Promise<readonly Entry[]> {
   try {
     const query = { device: deviceId, limit: ENTRIES_MAX };
@@ -49,7 +49,10 @@ export function DeviceTimeline({ deviceId }: { deviceId: string }) {
   );
 }
 
-/** An entry in one line: when, what, how it was answered, and why. */
+/**
+ * Renders a journal entry in one line: the time, the status, the operation and the reason of a
+ * refusal.
+ */
 export function EntryLine({ entry }: { entry: Entry }) {
   const { at, sequence, status } = entry;
   return (
@@ -62,13 +65,13 @@ export function EntryLine({ entry }: { entry: Entry }) {
   );
 }
 
-/** Why a request was refused, or brought no update; empty for any other entry. */
+/** Returns why a request was refused or brought no update; empty for any other entry. */
 export function refusalReason({ refusal, noUpdate }: Entry): string {
   if (refusal) return refusal.error;
   return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
-/** What an entry is called. */
+/** Returns the title of a journal entry. */
 export function titleOf({ kind, operation, method, path, from, typ }: Entry): string {
   if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
   if (kind === 'unreadable') return 'bytes that are not HTTP';

@@ -1,4 +1,4 @@
-/** One device: its identity, why it gets no update, and all its data. */
+/** Shows one device: its identity, why it gets no update, and all its data. */
 import { lazy, Suspense } from 'preact/compat';
 import { Link, useParams } from 'wouter-preact';
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';

@@ -1,4 +1,4 @@
-/** All devices of the tenant: search, sort, and accept several together. */
+/** Lists all devices of the tenant. Users can search, sort, and accept several devices together. */
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { deviceStatuses } from '../../../../fixtures/contract/vocabulary.ts';
@@ -15,13 +15,13 @@ import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 
-/** A device with the text in which a search finds it. */
+/** A device in the list, with its display name and the lower-case text that the search examines. */
 interface Row extends DeviceView {
   readonly name: string;
   readonly searched: string;
 }
 
-/** A long list is not loaded for every request. */
+/** The list is reloaded only every third tick, because it may be long. */
 const PAUSE_TICKS = 3;
 
 async function loadRows(): Promise<readonly Row[]> {
@@ -123,7 +123,7 @@ const sortKeys: Readonly<Record<string, (row: Row) => string>> = {
   seen: ({ checkedInAt = '' }) => checkedInAt,
 };
 
-/** Plain comparison: a collator takes seconds for 10,000 names. */
+/** Sorts by plain comparison, because a collator takes seconds for 10,000 names. */
 function sorted(rows: readonly Row[], order: string): readonly Row[] {
   const key = sortKeys[order.replace(/^-/, '')];
   if (!key) return rows;

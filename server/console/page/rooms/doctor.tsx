@@ -1,4 +1,4 @@
-/** The signature doctor of the server: why a signature does not match. */
+/** The server's signature doctor, which explains why a signature does not match. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { BodyInputOf } from '../../../../fixtures/control/operations.ts';
@@ -13,16 +13,16 @@ import { View } from '../parts/view.tsx';
 
 interface Draft {
   readonly body: string;
-  /** Used in place of the text, which a page cannot keep byte for byte. */
+  /** A file to use instead of the text. A text field cannot keep every byte. */
   readonly file?: File | undefined;
   readonly key: string;
   readonly signature: string;
 }
 
-/** The input of the doctor: an auth request in the journal, or bytes from this page. */
+/** The input of the doctor: an authentication request in the journal, or bytes from this page. */
 type Question = BodyInputOf<'POST /doctor/signature'>;
 
-/** The answer to the newest question; nothing before the first. */
+/** The result of the last examination; undefined before the first. */
 type Answer = SignatureFinding | { readonly error: string } | undefined;
 
 export default function DoctorRoom() {

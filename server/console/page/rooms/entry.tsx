@@ -1,4 +1,6 @@
-/** One entry of the journal: request and response, the explanation, and how to repeat it. */
+/**
+ * Shows one journal entry: request and response, the explanation, and how to repeat the request.
+ */
 import { Link, useParams } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';

@@ -1,4 +1,4 @@
-/** Why a request was refused or got no update, and how it would succeed. */
+/** Explains why a request was refused or got no update, and how it would succeed. */
 import { useParams } from 'wouter-preact';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
@@ -12,7 +12,7 @@ import { TextBlock } from '../parts/text-block.tsx';
 import { View } from '../parts/view.tsx';
 import { Rules } from './why-no-update.tsx';
 
-/** The room of a link that an answer has carried. */
+/** The view behind the links to explanations in error responses. */
 export function ExplainRoom() {
   const { requestId = '' } = useParams<{ requestId: string }>();
   const wanted = decodeURIComponent(requestId);
@@ -24,7 +24,7 @@ export function ExplainRoom() {
   );
 }
 
-/** The explanation of a request. */
+/** Renders the explanation of a request. */
 export function Explanation({ requestId }: { requestId: string }) {
   const loaded = useLoaded(
     () => askJson('GET /explanations/{requestId}', { parameters: { requestId } }),

@@ -1,4 +1,4 @@
-/** Planned faults, which of them have fired, and the legal variations. */
+/** Lists planned faults and which of them have fired, and the legal variations; adds faults. */
 import { useState } from 'preact/hooks';
 import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
@@ -30,7 +30,7 @@ export default function FaultsRoom() {
   );
 }
 
-/** An answer of any status; the actions without a number are named by the server. */
+/** Actions that answer with a status. The server supplies the names of all other actions. */
 const statuses = [500, 502, 503, 429, 401, 404].map(
   (status) => [`{ kind: answer, status: ${status} }`, `answer ${status}`] as const,
 );
@@ -40,7 +40,7 @@ const counts = [
   ['until-cleared', 'until it is removed'],
 ] as const;
 
-/** The names of the actions, out of the schema of plans. */
+/** Returns the names of the actions from the JSON schema of fault plans. */
 async function loadNames(): Promise<readonly string[]> {
   const schema = (await askJson('GET /faults/schema')) as PlanSchema;
   const { anyOf } = schema.properties.rules.items.properties.act;

@@ -1,7 +1,7 @@
-/** The progress of a deployment's devices, as a bar with a legend. */
+/** Shows the progress of a deployment's devices as a bar with a legend. */
 import { toneOf } from '../parts/tones.ts';
 
-/** The bar; the legend below it has every share in words. */
+/** Renders the bar, and a legend with the number of devices for each status. */
 export function Funnel({
   statistics,
   count,

@@ -19,7 +19,7 @@ import { useSettled } from '../parts/use-settled.ts';
 import { refusalReason, titleOf } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
-/** Entries that the page holds; older ones are still in the journal. */
+/** Maximum number of entries in the page. Older ones are still in the journal. */
 const HELD_ENTRIES = 5000;
 const kinds = [['', 'all kinds'], 'exchange', 'frame', 'unreadable'] as const;
 const statuses = [['', 'all statuses'], '2xx', '4xx', '5xx', '401', '404', '409', '0'] as const;
@@ -137,7 +137,7 @@ const columns: readonly LongColumn<Entry>[] = [
   },
 ];
 
-/** The newest entries of the filter, and those that arrive until it is paused. */
+/** Returns the newest entries that match the filter, and adds new ones until paused. */
 function useEntries(filter: Filter, isPaused: boolean) {
   const key = useSettled(JSON.stringify([filter, tenant.value]));
   const [known, setKnown] = useState<{ key: string; entries?: readonly Entry[]; error?: string }>({

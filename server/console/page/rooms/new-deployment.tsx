@@ -1,4 +1,4 @@
-/** The form of a new deployment. */
+/** The form for a new deployment. */
 import { useState } from 'preact/hooks';
 import type { Release } from '../../../../fixtures/contract/management/releases.ts';
 import { goTo, useQuery } from '../address.ts';
@@ -8,7 +8,9 @@ import { ActionButton } from '../parts/action.tsx';
 
 const RELEASES_OFFERED = 200;
 
-/** Deploys a release to all accepted devices, to some of them, or to a group. */
+/**
+ * Renders a form that deploys a release to all accepted devices, to some of them, or to a group.
+ */
 export function NewDeployment() {
   const [asked] = useQuery('artifact');
   const [draft, setDraft] = useState({
@@ -102,14 +104,17 @@ function send(
   return manage('create-deployment', { json: { ...json, ...target } });
 }
 
-/** @throws Error that says what is wrong with the text */
+/**
+ * Returns the further fields of a deployment from JSON text.
+ * @throws Error that describes the problem with the text
+ */
 function moreFields(text: string): object {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // It is said below, as for JSON of another kind.
+    // Malformed JSON and JSON of another type are reported below.
   }
   throw new Error('More fields: enter a JSON object, such as {"max_devices": 5}');
 }

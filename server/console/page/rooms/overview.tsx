@@ -1,4 +1,4 @@
-/** The overview: devices by state, current requests and errors, progress of deployments. */
+/** Shows devices by state, current requests and errors, and the progress of deployments. */
 import { lazy, Suspense } from 'preact/compat';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -107,7 +107,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
   );
 }
 
-/** The newest of each class; together in the order in which they came. */
+/** Loads the newest entries of each error class, and returns the newest of them together. */
 async function loadErrors(): Promise<readonly Entry[]> {
   const pages = await Promise.all(
     ['4xx', '5xx', '0'].map((status) =>

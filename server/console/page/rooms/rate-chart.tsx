@@ -1,4 +1,4 @@
-/** Requests and errors per second, as the server has counted them. */
+/** A chart of requests and errors per second, from the counts of the server. */
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
@@ -18,13 +18,15 @@ const periods = [
   ['60', '1 hour'],
 ] as const;
 
-/** Where the server's counts begin or are missing, the lines have gaps. */
+/**
+ * Returns the data of the chart. Seconds without a count are null, which leaves a gap in the lines.
+ */
 function dataOf(counts: RequestCounts | undefined): UPlot.AlignedData {
   const { fromSecond = 0, requests = [], errors = [] } = counts ?? {};
   return [requests.map((_, at) => fromSecond + at), [...requests], [...errors]];
 }
 
-/** The chart, and the same in words. */
+/** Renders the chart, and a sentence with the totals of the period. */
 export default function RateChart() {
   const frame = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot>();
@@ -36,7 +38,7 @@ export default function RateChart() {
     let isOver = false;
     const load = async (): Promise<void> => {
       const query = { seconds: 60 * minutes };
-      // A server that does not answer leaves the chart as it is until it does.
+      // If the server does not respond, the chart keeps its data until the next successful request.
       const loaded = await askJson('GET /request-counts', { query }).catch(() => undefined);
       if (loaded && !isOver) setCounts(loaded);
     };
@@ -89,12 +91,12 @@ function wordsOf({ requests, errors }: RequestCounts): string {
   return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${period}${since}; ${requests.at(-1) ?? 0} requests in the last second.`;
 }
 
-/** As everywhere in the page: 24 hours, UTC. */
+/** Formats the time in UTC with 24 hours, as the rest of the page does. */
 const timeText = (second: number): string => timeOfDay(new Date(second * 1000).toISOString());
 
 function optionsFor(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element);
-  // A canvas knows no custom properties: the tokens are read as the colours that they stand for.
+  // A canvas cannot use custom properties, so each token is resolved to its colour.
   const colour = (name: string): string => {
     element.style.color = `var(${name})`;
     return getComputedStyle(element).color;

@@ -1,6 +1,6 @@
-/** Reads the output of a conformance run: lines of JSON, with text for people between them. */
+/** Reads the output of a conformance run: JSON lines mixed with lines of text. */
 
-/** The verdict of a case. */
+/** The result of one case. */
 export interface CaseVerdict {
   readonly id: string;
   readonly title: string;
@@ -10,7 +10,7 @@ export interface CaseVerdict {
   readonly because: string;
 }
 
-/** The last line of a whole run. */
+/** The last JSON line of a complete run. */
 interface RunEnd {
   readonly outcome: string;
   readonly musts: {
@@ -20,19 +20,19 @@ interface RunEnd {
   };
 }
 
-/** What a conformance run has reported so far. */
+/** The output of a conformance run so far. */
 export interface RunFacts {
-  /** Cases of the run; 0 until it has begun. */
+  /** Number of cases in the run; 0 before it starts. */
   readonly total: number;
   readonly verdicts: readonly CaseVerdict[];
   readonly end: RunEnd | undefined;
-  /** Lines that are no JSON. */
+  /** Lines that are not JSON. */
   readonly words: readonly string[];
 }
 
 type Line = Readonly<Record<string, unknown>> & { readonly type?: string };
 
-/** Reads the facts of a run from the lines of its output. */
+/** Parses the output lines of a run. */
 export function readRun(lines: readonly string[]): RunFacts {
   const verdicts: CaseVerdict[] = [];
   const words: string[] = [];

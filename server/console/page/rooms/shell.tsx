@@ -1,4 +1,4 @@
-/** A terminal on a connected device. Output of the device goes only to the terminal. */
+/** A terminal on a connected device. The device's output is shown only in the terminal. */
 import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
@@ -8,7 +8,7 @@ import { openStyled } from '../connect/terminal-styles.ts';
 
 const SCROLLBACK_LINES = 2000;
 
-/** The terminal and its buttons. */
+/** Renders the terminal and its buttons. */
 export function Shell({ deviceId, isOpen }: { deviceId: string; isOpen: boolean }) {
   const [isRunning, setRunning] = useState(false);
   const [ended, setEnded] = useState('');
@@ -54,7 +54,7 @@ function Running({ deviceId, onEnd }: { deviceId: string; onEnd: (why: string) =
     const terminal = new Terminal({
       scrollback: SCROLLBACK_LINES,
       screenReaderMode: true,
-      // A link of the device's would lead wherever the device likes.
+      // Links in the output are disabled, because the device controls where they lead.
       linkHandler: { activate: () => undefined },
       fontSize: 13,
     });

@@ -1,4 +1,4 @@
-/** A small simulated fleet, started against this server. */
+/** Starts a small simulated fleet against this server. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -103,10 +103,13 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
   );
 }
 
-/** Exit codes of a fleet that ran to its end, or until it was stopped. */
+/** Exit codes of a fleet that ran to its end or was stopped. */
 const goodExits: readonly unknown[] = [0, null, 130, undefined];
 
-/** @param props.exitCode undefined until it is known */
+/**
+ * The state of a run as a badge.
+ * @param props.exitCode undefined until it is known
+ */
 function State({ run, exitCode }: { run: RunView; exitCode: number | null | undefined }) {
   if (run.state === 'running') return <Badge tone="busy">running</Badge>;
   if (goodExits.includes(exitCode)) return <Badge tone="plain">ended</Badge>;

@@ -1,4 +1,4 @@
-/** The server's answer to why the device gets no update. */
+/** Shows why a device gets no update, as the server explains it. */
 import { Link } from 'wouter-preact';
 import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { askJson } from '../api/client.ts';
@@ -7,7 +7,7 @@ import type { NoUpdate } from '../api/types.ts';
 import { readable } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-/** The panel for the present state of a device. */
+/** Renders the explanation of the current state of a device. */
 export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
     () => askJson('GET /explanations', { query: { device: deviceId } }),
@@ -32,7 +32,7 @@ const outcomes: Readonly<Record<NoUpdate['outcome'], { tone: Tone; title: string
   'no update': { tone: 'bad', title: 'No update' },
 };
 
-/** One explanation in a line; what it rests on is folded. */
+/** Renders an explanation as one line, with the examined rules in a folded section. */
 export function Rules({ explanation }: { explanation: NoUpdate }) {
   const { outcome, rule, deploymentId, because, polled, passed, deployments } = explanation;
   const { tone, title } = outcomes[outcome];

@@ -1,4 +1,4 @@
-/** Start states, snapshots and tenants. */
+/** Manages start states, snapshots and tenants. */
 import { useState } from 'preact/hooks';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';

@@ -1,4 +1,4 @@
-/** Stores over both engines, for tests that hold for either. */
+/** Opens stores on both engines, for tests that apply to either. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { Sql } from '../sql.ts';
 import { openFileSql } from '../sql-file.ts';
 import { openMemorySql } from '../sql-memory.ts';
 
-/** Gives a new folder and takes it away with everything in it. */
+/** A temporary folder for a test. */
 export class TestFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'fleetbed-test-'));
 
@@ -21,7 +21,7 @@ interface Engine {
   openStore(folder: TestFolder, name?: string): Promise<Store>;
 }
 
-/** The engines by what a test's title says of them. */
+/** The engines, with their names in test titles. */
 export const engines: readonly (readonly [string, Engine])[] = [
   ['in memory', { openSql: openMemorySql, openStore: () => openStore() }],
   [
