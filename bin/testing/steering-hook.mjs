@@ -92,8 +92,8 @@ const steps = {
   },
   'device-deployment': async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/devices/list`;
-    const parts = await asked(url);
-    return { part: parts.find(({ id }) => id === input.deviceId) ?? null };
+    const listed = await asked(url);
+    return { deviceDeployment: listed.find(({ id }) => id === input.deviceId) ?? null };
   },
   'deployment-log': () => {
     const { deploymentId, deviceId } = input;

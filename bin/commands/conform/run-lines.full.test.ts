@@ -137,7 +137,7 @@ describe('fleetbed conform --report html=FILE', () => {
     const path = join(folder, 'report.pdf');
     const { code, stderr } = await runCommand([...words(), '--report', `pdf=${path}`]);
     expect(code).toBe(2);
-    expect(stderr).toContain('Accepted: json=FILE, junit=FILE and html=FILE, each once.');
+    expect(stderr).toContain('Accepted: json=FILE, junit=FILE and html=FILE, each at most once.');
     expect(existsSync(path)).toBe(false);
   });
 });

@@ -151,7 +151,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     [
       'that is spoken to without it',
       () => ['worker', '--redis', redis.url.replace('rediss:', 'redis:')],
-      /try rediss:\/\/ if it wants TLS$/,
+      /try rediss:\/\/ if it requires TLS$/,
     ],
     [
       'whose authority is no certificate',
