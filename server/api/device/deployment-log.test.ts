@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { limits } from '../../../fixtures/contract/limits.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
