@@ -76,7 +76,7 @@ describe('a download link of an artifact', () => {
   });
 });
 
-describe('an altered artifact link returns 403 with', () => {
+describe('a download with an altered artifact link', () => {
   const later = new Date(startOfTest + 3_600_000).toISOString();
 
   it.each<[string, (query: URLSearchParams) => void]>([
@@ -97,20 +97,20 @@ describe('an altered artifact link returns 403 with', () => {
     ],
     ['a signature that is not ASCII', (query) => query.set('x-svc-signature', 'ü'.repeat(43))],
     ['another tenant', (query) => query.set('tenant_id', 'tenant-1')],
-  ])('%s', async (_, change) => {
+  ])('returns 403 for %s', async (_, change) => {
     const link = await linkTo(server, device.token, artifactId);
     const { status, bytes: body } = await fetchFile(changed(link, change));
     expect(status).toBe(403);
     expect(JSON.parse(`${body}`)).toHaveProperty('request_id');
   });
 
-  it('the id of another artifact', async () => {
+  it('returns 403 for the id of another artifact', async () => {
     const other = await publish(server, { name: 'other' });
     const { uri } = await linkTo(server, device.token, artifactId);
     expect((await fetchFile(uri.replace(artifactId, other))).status).toBe(403);
   });
 
-  it('the host of another server', async () => {
+  it('returns 403 for a link of another server', async () => {
     const other = await startTestServer({ random: seededRandom('other') });
     const { uri } = await linkTo(server, device.token, artifactId);
     const { status } = await fetchFile(uri.replace(server.baseUrl, other.baseUrl));
@@ -118,7 +118,7 @@ describe('an altered artifact link returns 403 with', () => {
     expect(status).toBe(403);
   });
 
-  it('a later expiry after the link has expired', async () => {
+  it('returns 403 for an expired link with a later expiry', async () => {
     const link = await linkTo(server, device.token, artifactId);
     server.clock.advance(lifetimeSeconds * 1000);
     const moved = changed(link, (query) => query.set('x-svc-expire', later));
@@ -126,7 +126,7 @@ describe('an altered artifact link returns 403 with', () => {
   });
 });
 
-describe('an artifact link with a missing or malformed parameter returns 400 with', () => {
+describe('a download with an incomplete artifact link', () => {
   it.each<[string, string, (query: URLSearchParams) => void]>([
     ['no expiry', 'x-svc-expire', (query) => query.delete('x-svc-expire')],
     ['an empty expiry', 'x-svc-expire', (query) => query.set('x-svc-expire', '')],
@@ -147,21 +147,21 @@ describe('an artifact link with a missing or malformed parameter returns 400 wit
     ],
     ['no signature', 'x-svc-signature', (query) => query.delete('x-svc-signature')],
     ['an empty signature', 'x-svc-signature', (query) => query.set('x-svc-signature', '')],
-  ])('%s', async (_, name, change) => {
+  ])('returns 400 for %s', async (_, name, change) => {
     const link = await linkTo(server, device.token, artifactId);
     const { status, bytes: body } = await fetchFile(changed(link, change));
     expect([status, JSON.parse(`${body}`).error]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('no query at all, even with a device token', async () => {
+  it('returns 400 without a query, even with a device token', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const headers = { Authorization: `Bearer ${device.token}` };
     expect((await fetchFile(uri.split('?')[0] ?? '', { headers })).status).toBe(400);
   });
 });
 
-describe('an artifact link accepts only GET', () => {
-  it.each(['HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'])('and returns 405 for %s', async (method) => {
+describe('a download link of an artifact by another method than GET', () => {
+  it.each(['HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'])('returns 405 for %s', async (method) => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const { status, headers } = await fetchFile(uri, { method });
     expect([status, headers.allow]).toEqual([405, 'GET, OPTIONS']);

@@ -205,7 +205,7 @@ describe('the artifact file of a configuration deployment', () => {
   });
 });
 
-describe('an altered link to a configuration is refused:', () => {
+describe('a download with an altered configuration link', () => {
   const later = '2027-01-01T00:00:00.000Z';
 
   it.each<[string, (url: URL) => void]>([
@@ -242,7 +242,7 @@ describe('an altered link to a configuration is refused:', () => {
         url.pathname = url.pathname.replace('/board/', '/Board/');
       },
     ],
-  ])('%s', async (_, change) => {
+  ])('returns 403 for %s', async (_, change) => {
     const url = new URL(await linkOf({ secret: 'x' }));
     change(url);
     const { status, bytes } = await fetchFile(url.href);
@@ -252,7 +252,7 @@ describe('an altered link to a configuration is refused:', () => {
     ]);
   });
 
-  it('403 with the signature of the link to another device', async () => {
+  it('returns 403 with the signature of the link to another device', async () => {
     const mine = new URL(await linkOf({ secret: 'mine' }));
     device = await acceptedDevice(server, `other-deployed-${deviceCount}`);
     const other = new URL(await linkOf({ secret: 'other' }));
@@ -260,7 +260,7 @@ describe('an altered link to a configuration is refused:', () => {
     expect((await fetchFile(other.href)).status).toBe(403);
   });
 
-  it('400 for a device type that forges signed fields', async () => {
+  it('cannot be forged by a device type with control characters: 400', async () => {
     const later = '2099-01-01T00:00:00.000Z';
     const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
     await deploySettings();
@@ -273,21 +273,21 @@ describe('an altered link to a configuration is refused:', () => {
     }
   });
 
-  it('403 once its device is decommissioned', async () => {
+  it('returns 403 once the device is decommissioned', async () => {
     const uri = await linkOf({ secret: 'x' });
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);
     expect((await fetchFile(uri)).status).toBe(403);
   });
 
-  it('404 with an unescaped slash in the device type', async () => {
+  it('returns 404 if the slash in the device type is unescaped', async () => {
     const uri = await linkOf({ secret: 'x' }, { ...board, device_type: 'a/b' });
     const parted = uri.replace('a%2Fb', 'a/b');
     expect(parted).not.toBe(uri);
     expect((await fetchFile(parted)).status).toBe(404);
   });
 
-  it('403 exactly from its expiry on', async () => {
+  it('returns 403 from the expiry of the link on', async () => {
     const uri = await linkOf({ timezone: 'UTC' });
     server.clock.advance(lifetimeSeconds * 1000 - 1);
     expect((await fetchFile(uri)).status).toBe(200);
@@ -299,7 +299,7 @@ describe('an altered link to a configuration is refused:', () => {
   });
 });
 
-describe('a configuration link with a missing or malformed parameter returns 400 with', () => {
+describe('a download with an incomplete configuration link', () => {
   it.each<[string, (query: URLSearchParams) => void]>([
     ['no expiry', (query) => query.delete('x-svc-expire')],
     ['an empty expiry', (query) => query.set('x-svc-expire', '')],
@@ -313,7 +313,7 @@ describe('a configuration link with a missing or malformed parameter returns 400
           query.delete(name);
         }),
     ],
-  ])('%s', async (_, change) => {
+  ])('returns 400 for %s', async (_, change) => {
     const url = new URL(await linkOf({ timezone: 'UTC' }));
     change(url.searchParams);
     const { status, bytes } = await fetchFile(url.href);
@@ -323,7 +323,7 @@ describe('a configuration link with a missing or malformed parameter returns 400
     ]);
   });
 
-  it('a token in place of the signature', async () => {
+  it('returns 400 with a token instead of the signature', async () => {
     const [path = ''] = (await linkOf({ timezone: 'UTC' })).split('?');
     for (const token of [device.token, server.adminToken]) {
       const headers = { Authorization: `Bearer ${token}` };
@@ -331,7 +331,7 @@ describe('a configuration link with a missing or malformed parameter returns 400
     }
   });
 
-  it('but 200 without its empty tenant_id', async () => {
+  it('returns 200 without the empty tenant_id', async () => {
     const url = new URL(await linkOf({ timezone: 'UTC' }));
     url.searchParams.delete('tenant_id');
     expect((await fetchFile(url.href)).status).toBe(200);

@@ -104,7 +104,7 @@ describe('the settings that a device reads', () => {
   });
 });
 
-describe('settings are refused with 400 and stay unchanged for', () => {
+describe('a write of the settings of a device', () => {
   const longest = 'x'.repeat(4096);
 
   it.each([
@@ -122,7 +122,7 @@ describe('settings are refused with 400 and stay unchanged for', () => {
     ['a text in place of the object', 'timezone'],
     ['a number in place of the object', 7],
     ['null in place of the object', null],
-  ])('%s', async (_, json) => {
+  ])('returns 400 and changes nothing for %s', async (_, json) => {
     await put({ timezone: 'UTC' });
     for (const reply of [await put(json), await set(json)]) {
       expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
@@ -132,18 +132,21 @@ describe('settings are refused with 400 and stay unchanged for', () => {
     expect(both).toEqual([{ timezone: 'UTC' }, { timezone: 'UTC' }]);
   });
 
-  it.each(['{', '{"a":"b"', '"', 'timezone=UTC'])('the text %j as a body', async (body) => {
-    const headers = { 'Content-Type': 'application/json' };
-    const call = { token: device.token, headers, body };
-    expect((await server.call('put-configuration', call)).status).toBe(400);
-  });
+  it.each(['{', '{"a":"b"', '"', 'timezone=UTC'])(
+    'returns 400 for the text %j as a body',
+    async (body) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const call = { token: device.token, headers, body };
+      expect((await server.call('put-configuration', call)).status).toBe(400);
+    },
+  );
 
-  it('no name or value of 4096 characters', async () => {
+  it('accepts names and values of 4096 characters', async () => {
     expect((await put({ [longest]: longest })).status).toBe(204);
     expect(await read()).toEqual({ [longest]: longest });
   });
 
-  it('more than 100 keys, until one is removed', async () => {
+  it('returns 400 beyond 100 keys, until a key is removed', async () => {
     expect((await put(settings(100))).status).toBe(204);
     expect((await put({ 'one-more': 'x' })).status).toBe(400);
     expect(await read()).toEqual(settings(100));
@@ -152,7 +155,7 @@ describe('settings are refused with 400 and stay unchanged for', () => {
     expect(Object.keys((await read()) as object)).toHaveLength(100);
   });
 
-  it('no 101 keys of which one is empty', async () => {
+  it('does not count an empty value towards the 100 keys', async () => {
     expect((await put({ ...settings(100), empty: '' })).status).toBe(204);
   });
 });

@@ -112,7 +112,7 @@ describe('the token cookie of a device in a handshake', () => {
   });
 });
 
-describe('a handshake without a valid token returns 401:', () => {
+describe('a handshake of a device without a valid token', () => {
   it.each<[string, (token: string) => Record<string, string | null>]>([
     ['no token', () => ({ Authorization: null })],
     ['an empty header', () => ({ Authorization: '' })],
@@ -131,13 +131,13 @@ describe('a handshake without a valid token returns 401:', () => {
       'a good cookie beside another scheme',
       (token) => ({ Authorization: 'API_KEY', Cookie: `JWT=${token}` }),
     ],
-  ])('%s', async (_, headersOf) => {
+  ])('returns 401 for %s', async (_, headersOf) => {
     const reply = await shake(headersOf(device.token));
     await expectRefused(reply, 401);
     expect(reply.headers['www-authenticate']).toBe('Bearer');
   });
 
-  it('the token of a user, as header and as cookie', async () => {
+  it('returns 401 for a user token, as header and as cookie', async () => {
     for (const headers of [
       { Authorization: `Bearer ${server.adminToken}` },
       { Authorization: null, Cookie: `JWT=${server.adminToken}` },
@@ -146,14 +146,14 @@ describe('a handshake without a valid token returns 401:', () => {
     }
   });
 
-  it('the token of a rejected device', async () => {
+  it('returns 401 for the token of a rejected device', async () => {
     const parameters = { id: device.id, aid: device.authSetId };
     const call = { token: server.adminToken, parameters, json: { status: 'rejected' } };
     await server.call('set-auth-set-status', call);
     await expectRefused(await shake(), 401);
   });
 
-  it('the token of a device from its expiry on', async () => {
+  it('returns 401 for a device token from its expiry on', async () => {
     const own = await startTestServer({ tokenLifetimeSeconds: 60 });
     const { token } = await acceptedDevice(own, 'expiring');
     const headers = { Authorization: `Bearer ${token}` };
@@ -164,13 +164,13 @@ describe('a handshake without a valid token returns 401:', () => {
     await own.close();
   });
 
-  it('a missing token before a malformed handshake', async () => {
+  it('returns 401, not 400, if the handshake is malformed too', async () => {
     const headers = { Authorization: null, 'Sec-WebSocket-Version': '8' };
     expect((await sendUpgrade(server, { headers })).status).toBe(401);
   });
 });
 
-describe('a malformed handshake of a device returns 400:', () => {
+describe('a malformed handshake of a device', () => {
   it.each<[string, Record<string, string | null>]>([
     ['no Connection', { Connection: 'close' }],
     ['no Upgrade', { Upgrade: null }],
@@ -191,11 +191,11 @@ describe('a malformed handshake of a device returns 400:', () => {
     ['a key of 17 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(17).toString('base64') }],
     ['a key without its padding', { 'Sec-WebSocket-Key': sampleKey.slice(0, 22) }],
     ['a key that is no base64', { 'Sec-WebSocket-Key': '!!!!!!!!!!!!!!!!!!!!!!==' }],
-  ])('%s', async (_, headers) => {
+  ])('returns 400 for %s', async (_, headers) => {
     await expectRefused(await shake(headers), 400);
   });
 
-  it('a plain GET, with the error text that clients look for', async () => {
+  it('returns 400 for a plain GET with the error text that clients expect', async () => {
     const reply = await server.call('connect', { token: device.token });
     expect([reply.status, reply.json().error]).toEqual([
       400,
@@ -204,7 +204,7 @@ describe('a malformed handshake of a device returns 400:', () => {
   });
 });
 
-describe('an upgrade request to another place than the connection', () => {
+describe('an upgrade request that is not for the connection of a device', () => {
   it('returns 405 if its method is POST', async () => {
     const headers = { Authorization: `Bearer ${device.token}`, 'Content-Length': '0' };
     const reply = await sendUpgrade(server, { method: 'POST', headers });

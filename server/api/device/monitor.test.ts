@@ -98,7 +98,7 @@ describe('the alerts of a device', () => {
   });
 });
 
-describe('alerts return 400 and none is kept if the array holds', () => {
+describe('an invalid list of alerts', () => {
   const at = (path: string, value: unknown) => replaced(detailed, path.split('/'), value);
   const required = [
     'name',
@@ -142,7 +142,7 @@ describe('alerts return 400 and none is kept if the array holds', () => {
     ['a text', 'alert'],
     ['null', null],
     ['an array', [alert]],
-  ])('one alert with %s', async (_, bad) => {
+  ])('returns 400 and stores no alert for one with %s', async (_, bad) => {
     const reply = await postAlerts([alert, bad]);
     expect([reply.status, reply.json()]).toEqual([
       400,
@@ -157,12 +157,12 @@ describe('alerts return 400 and none is kept if the array holds', () => {
     ['null', null],
     ['a text', 'CRITICAL'],
     ['more than 1000', new Array(1001).fill(alert)],
-  ])('no list of alerts but %s', async (_, json) => {
+  ])('returns 400 and stores no alert for %s', async (_, json) => {
     expect((await postAlerts(json)).status).toBe(400);
     expect(await alerts()).toEqual([]);
   });
 
-  it('nothing because the body is empty', async () => {
+  it('returns 400 without a body, as does an invalid monitor configuration', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const operation of ['post-alerts', 'post-monitor-configuration'] as const) {
       expect((await server.call(operation, { token: device.token, headers })).status).toBe(400);

@@ -82,8 +82,8 @@ describe('the update control map of an active deployment', () => {
   });
 });
 
-describe('the update control map returns 404', () => {
-  it.each(over)('once the device has reported %s', async (status) => {
+describe('a request for the update control map', () => {
+  it.each(over)('returns 404 once the device has reported %s', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status });
     const reply = await fetchMap(device, id);
@@ -93,36 +93,39 @@ describe('the update control map returns 404', () => {
     ]);
   });
 
-  it('once the deployment is aborted', async () => {
+  it('returns 404 once the deployment is aborted', async () => {
     const { device, id } = await offeredDevice();
     await abort(server, id);
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('to a device that no artifact of the deployment fits', async () => {
+  it('returns 404 to a device that no artifact of the deployment fits', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map: map });
     await nextRequests['POST v2'](server, device.token, { ...board, device_type: 'other' });
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('to a device that has not asked for the deployment yet', async () => {
+  it('returns 404 to a device that has not asked for the deployment yet', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map: map });
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('to a device outside the deployment', async () => {
+  it('returns 404 to a device outside the deployment', async () => {
     const { id } = await offeredDevice();
     expect((await fetchMap(await someDevice(), id)).status).toBe(404);
   });
 
-  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])('for the id %s', async (id) => {
-    expect((await fetchMap(await someDevice(), id)).status).toBe(404);
-  });
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])(
+    'returns 404 for the deployment id %s',
+    async (id) => {
+      expect((await fetchMap(await someDevice(), id)).status).toBe(404);
+    },
+  );
 });
 
-describe('a new deployment validates its update control map', () => {
+describe('a new deployment with an update control map', () => {
   const states = (entry: unknown) => ({ states: { ArtifactInstall_Enter: entry } });
 
   it.each([
@@ -147,7 +150,7 @@ describe('a new deployment validates its update control map', () => {
     ['a map that pauses again when it expires', states({ on_map_expire: 'pause' })],
     ['an unknown action on expiry', states({ on_map_expire: 'stop' })],
     ['an unknown action once executed', states({ on_action_executed: 'stop' })],
-  ])('and returns 400 for %s', async (_, update_control_map) => {
+  ])('returns 400 for a map of %s', async (_, update_control_map) => {
     const device = await someDevice();
     const reply = await createDeployment(server, [device], { update_control_map });
     expect(reply.status).toBe(400);
@@ -155,7 +158,7 @@ describe('a new deployment validates its update control map', () => {
     expect((await nextRequests['POST v2'](server, device.token, board)).status).toBe(204);
   });
 
-  it.each([-10, 0, 10])('and accepts the priority %d', async (priority) => {
+  it.each([-10, 0, 10])('accepts the priority %d', async (priority) => {
     const { device, id } = await offeredDevice({ priority });
     expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id, priority } });
   });

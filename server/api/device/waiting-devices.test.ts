@@ -94,7 +94,7 @@ describe('devices that wait to be accepted', () => {
     expect((await authenticate(server, newDevice('one'))).status).toBe(429);
   });
 
-  it('count only if neither the server nor a user accepts them', async () => {
+  it('do not count if the server or a user accepted them before', async () => {
     server = await startTestServer({ pendingDevicesMax: 1, autoAccept: true, deviceLimit: 4 });
     const preauthorized = newDevice('preauthorized');
     const json = { identity_data: { mac: 'preauthorized' }, pubkey: preauthorized.publicKeyPem };
