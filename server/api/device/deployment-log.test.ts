@@ -118,13 +118,13 @@ describe('the deployment log of a device', () => {
 
 describe('a log for a deployment that the device was not offered', () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%2e%2e'])(
-    'the id %s',
+    'returns 404 for the id %s',
     async (id) => {
       expect((await upload({ messages: [entry] }, device, id)).status).toBe(404);
     },
   );
 
-  it('that of another device, whose log stays unchanged', async () => {
+  it('returns 404 and keeps the log of the other device', async () => {
     await upload({ messages: [entry] });
     const otherDevice = await acceptedDevice(server, `log-stranger-${deviceCount}`);
     const reply = await upload({ messages: [{ ...entry, message: 'forged' }] }, otherDevice);
@@ -133,7 +133,7 @@ describe('a log for a deployment that the device was not offered', () => {
     expect((await readLog(deploymentId, otherDevice)).status).toBe(404);
   });
 
-  it("the device's own deployment before the device asked for it", async () => {
+  it('returns 404 before the device has asked for its deployment', async () => {
     const other = await acceptedDevice(server, `log-early-${deviceCount}`);
     const id = await deploy(server, [other]);
     expect((await upload({ messages: [entry] }, other, id)).status).toBe(404);
@@ -142,7 +142,7 @@ describe('a log for a deployment that the device was not offered', () => {
 
 const { timestamp, level, message } = entry;
 
-describe('a malformed deployment log is refused and the earlier one is kept:', () => {
+describe('a malformed deployment log', () => {
   it.each([
     ['no timestamp', { level, message }],
     ['no level', { timestamp, message }],
@@ -162,7 +162,7 @@ describe('a malformed deployment log is refused and the earlier one is kept:', (
     ['a message that is an object', { ...entry, message: { text: 'begun' } }],
     ['a text in place of the message', 'begun'],
     ['null in place of the message', null],
-  ])('400 for a message with %s', async (_, bad) => {
+  ])('returns 400 for %s in one message, and the earlier log stays', async (_, bad) => {
     await upload({ messages: [entry] });
     const reply = await upload({ messages: [{ ...entry, message: 'good' }, bad] });
     expect(reply.status).toBe(400);
@@ -178,7 +178,7 @@ describe('a malformed deployment log is refused and the earlier one is kept:', (
     ['messages that are an object', { messages: { 0: entry } }],
     ['the messages alone', [entry]],
     ['null', null],
-  ])('400 for a body of %s', async (_, json) => {
+  ])('returns 400 for %s as the body, and the earlier log stays', async (_, json) => {
     await upload({ messages: [entry] });
     const reply = await upload(json);
     expect(reply.status).toBe(400);
@@ -186,7 +186,7 @@ describe('a malformed deployment log is refused and the earlier one is kept:', (
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
   });
 
-  it('413 for a body above the limit', async () => {
+  it('returns 413 above the size limit, and the earlier log stays', async () => {
     await upload({ messages: [entry] });
     const reply = await upload({ messages: [{ ...entry, message: 'x'.repeat(1_048_576) }] });
     expect(reply.status).toBe(413);

@@ -169,9 +169,9 @@ describe('after the abort of a deployment', () => {
   });
 });
 
-describe('a status report for a deployment that was not offered returns 404:', () => {
+describe('a status report for a deployment that the device was not offered', () => {
   it.each([unknownId, 'no-uuid', '%', 'ü', '../next', "'; DROP TABLE deployments; --"])(
-    'the id %s',
+    'returns 404 for the id %s',
     async (id) => {
       const { device } = await offeredDevice();
       const reply = await report(server, device, { id, status: 'success' });
@@ -180,7 +180,7 @@ describe('a status report for a deployment that was not offered returns 404:', (
     },
   );
 
-  it('that of another device, which stays unchanged', async () => {
+  it('returns 404 and does not change the status of the other device', async () => {
     const { device, id } = await offeredDevice();
     const otherDevice = await offeredDevice();
     const reply = await report(server, otherDevice.device, { id, status: 'failure' });
@@ -188,14 +188,14 @@ describe('a status report for a deployment that was not offered returns 404:', (
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it("the device's own deployment before the device asked for it", async () => {
+  it('returns 404 before the device has asked for its deployment', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     expect((await report(server, device, { id, status: 'success' })).status).toBe(404);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it("the device's own deployment, aborted before the device asked", async () => {
+  it('returns 404 if the deployment was aborted before the device asked', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await abort(server, id);
@@ -203,7 +203,7 @@ describe('a status report for a deployment that was not offered returns 404:', (
   });
 });
 
-describe('a malformed status report returns 400 and changes nothing:', () => {
+describe('a malformed status report', () => {
   it.each([
     ['no status', {}],
     ['an empty status', { status: '' }],
@@ -224,7 +224,7 @@ describe('a malformed status report returns 400 and changes nothing:', () => {
     ['an array', [{ status: 'success' }]],
     ['a text', 'success'],
     ['null', null],
-  ])('%s', async (_, json) => {
+  ])('returns 400 and changes nothing for %s', async (_, json) => {
     const { device, id } = await offeredDevice();
     const call = { token: device.token, parameters: { id }, json };
     const reply = await server.call('put-deployment-status', call);
@@ -233,19 +233,22 @@ describe('a malformed status report returns 400 and changes nothing:', () => {
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('an invalid status for an unknown deployment, as the body is checked first', async () => {
+  it('returns 400 even for an unknown deployment, as the body is checked first', async () => {
     const { device } = await offeredDevice();
     expect((await report(server, device, { id: unknownId, status: 'done' })).status).toBe(400);
   });
 
-  it.each(['', '{', '{"status":"success"'])('the text %j as a body', async (body) => {
-    const { device, id } = await offeredDevice();
-    const headers = { 'Content-Type': 'application/json' };
-    const call = { token: device.token, parameters: { id }, headers, body };
-    expect((await server.call('put-deployment-status', call)).status).toBe(400);
-  });
+  it.each(['', '{', '{"status":"success"'])(
+    'returns 400 for the text %j as a body',
+    async (body) => {
+      const { device, id } = await offeredDevice();
+      const headers = { 'Content-Type': 'application/json' };
+      const call = { token: device.token, parameters: { id }, headers, body };
+      expect((await server.call('put-deployment-status', call)).status).toBe(400);
+    },
+  );
 
-  it('a text that is not UTF-8 as a body', async () => {
+  it('returns 400 for a body that is not UTF-8', async () => {
     const { device, id } = await offeredDevice();
     const headers = { 'Content-Type': 'application/json' };
     const body = Buffer.from('{"status":"success","substate":"\xff"}', 'latin1');

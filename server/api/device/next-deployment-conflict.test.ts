@@ -111,27 +111,30 @@ describe.each(['POST v1', 'POST v2'] as const)(
   },
 );
 
-describe('the operations for the next deployment share one request record:', () => {
+describe('the operations that return the next deployment', () => {
   it.each([
     ['GET v1', 'POST v1'],
     ['GET v1', 'POST v2'],
     ['POST v2', 'GET v1'],
-  ] as const)('after %s, a different request through %s returns 409', async (first, second) => {
-    const two = { device_type: 'board', artifact_name: 'release-0' };
-    const { device, id } = await servedDevice(nextRequests[first], two);
-    const changed = { ...two, artifact_name: 'release-00' };
-    expect((await nextRequests[second](server, device.token, changed)).status).toBe(409);
-    expect(await statusOf(server, id, device)).toBe('failure');
-  });
+  ] as const)(
+    'share one record: %s opens, and another request through %s returns 409',
+    async (first, second) => {
+      const two = { device_type: 'board', artifact_name: 'release-0' };
+      const { device, id } = await servedDevice(nextRequests[first], two);
+      const changed = { ...two, artifact_name: 'release-00' };
+      expect((await nextRequests[second](server, device.token, changed)).status).toBe(409);
+      expect(await statusOf(server, id, device)).toBe('failure');
+    },
+  );
 
-  it('a different update_control_map is a conflict', async () => {
+  it('return 409 if update_control_map changes', async () => {
     const { device, id } = await servedDevice(nextRequests['POST v2']);
     const json = { device_provides: provides, update_control_map: true };
     expect((await askV2(device, json)).status).toBe(409);
     expect(await statusOf(server, id, device)).toBe('failure');
   });
 
-  it('an absent update_control_map equals false', async () => {
+  it('treat an absent update_control_map as false', async () => {
     const { device, id } = await servedDevice(nextRequests['POST v2']);
     const reply = await askV2(device, { device_provides: provides, update_control_map: false });
     expect(instructionsIn(reply).id).toBe(id);

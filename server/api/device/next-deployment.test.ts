@@ -204,7 +204,7 @@ describe('the version 1 request body for the next deployment', () => {
     ['null as a value', { ...board, checksum: null }],
     ['an object as a value', { ...board, artifact_provides: { checksum: 'abc' } }],
     ['a free-form value that is too long', { ...board, checksum: tooLong }],
-  ])('is refused with 400 if it is or has %s', async (_, json) => {
+  ])('is refused with 400 for %s', async (_, json) => {
     const { token } = await someDevice();
     const reply = await server.call('post-next-deployment', { token, json });
     expect(reply.status).toBe(400);

@@ -164,7 +164,7 @@ describe('a new deployment with an update control map', () => {
   });
 
   it.each(['continue', 'force_continue', 'pause', 'fail'])(
-    'and accepts the action %s',
+    'accepts the action %s',
     async (action) => {
       const given = states({ action, on_action_executed: action });
       const { device, id } = await offeredDevice(given);
