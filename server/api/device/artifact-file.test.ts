@@ -48,7 +48,7 @@ describe('the download of a whole artifact file', () => {
   });
 });
 
-describe('the download of an artifact file with a Range header', () => {
+describe('a range request for an artifact file', () => {
   it.each([
     ['bytes=0-0', 0, 1],
     ['bytes=0-4095', 0, 4096],
@@ -76,7 +76,7 @@ describe('the download of an artifact file with a Range header', () => {
   });
 
   it.each(['bytes=999999999-', 'bytes=1000000-1000001'])(
-    'returns 416 for %s, which lies past the end of the file',
+    'returns 416 for the range %s past the end of the file',
     async (Range) => {
       const { status, headers, bytes: body } = await fetchWith({ Range });
       expect([status, JSON.parse(`${body}`)]).toEqual([
@@ -89,7 +89,7 @@ describe('the download of an artifact file with a Range header', () => {
   );
 
   it.each(['bytes=b-c', 'bytes=5', 'lines=0-1', 'bytes', 'bytes=0-1,5-6'])(
-    'ignores %s, which is not a single valid range: 200 and the whole file',
+    'ignores the unsupported range %s: 200 and the whole file',
     async (Range) => {
       const { status, headers, bytes: got } = await fetchWith({ Range });
       expect([status, got.equals(bytes)]).toEqual([200, true]);
@@ -164,7 +164,7 @@ describe('a conditional download of an artifact file', () => {
   });
 });
 
-describe('the file name in the Content-Disposition header of a download', () => {
+describe('the file name in the Content-Disposition header', () => {
   it.each([
     ['release 1.0+b2 (final)', 'filename="release 1.0+b2 (final).mender"'],
     ['a"b\\c', 'filename="a_b_c.mender"; filename*=UTF-8\'\'a%22b%5Cc.mender'],
@@ -184,7 +184,7 @@ describe('the file name in the Content-Disposition header of a download', () => 
     expect([status, headers['content-disposition']]).toEqual([200, `attachment; ${expected}`]);
   });
 
-  it('does not fail the download for a name with half a surrogate pair', async () => {
+  it('is harmless for an artifact name with half a surrogate pair', async () => {
     const { uri: named } = await linkTo(
       server,
       device.token,

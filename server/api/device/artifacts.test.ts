@@ -190,7 +190,7 @@ const resources: readonly (readonly [string, object])[] = [
   ],
 ];
 
-describe('an artifact written by mender-artifact 3.9.0 from Debian', () => {
+describe('an artifact from mender-artifact 3.9.0 of Debian', () => {
   it.each(resources)(
     'is shown to devices and users with all its fields: %s',
     async (file, told) => {
@@ -282,7 +282,7 @@ describe("the device's list of artifacts by release and device type", () => {
   });
 });
 
-describe('a request of a device for artifacts', () => {
+describe("a device's request for artifacts", () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü', "' OR 1=1 --"])(
     'for the unknown id %s returns 404, as does a request for its link',
     async (id) => {

@@ -82,7 +82,7 @@ describe.each([
   afterAll(() => server.close());
 
   it.each([{ sort: 'asc' }, { sort: 'desc' }, { object_type: 'device' }, { actor_type: 'device' }])(
-    'has the same entries as a JSON list and as CSV: %j',
+    'has the same entries in JSON and CSV: %j',
     async (query) => {
       const { entries, rows } = await bothForms(server, query);
       expect(rows).toHaveLength(entries.length);

@@ -135,7 +135,7 @@ describe('the CSV export of the audit log', () => {
   });
 });
 
-describe('the values in the CSV export of the audit log', () => {
+describe('the CSV values of the audit log', () => {
   let server: TestServer;
   let device: AcceptedDevice;
 

@@ -83,7 +83,7 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
     expect(reply.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('is refused if the body differs from the signed one by a byte', async () => {
+  it('is refused if the body differs from the signed bytes', async () => {
     const device = await acceptedDevice(server, `byte-${keyType}`, keyType);
     const signature = signatureOf(bodyOf(device), device.privateKey);
     for (const [from, to] of [
@@ -96,7 +96,7 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
     }
   });
 
-  it('is accepted with a final line break only if the signature covers it', async () => {
+  it('can end its body with a line break that it signed', async () => {
     const device = await acceptedDevice(server, `break-${keyType}`, keyType);
     const plain = bodyOf(device);
     const ended = `${plain}\n`;
@@ -107,7 +107,7 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
     expect([await ask(ended, ofPlain), await ask(plain, ofEnded)]).toEqual([401, 401]);
   });
 
-  it('is verified by the bytes of the body, not by the JSON value', async () => {
+  it('must sign the bytes of the body, not its JSON value', async () => {
     const device = await acceptedDevice(server, `bytes-${keyType}`, keyType);
     const { idData, publicKeyPem } = device;
     const body = ` {\r\n "more" : "\u00e9\u4e2d",\t"pubkey":${JSON.stringify(publicKeyPem)} ,

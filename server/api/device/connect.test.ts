@@ -204,7 +204,7 @@ describe('a malformed handshake of a device', () => {
   });
 });
 
-describe('an upgrade request that is not for the connection of a device', () => {
+describe("a device's upgrade request to another endpoint", () => {
   it('returns 405 if its method is POST', async () => {
     const headers = { Authorization: `Bearer ${device.token}`, 'Content-Length': '0' };
     const reply = await sendUpgrade(server, { method: 'POST', headers });
@@ -216,7 +216,7 @@ describe('an upgrade request that is not for the connection of a device', () => 
     await expectRefused(reply, 404);
   });
 
-  it('is answered as a plain request by another operation', async () => {
+  it('is answered as a plain request if the endpoint is another operation', async () => {
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
     const reply = await sendUpgrade(server, { path, headers });

@@ -116,7 +116,7 @@ describe('the deployment log of a device', () => {
   });
 });
 
-describe('a log for a deployment that the device was not offered', () => {
+describe('a log for a deployment that was not offered', () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%2e%2e'])(
     'returns 404 for the id %s',
     async (id) => {

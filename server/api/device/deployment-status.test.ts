@@ -169,7 +169,7 @@ describe('after the abort of a deployment', () => {
   });
 });
 
-describe('a status report for a deployment that the device was not offered', () => {
+describe('a status report for a deployment that was not offered', () => {
   it.each([unknownId, 'no-uuid', '%', 'ü', '../next', "'; DROP TABLE deployments; --"])(
     'returns 404 for the id %s',
     async (id) => {
@@ -180,7 +180,7 @@ describe('a status report for a deployment that the device was not offered', () 
     },
   );
 
-  it('returns 404 and does not change the status of the other device', async () => {
+  it('returns 404 and keeps the status of the other device', async () => {
     const { device, id } = await offeredDevice();
     const otherDevice = await offeredDevice();
     const reply = await report(server, otherDevice.device, { id, status: 'failure' });
@@ -195,7 +195,7 @@ describe('a status report for a deployment that the device was not offered', () 
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('returns 404 if the deployment was aborted before the device asked', async () => {
+  it('returns 404 if the abort came before the device asked', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await abort(server, id);

@@ -174,13 +174,13 @@ function expectOrderly(reply: Reply): void {
   });
 }
 
-describe('a server that receives random input with a valid token', () => {
+describe('a server under random input', () => {
   // A logout would end the session that all other calls use; a response to HEAD has no body.
   const asked = (Object.keys(rows) as OperationId[]).filter(
     (id) => id !== 'logout' && (rows[id] as Operation).method !== 'HEAD',
   );
 
-  it.each(asked)('never returns a server fault from %s', async (operation) => {
+  it.each(asked)('never fails with 5xx in the operation %s', async (operation) => {
     const { method, authorization } = rows[operation] as Operation;
     const property = fc.asyncProperty(request, async (sent) => {
       // A lone surrogate cannot be written into a path.
@@ -202,7 +202,7 @@ describe('a server that receives random input with a valid token', () => {
   });
 
   it.each(Object.keys(goodBodies) as (keyof typeof goodBodies)[])(
-    'never returns a server fault from %s for a body with one altered part',
+    'never fails with 5xx in %s if one part of the body is altered',
     async (operation) => {
       const { authorization } = rows[operation] as Operation;
       const good = goodBodies[operation];

@@ -222,7 +222,7 @@ describe('the monitor configuration of a device', () => {
   });
 });
 
-describe('access to alerts and the monitor configuration', () => {
+describe('access to alerts and monitor configuration', () => {
   it.each(['post-alerts', 'post-monitor-configuration'] as const)(
     'by %s returns 401 without a token and with a user token',
     async (operation) => {

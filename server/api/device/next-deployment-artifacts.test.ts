@@ -43,7 +43,7 @@ function ask({ token }: AcceptedDevice, provides: Provides) {
   });
 }
 
-describe('a deployment of an artifact for other device types', () => {
+describe('a deployment for other device types', () => {
   it.each([
     ['another device type', 'GET v1', { device_type: 'bord' }],
     ['a device type in other letters', 'POST v1', { device_type: 'Board' }],
@@ -128,7 +128,7 @@ describe('the dependencies of an artifact', () => {
   });
 });
 
-describe('a choice between several artifacts that fit a device', () => {
+describe('the choice between several suitable artifacts', () => {
   // The server refuses two uploads that fit the same device, so the test calls the rule directly.
   const request = {
     deviceType: 'board',
@@ -209,7 +209,7 @@ describe('an artifact that the device already has', () => {
   });
 });
 
-describe('a deployment older than the last one that the device finished', () => {
+describe('a deployment older than the last finished one', () => {
   // A device is always served its oldest deployment, so the test writes this history to a store.
   let store: Store;
 

@@ -76,7 +76,7 @@ describe.each(['POST v1', 'POST v2'] as const)(
       expect((await ask(server, device.token, { ...provides, slot: 'a' })).status).toBe(204);
     });
 
-    it('returns a newer deployment at the next call, if there is one', async () => {
+    it('returns a newer deployment, if any, at the next call', async () => {
       const { device } = await servedDevice(ask);
       const newer = await deploy(server, [device], { name: 'newer' });
       const changed = { ...provides, slot: 'a' };

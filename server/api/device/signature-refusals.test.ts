@@ -121,7 +121,7 @@ describe('the refusal of a request without a signature', () => {
     );
   });
 
-  it('names no other header if none has the name of a signature header', () => {
+  it('names no other header unless it is a signature header', () => {
     for (const name of ['X-SVC-Signature', 'X-MEN-Signatures', 'X-Design']) {
       expect(error(name)).toBe(`the ${header} header is missing or empty`);
     }

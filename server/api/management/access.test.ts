@@ -154,7 +154,7 @@ describe('a user with the read-only role', () => {
   );
 });
 
-describe('a role that is limited to a group', () => {
+describe('a role limited to a group', () => {
   it('lists and counts only the devices of the group', async () => {
     const { token } = limited;
     const devices = (await server.call('list-devices', { token })).json<Device[]>();

@@ -126,7 +126,7 @@ describe('the audit log gets an entry by a user', () => {
   });
 
   it.each(Object.entries(ownCalls))(
-    "when the user calls %s, in the log of the user's tenant",
+    "when the user calls %s, in the user's tenant",
     async (id, make) => {
       const { token, adminPassword } = await secondTenant(server, `Own-${round}`);
       const reply = await server.call(id as Id, { token, ...make(adminPassword) });

@@ -104,7 +104,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
   },
 );
 
-describe('the version 2 operation for a change of the own user', () => {
+describe('the version 2 change of the own user', () => {
   it('refuses an e-mail address and names the operation that changes it', async () => {
     const user = await newUser();
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
@@ -121,7 +121,7 @@ describe('the version 2 operation for a change of the own user', () => {
   });
 });
 
-describe('the version 1 operation for a change of the own user', () => {
+describe('the version 1 change of the own user', () => {
   const change = (token: string, json: unknown) =>
     server.call('update-own-user-v1', { token, json });
 

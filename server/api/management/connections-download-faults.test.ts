@@ -105,7 +105,7 @@ describe('a download from a device that reports an error', () => {
     [{ err: 'no such file', code: 200 }, 400],
     [{ err: 'no such file', code: 600 }, 400],
     [{ err: 'no such file', code: -1 }, 400],
-  ])('returns 400, or the code of the device if it is an error code: %j', async (error, status) => {
+  ])('returns 400, or the error code that the device sends: %j', async (error, status) => {
     const reply = download();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), error);

@@ -104,7 +104,7 @@ describe('an interrupted upload to a device', () => {
   });
 });
 
-describe('an upload to a device that does not take the file', () => {
+describe('an upload that the device does not take', () => {
   it('returns 502 if the device has file transfer disabled', async () => {
     const reply = uploadParts(stage, pathPart, filePart());
     const open = await device.nextOf('open');
@@ -117,7 +117,7 @@ describe('an upload to a device that does not take the file', () => {
     [{ err: 'access denied' }, 400],
     [{ err: 'access denied', code: 403 }, 403],
     [{ err: 'access denied', code: 507 }, 507],
-  ])('if the device refuses with %j returns %i and sends no content', async (error, status) => {
+  ])('with the device error %j returns %i and sends no content', async (error, status) => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
     await acceptTransfer(device);
     sayError(device, await device.nextOf('put_file'), error);
@@ -125,7 +125,7 @@ describe('an upload to a device that does not take the file', () => {
     await expectAborted(device);
   });
 
-  it('returns 400 if the device fails in the middle, and sends no more', async () => {
+  it('returns 400 and sends no more if the device fails midway', async () => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
     const asked = await beginUpload(device);
     await takeContent(device, asked, windowBytes);

@@ -65,7 +65,7 @@ function ask(id: OperationId, call: Call = {}): Promise<Reply> {
 const abortBody = { status: 'aborted' };
 const mapBody = { update_control_map: { priority: 2 } };
 
-describe('a user who is limited to a group', () => {
+describe('a user limited to a group', () => {
   it.each(['list-deployments', 'list-deployments-v1'] as const)(
     'lists only deployments with a device of the group: %s',
     async (id) => {

@@ -94,7 +94,7 @@ describe('an artifact with a wrong checksum', () => {
   });
 });
 
-describe('an artifact with an entry that leads out of its folder', () => {
+describe('an artifact with a path out of its folder', () => {
   it.each([
     '../evil',
     '../../../../tmp/evil',

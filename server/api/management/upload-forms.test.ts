@@ -62,7 +62,7 @@ describe('an upload of an artifact as multipart data', () => {
     },
   );
 
-  it('is refused in another multipart type, with both valid types in the error', async () => {
+  it('is refused in another multipart type, with both types in the error', async () => {
     const reply = await handwritten('multipart/related');
     expect([reply.status, reply.json().error]).toEqual([
       415,
