@@ -160,7 +160,7 @@ describe('a download with an incomplete artifact link', () => {
   });
 });
 
-describe('a download link of an artifact by another method than GET', () => {
+describe('a non-GET request for a download link of an artifact', () => {
   it.each(['HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'])('returns 405 for %s', async (method) => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const { status, headers } = await fetchFile(uri, { method });

@@ -55,7 +55,7 @@ const KEYS_AND_VALUES = [
 ];
 const BOARDS = ['conformance-board', 'conformance board 2', 'conformance/board-3'];
 
-/** Expected fields of each artifact file, without its id and the fields common to all. */
+/** Each entry holds the expected fields of an artifact, without its id and the common fields. */
 const resources: readonly (readonly [string, object])[] = [
   [
     'conformance-release-1',

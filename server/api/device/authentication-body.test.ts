@@ -58,7 +58,7 @@ describe('the field id_data of an authentication request', () => {
     ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
     ['far too long', nested(50_000), 'must have at most 4096 bytes'],
     ['a number beyond every measure', '{"mac":1e999}', 'has a number that is too large'],
-  ])('is refused with 400 and its error if it is %s', async (_, idData, problem) => {
+  ])('is refused with 400 and the problem if it is %s', async (_, idData, problem) => {
     expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${problem}`);
   });
 });
@@ -88,7 +88,7 @@ describe('the field pubkey of an authentication request', () => {
       }),
       'is a PEM block of type "RSA PUBLIC KEY"',
     ],
-  ])('is refused with 400 and its error if it is %s', async (_, pubkey, problem) => {
+  ])('is refused with 400 and the problem if it is %s', async (_, pubkey, problem) => {
     expect((await refusal({ pubkey })).startsWith(`body: pubkey: ${problem}`)).toBe(true);
   });
 

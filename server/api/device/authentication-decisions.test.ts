@@ -214,7 +214,7 @@ describe('a known device with a new key', () => {
     expect((await authenticate(server, device)).status).toBe(200);
   });
 
-  it('is accepted with the new key only once a user accepts it', async () => {
+  it('can use only the new key once a user accepts it', async () => {
     const device = await acceptedDevice(server, 'rotated');
     const next = withNewKey(device);
     await authenticate(server, next);

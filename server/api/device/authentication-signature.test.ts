@@ -48,7 +48,7 @@ describe('authentication requests signed with openssl', () => {
     list.map((vector) => [vector.title, vector] as const);
 
   it.each(titled(rightOnes))(
-    'pass the signature check if it is valid: %s',
+    'pass the signature check if they are valid: %s',
     async (_, { body, signatureBase64 }) => {
       expect(await outcomeOf(body, signatureBase64)).toMatch(
         /^401 (recorded 1|device not authorized)/,
@@ -56,15 +56,12 @@ describe('authentication requests signed with openssl', () => {
     },
   );
 
-  it.each(titled(wrongOnes))(
-    'are refused and not recorded if it is invalid: %s',
-    async (_, vector) => {
-      const { body, signatureBase64, fault: problem } = vector;
-      expect(await outcomeOf(body, signatureBase64)).toBe(
-        problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
-      );
-    },
-  );
+  it.each(titled(wrongOnes))('are refused and not recorded if invalid: %s', async (_, vector) => {
+    const { body, signatureBase64, fault: problem } = vector;
+    expect(await outcomeOf(body, signatureBase64)).toBe(
+      problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
+    );
+  });
 });
 
 describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {

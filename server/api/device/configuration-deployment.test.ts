@@ -205,7 +205,7 @@ describe('the artifact file of a configuration deployment', () => {
   });
 });
 
-describe('a download with an altered configuration link', () => {
+describe('a download with an invalid configuration link', () => {
   const later = '2027-01-01T00:00:00.000Z';
 
   it.each<[string, (url: URL) => void]>([

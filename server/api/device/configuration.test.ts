@@ -55,7 +55,7 @@ describe('the settings that a device reads', () => {
     expect(await read()).toEqual({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
   });
 
-  it('are merged with a report: keys that are absent from it stay', async () => {
+  it('keep keys that are absent from a report', async () => {
     await put({ timezone: 'UTC', locale: 'C' });
     await put({ timezone: 'CET', mode: 'fast' });
     expect(await read()).toEqual({ timezone: 'CET', locale: 'C', mode: 'fast' });

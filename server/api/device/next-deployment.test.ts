@@ -190,10 +190,13 @@ describe('a repeated request while a deployment is active', () => {
   });
 });
 
-it.each(['POST v1', 'POST v2'] as const)('can have an empty free-form value: %s', async (door) => {
-  const { token } = await someDevice();
-  expect((await nextRequests[door](server, token, { ...board, checksum: '' })).status).toBe(204);
-});
+it.each(['POST v1', 'POST v2'] as const)(
+  'a next-deployment request can have an empty free-form value: %s',
+  async (door) => {
+    const { token } = await someDevice();
+    expect((await nextRequests[door](server, token, { ...board, checksum: '' })).status).toBe(204);
+  },
+);
 
 describe('the version 1 request body for the next deployment', () => {
   it.each([

@@ -150,7 +150,7 @@ describe('a new deployment with an update control map', () => {
     ['a map that pauses again when it expires', states({ on_map_expire: 'pause' })],
     ['an unknown action on expiry', states({ on_map_expire: 'stop' })],
     ['an unknown action once executed', states({ on_action_executed: 'stop' })],
-  ])('returns 400 for a map of %s', async (_, update_control_map) => {
+  ])('returns 400 if the map is or has %s', async (_, update_control_map) => {
     const device = await someDevice();
     const reply = await createDeployment(server, [device], { update_control_map });
     expect(reply.status).toBe(400);

@@ -6,7 +6,7 @@ import { acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
-/** The deployment ids by name, in order of creation. */
+/** The map holds the deployment ids by name, in order of creation. */
 const ids = new Map<string, string>();
 const startSeconds = Date.parse('2026-11-21T12:00:00Z') / 1000;
 const unknownId = '00000000-0000-4000-8000-000000000000';

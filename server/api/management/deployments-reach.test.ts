@@ -17,11 +17,11 @@ import { inGroups, userWithSets } from '../../testing/test-tenants.ts';
 type OperationId = Parameters<TestServer['call']>[0];
 
 let server: TestServer;
-/** The token of a user whose roles are limited to the group north. */
+/** This token belongs to a user whose roles are limited to the group north. */
 let token: string;
 let north: AcceptedDevice;
 let south: AcceptedDevice;
-/** The ids of deployments to a device inside the group north, to one outside, and to both. */
+/** These deployments have the device in the group north, the device in south, and both. */
 let ids: Record<'inside' | 'outside' | 'both', string>;
 
 beforeAll(async () => {

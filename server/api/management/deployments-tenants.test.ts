@@ -19,7 +19,7 @@ import { secondTenant } from '../../testing/test-tenants.ts';
 type OperationId = Parameters<TestServer['call']>[0];
 
 let server: TestServer;
-/** The token of the admin of another tenant. */
+/** This token belongs to the admin of another tenant. */
 let token: string;
 let artifact: string;
 let device: string;

@@ -189,7 +189,7 @@ describe('the abort of a deployment', () => {
 });
 
 describe('a finished deployment', () => {
-  it('keeps its end time until a device reports another unfinished status', async () => {
+  it('keeps its end time until a device reports an unfinished status', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v1'](server, device.token, board);

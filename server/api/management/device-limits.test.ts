@@ -63,7 +63,7 @@ describe('the device limit', () => {
     },
   );
 
-  it('has a deprecated operation by name, and a permanent one without', async () => {
+  it('has a permanent operation, and a deprecated one by limit name', async () => {
     await start();
     const call = { token: server.adminToken };
     const current = await server.call('get-device-limit', call);

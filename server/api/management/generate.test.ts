@@ -70,7 +70,7 @@ function namesOfFiles({ updates }: Artifact): unknown {
 }
 
 describe('an artifact generated from a plain file', () => {
-  it('has the same provides and clears as one from mender-artifact', async () => {
+  it('has the provides and clears that the common artifact tool writes', async () => {
     const artifact = await generated({ description: 'settings' });
     expect(artifact).toMatchObject({
       name: 'release-1',

@@ -94,7 +94,7 @@ describe('an artifact with a wrong checksum', () => {
   });
 });
 
-describe('an artifact with a path out of its folder', () => {
+describe('an artifact with an unsafe entry', () => {
   it.each([
     '../evil',
     '../../../../tmp/evil',
@@ -119,7 +119,7 @@ describe('an artifact with a path out of its folder', () => {
     },
   );
 
-  it('is refused for a state script with such a path', async () => {
+  it('is refused for a state script with a path out of its folder', async () => {
     const script = { name: 'scripts/../../ArtifactInstall_Enter_00', content: 'x' };
     const headerEntries = [...looseHeaderEntries(), script];
     await expectRefused(await looseArtifact({ headerEntries }), /artifact/);

@@ -101,7 +101,7 @@ describe('the list of alerts', () => {
   });
 });
 
-it('and the latest alerts come unchanged in chunks if they are long', async () => {
+it('the lists of all and of latest alerts come unchanged in chunks if long', async () => {
   const details = { description: 'x'.repeat(30_000) };
   const sent = Array.from({ length: 20 }, (_, at) => {
     const plain = alert('OK', `service/${String(at).padStart(2, '0')}`, at);

@@ -134,7 +134,7 @@ describe('a deployment to a group', () => {
 });
 
 describe('a deployment to a single device', () => {
-  it('shows the group of the device, unlike one to two devices', async () => {
+  it('shows the group of the device, unlike a deployment to two devices', async () => {
     const devices = await someDevices(1);
     await putInto('alone', devices);
     expect(await shown(await deploy(server, devices))).toMatchObject({ groups: ['alone'] });
@@ -170,7 +170,7 @@ describe('a new deployment with an invalid setting', () => {
 });
 
 describe('a deployment with max_devices', () => {
-  it('is offered to the first devices that ask, and finished after them', async () => {
+  it('is offered to the first devices that ask, and is finished when they are', async () => {
     const [a, b, c] = await someDevices(3);
     if (!a || !b || !c) throw new Error('there are fewer devices');
     const id = await deploy(server, [a, b, c], { max_devices: 2 });

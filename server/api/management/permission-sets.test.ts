@@ -61,7 +61,7 @@ describe('the permission sets', () => {
     expect((await get(first?.name ?? '')).json()).toEqual(first);
   });
 
-  it.each(['readdevices', 'constructor', '__proto__', '%20'])('are 404 for %j', async (id) => {
+  it.each(['readdevices', 'constructor', '__proto__', '%20'])('return 404 for %j', async (id) => {
     const reply = await get(id);
     expect([reply.status, reply.json().error]).toEqual([404, expect.stringContaining('SuperUser')]);
   });

@@ -55,7 +55,7 @@ describe('a personal access token', () => {
     expect(JSON.stringify(await list(user.token))).not.toContain(reply.text.slice(-20));
   });
 
-  it('is listed with its times, the last use within five minutes', async () => {
+  it('is listed with its times, and with its last use accurate to five minutes', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci', expires_in: 3600 });
     const created = server.clock.now();

@@ -105,7 +105,7 @@ describe('the list of releases', () => {
     ['modified:desc', 'sort=modified:desc', ['alpha', 'gamma', 'beta']],
     ['artifacts_count:desc', 'sort=artifacts_count:desc', ['alpha', 'beta', 'gamma']],
     ['tags:asc', 'sort=tags:asc', ['gamma', 'beta', 'alpha']],
-  ])('filtered or sorted by the query is correct: %s', async (_, query, expected) => {
+  ])('returns the matching releases in order for %s', async (_, query, expected) => {
     const reply = await list(query);
     expect(namesIn(reply)).toEqual(expected);
     expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
@@ -160,7 +160,7 @@ describe('the list of releases', () => {
     }
   });
 
-  it('has companions with all tags and all update types', async () => {
+  it('has two related lists: all tags and all update types', async () => {
     const tags = await server.call('list-release-tags', asAdmin());
     const types = await server.call('list-release-types', asAdmin());
     expect([tags.json(), types.json()]).toEqual([

@@ -26,7 +26,7 @@ afterAll(() => server.close());
 const readTest = { name: 'ReadDevices', scope: inGroups('test') };
 const viewTest = { action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } };
 
-/** The operations of each version of a role's form. */
+/** Each version of the role form has its own operations. */
 const versions = {
   'create-role-v1': { update: 'update-role-v1', remove: 'delete-role-v1', get: 'get-role-v1' },
   'create-role': { update: 'update-role', remove: 'delete-role', get: 'get-role' },
@@ -204,7 +204,7 @@ describe.each(both)('a role created by %s', (version) => {
     expect((await get(version, name)).status).toBe(200);
   });
 
-  it('differs from a predefined one, whose update or deletion returns 422', async () => {
+  it('cannot be changed or deleted if it is a predefined one: 422', async () => {
     const id = 'RBAC_ROLE_OBSERVER';
     expect((await update(version, id, { description: 'mine' })).status).toBe(422);
     expect((await remove(version, id)).status).toBe(422);

@@ -273,7 +273,7 @@ describe('an upload beside an existing artifact', () => {
     expect((await uploadArtifact(server, await artifactBytes(spec))).status).toBe(201);
   });
 
-  it('succeeds for one delta, and each device gets the artifact that it fits', async () => {
+  it('succeeds for a delta, and each device gets the artifact that it fits', async () => {
     const whole = await publish(server, { files: [{ name: 'w', content: Buffer.alloc(9000) }] });
     const delta = await publish(server, { depends: { checksum: ['old'] } });
     expect((await uploadArtifact(server, await artifactBytes())).status).toBe(409);
