@@ -162,7 +162,7 @@ describe('a role limited to a group', () => {
     expect((await server.call('count-devices', { token })).json()).toEqual({ count: 1 });
   });
 
-  it('permits to read a device of the group, and returns 403 for others', async () => {
+  it('permits reading a device of the group, and returns 403 for others', async () => {
     const ask = (id: string) =>
       server.call('get-device', { token: limited.token, parameters: { id } });
     expect((await ask(inTest.id)).status).toBe(200);
@@ -173,7 +173,7 @@ describe('a role limited to a group', () => {
     expect((await ask('nothing')).status).toBe(404);
   });
 
-  it('permits to change devices of the group; others stay unchanged', async () => {
+  it('permits changes of devices of the group; others stay unchanged', async () => {
     const set = ({ id, authSetId }: AcceptedDevice) =>
       server.call('set-auth-set-status', {
         token: limited.token,

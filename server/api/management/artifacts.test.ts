@@ -263,7 +263,7 @@ describe('a change of the description of an artifact', () => {
   );
 
   it.each(['active', 'over'])(
-    'returns 422 once a deployment has used it that is %s',
+    'returns 422 if a deployment of the artifact is %s',
     async (state) => {
       const id = await publish(server);
       const device = await acceptedDevice(server, 'user-of-it');

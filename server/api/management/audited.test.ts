@@ -136,7 +136,7 @@ describe('the audit log gets an entry by a user', () => {
     },
   );
 
-  it('for each operation that changes something, as all have a case', () => {
+  it('for each operation that changes something: all have a test here', () => {
     const here = [...namingIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
     const missing = changing.filter((id) => !here.includes(id));
     expect(missing).toEqual(['complete-email-change']);

@@ -64,7 +64,7 @@ async function withSecondKey(name: string) {
   return { first, second: { ...other, id: first.id, authSetId: set?.id ?? '' } };
 }
 
-/** Returns a device that a user accepted before its first request. */
+/** Returns a device that a user preauthorized before its first request. */
 async function preauthorized(name: string) {
   const device = newDevice(name);
   const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };

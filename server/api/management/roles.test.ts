@@ -96,7 +96,7 @@ describe.each(both)('a role created by %s', (version) => {
     });
   });
 
-  it('must have a unique name in its tenant, also among predefined ones', async () => {
+  it('must have a unique name in its tenant, also beside the predefined roles', async () => {
     const name = await made(version);
     for (const taken of [name, 'RBAC_ROLE_CI']) {
       const reply = await create(version, { name: taken, ...permits(version) });
