@@ -10,7 +10,7 @@ import { type Call, startTestServer, type TestServer } from '../testing/test-ser
 const lastMoment = '2027-08-24T23:59:59.999Z';
 const endOfLife = '2027-08-25T00:00:00.000Z';
 const metaData = { state: { nested: [1, 'two'] }, note: '' };
-/** The form that the deprecation schedule calls a list of objects, as released clients read it. */
+/** These pairs are the form of `meta_data` that released clients read: a list of objects. */
 const pairs = [
   { Key: 'note', Value: '' },
   { Key: 'state', Value: { nested: [1, 'two'] } },
@@ -25,7 +25,7 @@ async function startAt(moment: string, ...dialects: DialectName[]): Promise<void
   server = await startTestServer({ clock, dialects: new Set(dialects) });
 }
 
-/** Every way to an artifact that is not itself deprecated, as the updates of the first one shown. */
+/** Each function reads an artifact by one operation that is not deprecated; returns its updates. */
 const ways: Readonly<
   Record<string, (token: string, id: string) => Promise<NonNullable<Artifact['updates']>>>
 > = {
@@ -72,9 +72,9 @@ function firstOf(artifacts: readonly Artifact[] = []): NonNullable<Artifact['upd
   return artifacts[0]?.updates ?? [];
 }
 
-describe('meta_data', () => {
+describe('the deprecated artifact field meta_data', () => {
   it.each(Object.entries({ ...ways, ...deprecatedWays }))(
-    'stands beside metadata as a list of keys and values until its last moment: %s',
+    'is a list of keys and values beside metadata until its end of life: %s',
     async (_, updatesBy) => {
       await startAt(lastMoment);
       const id = await publish(server, { metaData });
@@ -84,22 +84,25 @@ describe('meta_data', () => {
     },
   );
 
-  it.each(Object.entries(ways))('is an object under its dialect: %s', async (_, updatesBy) => {
-    await startAt(lastMoment, 'meta-data-object');
-    const id = await publish(server, { metaData });
-    const { token } = await acceptedDevice(server, 'reader');
-    const [update] = await updatesBy(token, id);
-    expect(update).toMatchObject({ metadata: metaData, meta_data: metaData });
-  });
+  it.each(Object.entries(ways))(
+    'is an object under the dialect meta-data-object: %s',
+    async (_, updatesBy) => {
+      await startAt(lastMoment, 'meta-data-object');
+      const id = await publish(server, { metaData });
+      const { token } = await acceptedDevice(server, 'reader');
+      const [update] = await updatesBy(token, id);
+      expect(update).toMatchObject({ metadata: metaData, meta_data: metaData });
+    },
+  );
 
-  it('is an empty list where metadata is an empty object', async () => {
+  it('is an empty list when metadata is an empty object', async () => {
     await startAt(lastMoment);
     const parameters = { id: await publish(server, { metaData: {} }) };
     const { updates } = await json<Artifact>('show-artifact', { ...user(), parameters });
     expect(updates).toMatchObject([{ metadata: {}, meta_data: [] }]);
   });
 
-  it.each(Object.entries(ways))('is gone from its end of life on: %s', async (_, updatesBy) => {
+  it.each(Object.entries(ways))('is absent from its end of life on: %s', async (_, updatesBy) => {
     await startAt(endOfLife);
     const id = await publish(server, { metaData });
     const { token } = await acceptedDevice(server, 'reader');
@@ -108,7 +111,7 @@ describe('meta_data', () => {
     expect(update).not.toHaveProperty('meta_data');
   });
 
-  it('goes while the server runs, from artifacts that were uploaded before', async () => {
+  it('disappears at its end of life while the server runs', async () => {
     const clock = new ManualClock(Date.parse(lastMoment));
     server = await startTestServer({ clock });
     const parameters = { id: await publish(server, { metaData }) };
@@ -122,7 +125,7 @@ describe('meta_data', () => {
     ]);
   });
 
-  it('is not made up where an artifact has none', async () => {
+  it('is absent from an artifact without metadata', async () => {
     await startAt(lastMoment);
     const parameters = { id: await publish(server, await artifactBytes()) };
     const { text } = await server.call('show-artifact', { ...user(), parameters });
@@ -130,7 +133,7 @@ describe('meta_data', () => {
   });
 });
 
-describe('from_release and to_release of a delta job', () => {
+describe('the deprecated fields from_release and to_release of a delta job', () => {
   async function shownJob(moment: string): Promise<Record<string, unknown>> {
     await startAt(moment);
     for (const name of ['release-0', 'release-1']) await publish(server, { name });
@@ -142,7 +145,7 @@ describe('from_release and to_release of a delta job', () => {
     return json('get-delta-job', { ...user(), parameters: { id: `${listed?.id}` } });
   }
 
-  it('say the same as from_version and to_version until their last moment', async () => {
+  it('equal from_version and to_version until their end of life', async () => {
     expect(await shownJob(lastMoment)).toMatchObject({
       from_version: 'release-0',
       from_release: 'release-0',
@@ -151,7 +154,7 @@ describe('from_release and to_release of a delta job', () => {
     });
   });
 
-  it('are gone from their end of life on', async () => {
+  it('are absent from their end of life on', async () => {
     const job = await shownJob(endOfLife);
     expect(job).toMatchObject({ from_version: 'release-0', to_version: 'release-1' });
     for (const gone of ['from_release', 'to_release']) expect(job).not.toHaveProperty(gone);

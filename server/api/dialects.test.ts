@@ -46,22 +46,22 @@ function targetOf({ path }: Operation): string {
   return path.replace(/\{\w+\}/g, 'some');
 }
 
-describe('a dialect', () => {
-  it('that nobody knows keeps the server from starting, and is named', async () => {
+describe('the set of dialects', () => {
+  it('keeps the server from starting if it names an unknown dialect', async () => {
     const dialects = new Set(['open-sauce' as DialectName]);
     const starting = startTestServer({ dialects });
     await expect(starting).rejects.toThrow(SettingError);
     await expect(startTestServer({ dialects })).rejects.toThrow('dialect "open-sauce" is unknown');
   });
 
-  it('may be there together with all others', async () => {
+  it('can contain all dialects at once', async () => {
     const server = await startAs(...dialectNames);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 });
 
-describe('open-source', () => {
-  it.each(enterprise)('does not have %s, with a token or without', async (id) => {
+describe('the dialect open-source', () => {
+  it.each(enterprise)('answers %s with 404, with a token and without', async (id) => {
     const server = await startAs('open-source');
     const operation = rows.find((row) => row.id === id);
     if (!operation) throw new Error(`there is no operation ${id}`);
@@ -72,7 +72,7 @@ describe('open-source', () => {
     }
   });
 
-  it('has every other operation', async () => {
+  it('serves every operation of the open-source edition', async () => {
     const server = await startAs('open-source');
     const refused: string[] = [];
     for (const row of rows) {
@@ -82,7 +82,7 @@ describe('open-source', () => {
     expect(refused.toSorted()).toEqual(enterprise.toSorted());
   });
 
-  it('has what the open server has: a client falls back from v2 to v1', async () => {
+  it('lets a client fall back from version 2 to version 1', async () => {
     const server = await startAs('open-source');
     const { token } = await acceptedDevice(server, 'falls back');
     const provides = { device_type: 'board', artifact_name: 'one' };
@@ -92,7 +92,7 @@ describe('open-source', () => {
     expect((await server.call('post-next-deployment', v1)).status).toBe(204);
   });
 
-  it('does not look at a tenant_token', async () => {
+  it('ignores the tenant_token of a device', async () => {
     const [open, strict] = [await startAs('open-source'), await startAs()];
     for (const server of [open, strict]) await secondTenant(server);
     for (const [server, sentence] of [
@@ -112,17 +112,20 @@ describe('open-source', () => {
   });
 });
 
-describe('token-before-routing', () => {
+describe('the dialect token-before-routing', () => {
   const unknown = ['/api/devices/v1/deployments/nowhere', '/api/management/v1/nowhere'] as const;
 
-  it.each(unknown)('refuses a path that does not exist for want of a token: %s', async (path) => {
-    const [server, plain] = [await startAs('token-before-routing'), await startAs()];
-    expect((await server.request('GET', path)).status).toBe(401);
-    expect((await server.request('GET', path, { token: 'no token' })).status).toBe(401);
-    expect((await plain.request('GET', path)).status).toBe(404);
-  });
+  it.each(unknown)(
+    'returns 401, not 404, for an unknown path without a token: %s',
+    async (path) => {
+      const [server, plain] = [await startAs('token-before-routing'), await startAs()];
+      expect((await server.request('GET', path)).status).toBe(401);
+      expect((await server.request('GET', path, { token: 'no token' })).status).toBe(401);
+      expect((await plain.request('GET', path)).status).toBe(404);
+    },
+  );
 
-  it('tells the owner of a token that there is nothing', async () => {
+  it('returns 404 for an unknown path with a valid token', async () => {
     const server = await startAs('token-before-routing');
     const { token } = await acceptedDevice(server, 'lost');
     expect((await server.request('GET', unknown[0], { token })).status).toBe(404);
@@ -131,7 +134,7 @@ describe('token-before-routing', () => {
     expect((await server.request('GET', unknown[0], admin)).status).toBe(401);
   });
 
-  it('refuses a wrong method for want of a token', async () => {
+  it('returns 401, not 405, for a wrong method without a token', async () => {
     const server = await startAs('token-before-routing');
     const { path } = operations['get-configuration'];
     expect((await server.request('DELETE', path)).status).toBe(401);
@@ -139,13 +142,13 @@ describe('token-before-routing', () => {
     expect((await server.request('DELETE', path, { token })).status).toBe(405);
   });
 
-  it('asks for none where the API does not begin', async () => {
+  it('requires no token for a path outside the API', async () => {
     const server = await startAs('token-before-routing');
     expect((await server.request('GET', '/nowhere')).status).toBe(404);
   });
 });
 
-describe('storage-host', () => {
+describe('the dialect storage-host', () => {
   async function linkOf(server: TestServer): Promise<URL> {
     const { token } = await acceptedDevice(server, 'reader');
     const parameters = { id: await publish(server) };
@@ -153,7 +156,7 @@ describe('storage-host', () => {
     return new URL(reply.json<{ uri: string }>().uri);
   }
 
-  it('gives the file at another port, and nothing else there', async () => {
+  it('serves artifact files at a separate port, and nothing else there', async () => {
     const server = await startAs('storage-host');
     const link = await linkOf(server);
     expect(link.origin).toBe(server.storageUrl);
@@ -164,7 +167,7 @@ describe('storage-host', () => {
     expect((await fetch(link.origin + path, { headers })).status).toBe(404);
   });
 
-  it('is where every link to a file leads, and none to settings', async () => {
+  it('applies to all links to artifact files, not to configuration links', async () => {
     const server = await startAs('storage-host');
     const device = await acceptedDevice(server, 'reader');
     const parameters = { id: await publish(server) };
@@ -190,20 +193,20 @@ describe('storage-host', () => {
     ]);
   });
 
-  it('gives no file at the port of the API', async () => {
+  it('serves no artifact file at the port of the API', async () => {
     const server = await startAs('storage-host');
     const link = await linkOf(server);
     expect((await fetch(server.baseUrl + link.pathname + link.search)).status).toBe(404);
   });
 
-  it('checks the link there as well', async () => {
+  it('checks the parameters of a link at the separate port too', async () => {
     const server = await startAs('storage-host');
     const link = await linkOf(server);
     link.searchParams.set('x-svc-expire', '2030-01-01T00:00:00.000Z');
     expect((await fetch(link)).status).toBe(403);
   });
 
-  it('keeps the name by which the caller knows the host', async () => {
+  it('keeps the host name that the caller used in the link', async () => {
     const server = await startAs('storage-host');
     const { token } = await acceptedDevice(server, 'reader');
     const parameters = { id: await publish(server) };
@@ -216,15 +219,15 @@ describe('storage-host', () => {
     expect(new URL(uri).port).toBe(new URL(server.storageUrl ?? '').port);
   });
 
-  it('closes with the server', async () => {
+  it('closes the separate port together with the server', async () => {
     const server = await startTestServer({ dialects: new Set(['storage-host']) });
     await server.close();
     await expect(fetch(server.storageUrl ?? '')).rejects.toThrow();
   });
 });
 
-describe('rs256', () => {
-  it('signs tokens by an RSA key, and takes them', async () => {
+describe('the dialect rs256', () => {
+  it('signs tokens with an RSA key and accepts them', async () => {
     const server = await startAs('rs256');
     const { token } = await acceptedDevice(server, 'rs256');
     const [head = '', , signature = ''] = token.split('.');
@@ -236,7 +239,7 @@ describe('rs256', () => {
     expect((await server.call('get-configuration', { token })).status).toBe(200);
   });
 
-  it('refuses tokens of another server, and altered ones', async () => {
+  it('refuses tokens of another server and altered tokens', async () => {
     const [server, other] = [await startAs('rs256'), await startAs('rs256')];
     const { token } = await acceptedDevice(server, 'rs256');
     expect((await other.call('get-configuration', { token })).status).toBe(401);

@@ -14,11 +14,11 @@ describe('the links of a page', () => {
     ['the middle one', 2, 21, ['first', 'next', 'prev']],
     ['the last one', 3, 21, ['first', 'prev']],
     ['a page past the end', 9, 21, ['first', 'prev']],
-  ])('lead to where there is something: %s', (_, page, total, expected) => {
+  ])('lead only to pages that exist: %s', (_, page, total, expected) => {
     expect(relations(page, total)).toEqual(expected);
   });
 
-  it('keep the filters, and name page and length', () => {
+  it('keep the filters and contain page and page size', () => {
     const url = '/list?status=pending&page=2&status=a%20b';
     const { Link } = linkHeader({ url, page: 2, perPage: 5, total: 100 });
     expect(Link).toEqual([
@@ -28,14 +28,14 @@ describe('the links of a page', () => {
     ]);
   });
 
-  it('cannot be broken out of by what a caller wrote into its query', () => {
+  it('cannot be forged by special characters in the query of the caller', () => {
     const url = '/list?name=>; rel="next", <http://evil.example';
     const { Link } = linkHeader({ url, page: 1, perPage: 5, total: 1 });
     expect(Link).toHaveLength(1);
     expect(Link[0]?.match(/[<>]/g)).toEqual(['<', '>']);
   });
 
-  it('come with the total where it is known', () => {
+  it('come with the total count if it is known', () => {
     const headers = pagingHeaders({ url: '/list', page: 1, perPage: 5, total: 7 });
     expect(headers['X-Total-Count']).toBe('7');
   });

@@ -23,13 +23,13 @@ function fetchWith(headers: Record<string, string>) {
   return fetchFile(uri, { headers });
 }
 
-/** The time of the upload, shifted by seconds, as an HTTP date. */
+/** Returns the upload time as an HTTP date, shifted by the given seconds. */
 function httpDate(bySeconds: number): string {
   return new Date(startOfTest + bySeconds * 1000).toUTCString();
 }
 
-describe('the whole file', () => {
-  it('comes with its length, type, time and name', async () => {
+describe('the download of a whole artifact file', () => {
+  it('has headers for length, type, time and file name', async () => {
     const { status, headers, bytes: got } = await fetchWith({});
     expect([status, got.equals(bytes)]).toEqual([200, true]);
     expect(headers).toMatchObject({
@@ -42,13 +42,13 @@ describe('the whole file', () => {
     });
   });
 
-  it('answers the request id of the caller', async () => {
+  it('returns the request id that the caller sent', async () => {
     const { headers } = await fetchWith({ 'X-SVC-RequestID': 'mine-1' });
     expect(headers['x-svc-requestid']).toBe('mine-1');
   });
 });
 
-describe('a Range', () => {
+describe('a range request for an artifact file', () => {
   it.each([
     ['bytes=0-0', 0, 1],
     ['bytes=0-4095', 0, 4096],
@@ -57,7 +57,7 @@ describe('a Range', () => {
     ['bytes=150000-999999999', 150_000, Number.POSITIVE_INFINITY],
     ['bytes=-100', -100, Number.POSITIVE_INFINITY],
     ['bytes=-999999999', 0, Number.POSITIVE_INFINITY],
-  ])('%s is 206 with just these bytes and the total unchanged', async (Range, from, to) => {
+  ])('returns 206, the requested bytes and the total size for %s', async (Range, from, to) => {
     const { status, headers, bytes: got } = await fetchWith({ Range });
     const first = from < 0 ? bytes.length + from : from;
     const end = Math.min(to, bytes.length);
@@ -66,7 +66,7 @@ describe('a Range', () => {
     expect(headers['content-length']).toBe(String(end - first));
   });
 
-  it('carries a download on where it was cut', async () => {
+  it('resumes an interrupted download part by part', async () => {
     const parts: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 50_000) {
       parts.push((await fetchWith({ Range: `bytes=${at}-${at + 49_999}` })).bytes);
@@ -75,18 +75,21 @@ describe('a Range', () => {
     expect(Buffer.concat(parts).equals(bytes)).toBe(true);
   });
 
-  it.each(['bytes=999999999-', 'bytes=1000000-1000001'])('%s is 416', async (Range) => {
-    const { status, headers, bytes: body } = await fetchWith({ Range });
-    expect([status, JSON.parse(`${body}`)]).toEqual([
-      416,
-      { error: expect.stringContaining('Range'), request_id: headers['x-svc-requestid'] },
-    ]);
-    expect(headers['content-range']).toBe(`bytes */${bytes.length}`);
-    expect(headers['content-type']).toMatch(/^application\/json/);
-  });
+  it.each(['bytes=999999999-', 'bytes=1000000-1000001'])(
+    'returns 416 for the range %s past the end of the file',
+    async (Range) => {
+      const { status, headers, bytes: body } = await fetchWith({ Range });
+      expect([status, JSON.parse(`${body}`)]).toEqual([
+        416,
+        { error: expect.stringContaining('Range'), request_id: headers['x-svc-requestid'] },
+      ]);
+      expect(headers['content-range']).toBe(`bytes */${bytes.length}`);
+      expect(headers['content-type']).toMatch(/^application\/json/);
+    },
+  );
 
   it.each(['bytes=b-c', 'bytes=5', 'lines=0-1', 'bytes', 'bytes=0-1,5-6'])(
-    '%s, which no one range can answer, is ignored: 200 and the whole file',
+    'ignores the unsupported range %s: 200 and the whole file',
     async (Range) => {
       const { status, headers, bytes: got } = await fetchWith({ Range });
       expect([status, got.equals(bytes)]).toEqual([200, true]);
@@ -94,7 +97,7 @@ describe('a Range', () => {
     },
   );
 
-  it('is 206 while If-Range still fits, and 200 with the whole file once it does not', async () => {
+  it('returns 206 if If-Range matches, otherwise 200 with the whole file', async () => {
     const etag = `${(await fetchWith({})).headers.etag}`;
     const Range = 'bytes=10-19';
     const outcomes: [number, number][] = [];
@@ -107,44 +110,53 @@ describe('a Range', () => {
   });
 });
 
-describe('preconditions', () => {
-  it.each([0, 1, 86_400])('If-Modified-Since %d s after the upload is 304', async (after) => {
-    const {
-      status,
-      headers,
-      bytes: body,
-    } = await fetchWith({ 'If-Modified-Since': httpDate(after) });
-    expect([status, body.length]).toEqual([304, 0]);
-    expect(headers['x-svc-requestid']).toMatch(/./);
-  });
+describe('a conditional download of an artifact file', () => {
+  it.each([0, 1, 86_400])(
+    'returns 304 if If-Modified-Since is %d s after the upload',
+    async (after) => {
+      const {
+        status,
+        headers,
+        bytes: body,
+      } = await fetchWith({ 'If-Modified-Since': httpDate(after) });
+      expect([status, body.length]).toEqual([304, 0]);
+      expect(headers['x-svc-requestid']).toMatch(/./);
+    },
+  );
 
-  it.each(['before', 'no date', ''])('If-Modified-Since %j is 200', async (given) => {
+  it.each(['before', 'no date', ''])('returns 200 if If-Modified-Since is %j', async (given) => {
     const since = given === 'before' ? httpDate(-1) : given;
     expect((await fetchWith({ 'If-Modified-Since': since })).status).toBe(200);
   });
 
-  it.each([0, 1, 86_400])('If-Unmodified-Since %d s after the upload is 200', async (after) => {
-    expect((await fetchWith({ 'If-Unmodified-Since': httpDate(after) })).status).toBe(200);
-  });
+  it.each([0, 1, 86_400])(
+    'returns 200 if If-Unmodified-Since is %d s after the upload',
+    async (after) => {
+      expect((await fetchWith({ 'If-Unmodified-Since': httpDate(after) })).status).toBe(200);
+    },
+  );
 
   it.each(['0', '2015-01-01', ''])(
-    'If-Unmodified-Since %j, no date of HTTP, is 200',
+    'returns 200 if If-Unmodified-Since is %j, which is not an HTTP date',
     async (given) => {
       expect((await fetchWith({ 'If-Unmodified-Since': given })).status).toBe(200);
     },
   );
 
-  it.each([-1, -86_400])('If-Unmodified-Since %d s before the upload is 412', async (before) => {
-    const given = { 'If-Unmodified-Since': httpDate(before), Range: 'bytes=0-9' };
-    const { status, headers, bytes: body } = await fetchWith(given);
-    expect([status, JSON.parse(`${body}`)]).toEqual([
-      412,
-      { error: expect.stringContaining('precondition'), request_id: expect.any(String) },
-    ]);
-    expect(headers['content-length']).toBe(String(body.length));
-  });
+  it.each([-1, -86_400])(
+    'returns 412 if If-Unmodified-Since is %d s before the upload',
+    async (before) => {
+      const given = { 'If-Unmodified-Since': httpDate(before), Range: 'bytes=0-9' };
+      const { status, headers, bytes: body } = await fetchWith(given);
+      expect([status, JSON.parse(`${body}`)]).toEqual([
+        412,
+        { error: expect.stringContaining('precondition'), request_id: expect.any(String) },
+      ]);
+      expect(headers['content-length']).toBe(String(body.length));
+    },
+  );
 
-  it('speak of the upload, not of the time at which the link was made', async () => {
+  it('compares with the time of the upload, not of the link', async () => {
     server.clock.advance(3_600_000);
     const link = await linkTo(server, device.token, uri.split('/').at(-1)?.split('?')[0] ?? '');
     const headers = { 'If-Modified-Since': httpDate(1) };
@@ -152,7 +164,7 @@ describe('preconditions', () => {
   });
 });
 
-describe('the name under which the file is saved', () => {
+describe('the file name in the Content-Disposition header', () => {
   it.each([
     ['release 1.0+b2 (final)', 'filename="release 1.0+b2 (final).mender"'],
     ['a"b\\c', 'filename="a_b_c.mender"; filename*=UTF-8\'\'a%22b%5Cc.mender'],
@@ -166,13 +178,13 @@ describe('the name under which the file is saved', () => {
       'filename="a__Set-Cookie_ b.mender"; filename*=UTF-8\'\'a%0D%0ASet-Cookie%3A%20b.mender',
     ],
     ["it's*", 'filename="it_s_.mender"; filename*=UTF-8\'\'it%27s%2A.mender'],
-  ])('of %j is safe and whole', async (name, expected) => {
+  ])('is escaped without loss for the artifact name %j', async (name, expected) => {
     const { uri: named } = await linkTo(server, device.token, await publish(server, { name }));
     const { status, headers } = await fetchFile(named);
     expect([status, headers['content-disposition']]).toEqual([200, `attachment; ${expected}`]);
   });
 
-  it('of a name with half a surrogate pair does no harm', async () => {
+  it('is harmless for an artifact name with half a surrogate pair', async () => {
     const { uri: named } = await linkTo(
       server,
       device.token,
@@ -182,11 +194,11 @@ describe('the name under which the file is saved', () => {
   });
 });
 
-describe('a refused fetch of the file', () => {
+describe('a refused download of an artifact file', () => {
   it.each([
     ['416', { Range: 'bytes=999999999-' }],
     ['412', { 'If-Unmodified-Since': httpDate(-1) }],
-  ])('with %s is an error and no attachment', async (status, given) => {
+  ])('has no attachment headers when the status is %s', async (status, given) => {
     const { status: got, headers } = await fetchWith(given as Record<string, string>);
     expect(String(got)).toBe(status);
     for (const name of ['content-disposition', 'etag', 'last-modified', 'accept-ranges']) {

@@ -21,15 +21,15 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** The link with its query changed. */
+/** Returns the link with its query changed by `change`. */
 function changed({ uri }: ArtifactLink, change: (query: URLSearchParams) => void): string {
   const url = new URL(uri);
   change(url.searchParams);
   return url.href;
 }
 
-describe('a link to an artifact', () => {
-  it('gives the file, without a token, as often as it is used', async () => {
+describe('a download link of an artifact', () => {
+  it('returns the file without a token, more than once', async () => {
     const { uri, expire } = await linkTo(server, device.token, artifactId);
     expect(expire).toBe(new Date(startOfTest + lifetimeSeconds * 1000).toISOString());
     for (const use of [1, 2]) {
@@ -38,7 +38,7 @@ describe('a link to an artifact', () => {
     }
   });
 
-  it('is made for users too, and by every door to the next deployment', async () => {
+  it('is issued to users and by each operation for the next deployment', async () => {
     const call = { token: server.adminToken, parameters: { id: artifactId } };
     const links = [(await server.call('get-artifact-download', call)).json<ArtifactLink>().uri];
     await deploy(server, [device]);
@@ -50,7 +50,7 @@ describe('a link to an artifact', () => {
     expect(links).toHaveLength(4);
   });
 
-  it('ends at its expiry, and not a millisecond earlier', async () => {
+  it('expires exactly at its expiry time', async () => {
     const { uri, expire } = await linkTo(server, device.token, artifactId);
     server.clock.advance(Date.parse(expire) - startOfTest - 1);
     expect((await fetchFile(uri)).status).toBe(200);
@@ -62,13 +62,13 @@ describe('a link to an artifact', () => {
     ]);
   });
 
-  it('does not end with the artifact of the same name that came later', async () => {
+  it('still works after another upload under the same artifact name', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     await publish(server, { deviceTypes: ['other'] });
     expect((await fetchFile(uri)).bytes.equals(bytes)).toBe(true);
   });
 
-  it('is 404 once the artifact was deleted', async () => {
+  it('returns 404 once the artifact is deleted', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const call = { token: server.adminToken, parameters: { id: artifactId } };
     expect((await server.call('delete-artifact', call)).status).toBe(204);
@@ -76,7 +76,7 @@ describe('a link to an artifact', () => {
   });
 });
 
-describe('an altered link is 403', () => {
+describe('a download with an altered artifact link', () => {
   const later = new Date(startOfTest + 3_600_000).toISOString();
 
   it.each<[string, (query: URLSearchParams) => void]>([
@@ -97,20 +97,20 @@ describe('an altered link is 403', () => {
     ],
     ['a signature that is not ASCII', (query) => query.set('x-svc-signature', 'ü'.repeat(43))],
     ['another tenant', (query) => query.set('tenant_id', 'tenant-1')],
-  ])('%s', async (_, change) => {
+  ])('returns 403 for %s', async (_, change) => {
     const link = await linkTo(server, device.token, artifactId);
     const { status, bytes: body } = await fetchFile(changed(link, change));
     expect(status).toBe(403);
     expect(JSON.parse(`${body}`)).toHaveProperty('request_id');
   });
 
-  it('the id of another artifact', async () => {
+  it('returns 403 for the id of another artifact', async () => {
     const other = await publish(server, { name: 'other' });
     const { uri } = await linkTo(server, device.token, artifactId);
     expect((await fetchFile(uri.replace(artifactId, other))).status).toBe(403);
   });
 
-  it('the link of another server', async () => {
+  it('returns 403 for a link of another server', async () => {
     const other = await startTestServer({ random: seededRandom('other') });
     const { uri } = await linkTo(server, device.token, artifactId);
     const { status } = await fetchFile(uri.replace(server.baseUrl, other.baseUrl));
@@ -118,7 +118,7 @@ describe('an altered link is 403', () => {
     expect(status).toBe(403);
   });
 
-  it('an expired link whose expiry was moved', async () => {
+  it('returns 403 for an expired link with a later expiry', async () => {
     const link = await linkTo(server, device.token, artifactId);
     server.clock.advance(lifetimeSeconds * 1000);
     const moved = changed(link, (query) => query.set('x-svc-expire', later));
@@ -126,7 +126,7 @@ describe('an altered link is 403', () => {
   });
 });
 
-describe('a link with a missing or malformed parameter is 400', () => {
+describe('a download with an incomplete artifact link', () => {
   it.each<[string, string, (query: URLSearchParams) => void]>([
     ['no expiry', 'x-svc-expire', (query) => query.delete('x-svc-expire')],
     ['an empty expiry', 'x-svc-expire', (query) => query.set('x-svc-expire', '')],
@@ -147,21 +147,21 @@ describe('a link with a missing or malformed parameter is 400', () => {
     ],
     ['no signature', 'x-svc-signature', (query) => query.delete('x-svc-signature')],
     ['an empty signature', 'x-svc-signature', (query) => query.set('x-svc-signature', '')],
-  ])('%s', async (_, name, change) => {
+  ])('returns 400 for %s', async (_, name, change) => {
     const link = await linkTo(server, device.token, artifactId);
     const { status, bytes: body } = await fetchFile(changed(link, change));
     expect([status, JSON.parse(`${body}`).error]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('no query at all, with a token too', async () => {
+  it('returns 400 without a query, even with a device token', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const headers = { Authorization: `Bearer ${device.token}` };
     expect((await fetchFile(uri.split('?')[0] ?? '', { headers })).status).toBe(400);
   });
 });
 
-describe('a link is for GET only', () => {
-  it.each(['HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'])('%s is 405', async (method) => {
+describe('a non-GET request for a download link of an artifact', () => {
+  it.each(['HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'])('returns 405 for %s', async (method) => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const { status, headers } = await fetchFile(uri, { method });
     expect([status, headers.allow]).toEqual([405, 'GET, OPTIONS']);

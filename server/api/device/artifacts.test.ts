@@ -55,7 +55,7 @@ const KEYS_AND_VALUES = [
 ];
 const BOARDS = ['conformance-board', 'conformance board 2', 'conformance/board-3'];
 
-/** Expected fields of the resource by file, besides its id and the fields common to all. */
+/** Each entry holds the expected fields of an artifact, without its id and the common fields. */
 const resources: readonly (readonly [string, object])[] = [
   [
     'conformance-release-1',
@@ -190,20 +190,23 @@ const resources: readonly (readonly [string, object])[] = [
   ],
 ];
 
-describe('an artifact that mender-artifact 3.9.0 of Debian wrote', () => {
-  it.each(resources)('%s is shown with all its fields to devices and users', async (file, told) => {
-    const id = await publish(server, debianArtifact(file));
-    const modified = new Date(server.clock.now()).toISOString();
-    const whole = { id, info: { format: 'mender', version: 3 }, modified, ...told };
-    expect((await one(id)).json()).toEqual(whole);
-    expect(await shownArtifact(server, id)).toEqual(whole);
-    const { name, device_types_compatible: types } = told as Artifact;
-    for (const device_type of types) {
-      expect((await list({ release_name: name, device_type })).json()).toEqual([whole]);
-    }
-  });
+describe('an artifact from mender-artifact 3.9.0 of Debian', () => {
+  it.each(resources)(
+    'is shown to devices and users with all its fields: %s',
+    async (file, told) => {
+      const id = await publish(server, debianArtifact(file));
+      const modified = new Date(server.clock.now()).toISOString();
+      const whole = { id, info: { format: 'mender', version: 3 }, modified, ...told };
+      expect((await one(id)).json()).toEqual(whole);
+      expect(await shownArtifact(server, id)).toEqual(whole);
+      const { name, device_types_compatible: types } = told as Artifact;
+      for (const device_type of types) {
+        expect((await list({ release_name: name, device_type })).json()).toEqual([whole]);
+      }
+    },
+  );
 
-  it('xz is refused with 400, and nothing of it is told', async () => {
+  it('is refused with 400 and not listed if it is compressed by xz', async () => {
     const reply = await uploadArtifact(server, debianArtifact('xz'));
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining('xz')]);
     const query = { release_name: 'conformance-xz', device_type: 'conformance-board' };
@@ -211,7 +214,7 @@ describe('an artifact that mender-artifact 3.9.0 of Debian wrote', () => {
   });
 });
 
-describe('the list of a release', () => {
+describe("the device's list of artifacts by release and device type", () => {
   beforeAll(async () => {
     await publish(server, { name: 'release', deviceTypes: ['board', 'board/2 ü'] });
     await publish(server, { name: 'release', deviceTypes: ['other'] });
@@ -231,14 +234,17 @@ describe('the list of a release', () => {
     expect([reply.status, reply.json()]).toEqual([200, []]);
   });
 
-  it.each(['board', 'board/2 ü', 'other'])('holds the one artifact for %s', async (device_type) => {
-    const found = (await list({ release_name: 'release', device_type })).json<Artifact[]>();
-    expect(found.map(({ name, device_types_compatible: types }) => [name, types])).toEqual([
-      ['release', device_type === 'other' ? ['other'] : ['board', 'board/2 ü']],
-    ]);
-  });
+  it.each(['board', 'board/2 ü', 'other'])(
+    'contains the one matching artifact for the device type %s',
+    async (device_type) => {
+      const found = (await list({ release_name: 'release', device_type })).json<Artifact[]>();
+      expect(found.map(({ name, device_types_compatible: types }) => [name, types])).toEqual([
+        ['release', device_type === 'other' ? ['other'] : ['board', 'board/2 ü']],
+      ]);
+    },
+  );
 
-  it('takes a star for itself', async () => {
+  it('treats a star in release_name as a literal character', async () => {
     const found = (await list({ release_name: 'release*', device_type: 'board' })).json<
       Artifact[]
     >();
@@ -256,17 +262,17 @@ describe('the list of a release', () => {
       'release_name',
     ],
     ['neither', {}, 'release_name'],
-  ])('is 400 with %s', async (_, query, field) => {
+  ])('returns 400 for %s', async (_, query, field) => {
     const reply = await list(query as Record<string, string>);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it('is 400 with one parameter given twice', async () => {
+  it('returns 400 if a parameter is given twice', async () => {
     const query = new URLSearchParams('release_name=a&release_name=b&device_type=board');
     expect((await server.call('list-artifacts', { token: device.token, query })).status).toBe(400);
   });
 
-  it('holds at most 100 artifacts', async () => {
+  it('contains at most 100 artifacts', async () => {
     for (let slot = 0; slot < 101; slot += 1) {
       await publish(server, { name: 'many', files: [], depends: { slot: [String(slot)] } });
     }
@@ -276,9 +282,9 @@ describe('the list of a release', () => {
   });
 });
 
-describe('what is refused', () => {
+describe("a device's request for artifacts", () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü', "' OR 1=1 --"])(
-    'the artifact %s is 404, and so is a link to it',
+    'for the unknown id %s returns 404, as does a request for its link',
     async (id) => {
       for (const operation of ['get-artifact', 'get-artifact-link'] as const) {
         const reply = await server.call(operation, { token: device.token, parameters: { id } });
@@ -291,7 +297,7 @@ describe('what is refused', () => {
   );
 
   it.each(['list-artifacts', 'get-artifact', 'get-artifact-link'] as const)(
-    '%s is 401 without a token and with that of a user',
+    'by %s returns 401 without a token and with a user token',
     async (operation) => {
       const id = await publish(server, { name: `secret-${operation}` });
       const call = { parameters: { id }, query: { release_name: 'release', device_type: 'board' } };

@@ -11,7 +11,7 @@ import { acceptedDevice, authenticate, decide, newDevice } from '../../testing/t
 import { setGroup } from '../../testing/test-inventory.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
-/** Performs each action once, with texts that CSV has to quote and spreadsheets would run. */
+/** Performs each audited action once, with texts that need CSV quotes or look like formulas. */
 async function actInEveryWay(server: TestServer): Promise<void> {
   const { adminToken: token } = server;
   const device = await acceptedDevice(server, 'a "quoted", broken\nname');
@@ -40,7 +40,7 @@ async function actInEveryWay(server: TestServer): Promise<void> {
 
 type Row = Readonly<Record<string, string>>;
 
-/** Returns the fields of an entry by their dotted names; a value that is not an object as text. */
+/** Returns the fields of an entry by dotted name, each value as text. */
 function flat(value: unknown, name = ''): [string, string][] {
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];
   return Object.entries(value).flatMap(([key, member]) =>
@@ -48,7 +48,7 @@ function flat(value: unknown, name = ''): [string, string][] {
   );
 }
 
-/** Reads CSV according to RFC 4180: quoted fields may contain anything. */
+/** Reads CSV according to RFC 4180, where a quoted field may contain any character. */
 function rowsOf(csv: string): Row[] {
   const fields = [...csv.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g)];
   const lines: string[][] = [[]];
@@ -70,7 +70,7 @@ async function bothForms(server: TestServer, query: Readonly<Record<string, stri
 describe.each([
   ['the contract', false],
   ['the field', true],
-])('a log in the words of %s', (_, isWide) => {
+])('an audit log with the action names of %s', (_, isWide) => {
   let server: TestServer;
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.each([
   afterAll(() => server.close());
 
   it.each([{ sort: 'asc' }, { sort: 'desc' }, { object_type: 'device' }, { actor_type: 'device' }])(
-    'is the same as a list and as CSV, row by row: %j',
+    'has the same entries in JSON and CSV: %j',
     async (query) => {
       const { entries, rows } = await bothForms(server, query);
       expect(rows).toHaveLength(entries.length);
@@ -94,7 +94,7 @@ describe.each([
     },
   );
 
-  it('holds entries of every kind', async () => {
+  it('has entries of every action and object type', async () => {
     const { rows } = await bothForms(server, {});
     const contract: readonly (AuditAction | WideAuditAction)[] = auditActions;
     const field = [...contract, 'accept', 'set_configuration', 'deploy_configuration', 'upload'];
@@ -105,8 +105,8 @@ describe.each([
   });
 });
 
-describe('the wider vocabulary', () => {
-  it('tells settings as JSON, and their deployment as done to the device', async () => {
+describe('the audit log under the dialect wide-audit-actions', () => {
+  it('shows settings as JSON, and their deployment as an action on the device', async () => {
     const server = await startTestServer({ dialects: new Set(['wide-audit-actions']) });
     const device = await acceptedDevice(server, 'wide');
     const call = { token: server.adminToken, parameters: { id: device.id } };

@@ -31,7 +31,7 @@ function written(entry: AuditLog, spreadsheetSafe: boolean): string[][] {
   return linesOf([...parts].join(''));
 }
 
-/** Reads CSV sign by sign. */
+/** Reads CSV character by character. */
 function linesOf(csv: string): string[][] {
   const lines: string[][] = [];
   let [line, field, isQuoted]: [string[], string, boolean] = [[], '', false];
@@ -58,8 +58,8 @@ function valueAt(entry: object, field: string): string {
   return String(value ?? '');
 }
 
-describe('the document', () => {
-  it('holds any values as they are', () => {
+describe('the CSV document of the audit log', () => {
+  it('preserves any value unchanged', () => {
     fc.assert(
       fc.property(entries, (entry) => {
         const values = auditFields.map((field) => valueAt(entry, field));
@@ -68,7 +68,7 @@ describe('the document', () => {
     );
   });
 
-  it('has a quote before each value that a spreadsheet would run', () => {
+  it('prefixes a quote to each value that a spreadsheet would evaluate', () => {
     fc.assert(
       fc.property(entries, (entry) => {
         const values = auditFields.map((field) => valueAt(entry, field));

@@ -15,13 +15,13 @@ const header =
   'object.device.identity_data,change,time';
 const time = '2026-11-21T12:00:00.000Z';
 
-/** Query that ignores all fields but these. */
+/** Returns a query that ignores all CSV columns except the given ones. */
 function allBut(...kept: string[]): URLSearchParams {
   const ignored = header.split(',').filter((field) => !kept.includes(field));
   return new URLSearchParams(ignored.map((field): [string, string] => ['ignore', field]));
 }
 
-describe('the document', () => {
+describe('the CSV export of the audit log', () => {
   let server: TestServer;
   let device: AcceptedDevice;
 
@@ -32,7 +32,7 @@ describe('the document', () => {
 
   afterAll(() => server.close());
 
-  it('is CSV with a header and a line an entry, sent in chunks', async () => {
+  it('has a header and one line per entry, and is sent in chunks', async () => {
     const reply = await exportLogs(server, { sort: 'asc', actor_type: 'device' });
     const identity = '"{""mac"":""exported""}"';
     expect(reply.text).toBe(
@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(reply.headers.has('content-length')).toBe(false);
   });
 
-  it('is refused for a field that no entry can have, which is named', async () => {
+  it('returns 400 with the name of an ignored field that does not exist', async () => {
     for (const name of ['', 'actor', 'Actor.id', 'actor.mail', 'constructor']) {
       const reply = await exportLogs(server, { ignore: name });
       expect([reply.status, reply.json().error]).toEqual([
@@ -58,7 +58,7 @@ describe('the document', () => {
     }
   });
 
-  it('is disarmed for spreadsheets only where the server was told to', async () => {
+  it('escapes formulas only if the server was started with spreadsheetSafeCsv', async () => {
     const careful = await startTestServer({ spreadsheetSafeCsv: true });
     const target = await acceptedDevice(careful, 'formula');
     await publish(careful);
@@ -67,12 +67,12 @@ describe('the document', () => {
     await careful.close();
   });
 
-  it('is the header alone where nothing matches', async () => {
+  it('contains only the header if no entry matches', async () => {
     const reply = await exportLogs(server, { actor_id: 'nobody' });
     expect([reply.status, reply.text]).toEqual([200, `${header}\r\n`]);
   });
 
-  it('has the separator in its header that was asked for', async () => {
+  it('uses the requested separator in the column names of its header', async () => {
     for (const [separator, expected] of [
       ['_', header.replaceAll('.', '_')],
       ['::', header.replaceAll('.', '::')],
@@ -83,13 +83,13 @@ describe('the document', () => {
     }
   });
 
-  it('quotes a separator that would part its header', async () => {
+  it('quotes the column names if their separator is a comma', async () => {
     const query = allBut('actor.id', 'time');
     query.set('format_separator', ',');
     expect((await exportLogs(server, query)).text).toMatch(/^"actor,id",time\r\n/);
   });
 
-  it('leaves out the fields to be ignored, as often as one is named', async () => {
+  it('omits the ignored fields, one or several', async () => {
     const one = await exportLogs(server, { ignore: 'actor.id', limit: '1' });
     expect(one.text.split('\r\n')[0]).toBe(header.replace('actor.id,', ''));
     const two = await exportLogs(server, allBut('action', 'object.type'));
@@ -99,13 +99,13 @@ describe('the document', () => {
   it.each([
     ['with dots', 'actor.id'],
     ['with the separator', 'actor/id'],
-  ])('takes fields to be ignored %s', async (_, ignore) => {
+  ])('accepts an ignored field name written %s', async (_, ignore) => {
     const query = { format_separator: '/', ignore, actor_id: 'nobody' };
     const expected = header.replace('actor.id,', '').replaceAll('.', '/');
     expect((await exportLogs(server, query)).text).toBe(`${expected}\r\n`);
   });
 
-  it('can lose all its fields without harm', async () => {
+  it('returns 200 even if all fields are ignored', async () => {
     expect((await exportLogs(server, allBut())).status).toBe(200);
   });
 
@@ -121,7 +121,7 @@ describe('the document', () => {
     'actor_type=robot',
     'object_type=key',
     'sort=up',
-  ])('is 400 with %s', async (query) => {
+  ])('returns 400 for the query %s', async (query) => {
     const reply = await exportLogs(server, new URLSearchParams(query));
     const [name = ''] = query.split('=');
     expect([reply.status, reply.json()]).toEqual([
@@ -130,12 +130,12 @@ describe('the document', () => {
     ]);
   });
 
-  it('takes the limit of the field, 20,000', async () => {
+  it('accepts a limit of 20,000 entries', async () => {
     expect((await exportLogs(server, { limit: '20000' })).status).toBe(200);
   });
 });
 
-describe('what is in the fields', () => {
+describe('the CSV values of the audit log', () => {
   let server: TestServer;
   let device: AcceptedDevice;
 
@@ -163,7 +163,7 @@ describe('what is in the fields', () => {
     ['a tab before a formula', '\t=1', '\t=1'],
     ['a formula with a comma and quotes', '=HYPERLINK("a","b")', '"=HYPERLINK(""a"",""b"")"'],
     ['a sign of equality inside', 'a=b', 'a=b'],
-  ])('%s is quoted so that it comes out whole, as the list has it', async (_, name, expected) => {
+  ])('are quoted so that a CSV reader restores the value: %s', async (_, name, expected) => {
     const id = await deploy(server, [device], { name });
     const query = allBut('object.deployment.name', 'object.id');
     query.set('object_id', id);
@@ -172,7 +172,7 @@ describe('what is in the fields', () => {
     );
   });
 
-  it('is filtered as the list is', async () => {
+  it('are filtered by the same query as the list', async () => {
     const id = await deploy(server, [device], { name: 'filtered' });
     const second = startOfTest / 1000;
     const filters = [
@@ -189,7 +189,7 @@ describe('what is in the fields', () => {
   });
 });
 
-describe('a long log', () => {
+describe('the CSV export of a long audit log', () => {
   const count = 1010;
   let server: TestServer;
 
@@ -209,7 +209,7 @@ describe('a long log', () => {
     return search;
   };
 
-  it('comes whole, each entry once, in the order asked for', async () => {
+  it('contains each entry once in the requested order', async () => {
     const upwards = Array.from({ length: count }, (_, at) => at);
     expect(identities((await exportLogs(server, query('asc'))).text)).toEqual(upwards);
     expect(identities((await exportLogs(server, query('desc'))).text)).toEqual(
@@ -218,7 +218,7 @@ describe('a long log', () => {
   });
 
   it.each([1, 499, 500, 501, 1000, 1009])(
-    'ends after %d entries where that is the limit',
+    'ends after %d entries if that is the limit',
     async (limit) => {
       const { text } = await exportLogs(server, query('asc', limit));
       expect(identities(text)).toEqual(Array.from({ length: limit }, (_, at) => at));
@@ -227,13 +227,13 @@ describe('a long log', () => {
   );
 });
 
-describe('a slow reader', () => {
+describe('a slow reader of the CSV export', () => {
   const count = 510;
   let server: TestServer;
 
   beforeAll(async () => {
     server = await startTestServer();
-    // Long enough that the first part does not fit into the buffers of a connection.
+    // The names are long, so that the first part does not fit into the buffers of a connection.
     const padding = '"'.repeat(2000);
     const names = Array.from({ length: count }, (_, at) => `d-${at}${padding}`);
     await makeFirstContacts(server, names);
@@ -241,7 +241,7 @@ describe('a slow reader', () => {
 
   afterAll(() => server.close());
 
-  /** Requests the export and leaves the answer unread. */
+  /** Requests the export and leaves the response unread. */
   function open(): Promise<IncomingMessage> {
     const url = `${server.baseUrl}${operations['export-audit-logs'].path}`;
     const headers = { Authorization: `Bearer ${server.adminToken}` };
@@ -252,7 +252,7 @@ describe('a slow reader', () => {
     });
   }
 
-  it('gets the log of the moment at which it asked, each entry once', async () => {
+  it('receives the entries that existed at its request, each once', async () => {
     const answer = await open();
     await makeFirstContacts(server, ['d-8888', 'd-9999']);
     const text = Buffer.concat(await answer.toArray()).toString();
@@ -261,7 +261,7 @@ describe('a slow reader', () => {
     expect(told).toEqual(Array.from({ length: count }, (_, at) => count - 1 - at));
   });
 
-  it('may leave in the middle', async () => {
+  it('can disconnect in the middle without harm to the server', async () => {
     const answer = await open();
     answer.on('error', () => undefined);
     const closed = once(answer, 'close');
@@ -270,7 +270,7 @@ describe('a slow reader', () => {
     expect((await exportLogs(server, { limit: '1' })).status).toBe(200);
   });
 
-  it('does not keep the server from ending', async () => {
+  it('does not keep the server from closing', async () => {
     const answer = await open();
     const broken = once(answer, 'error');
     await server.close();

@@ -9,12 +9,12 @@ import { startOfTest, startTestServer, type TestServer } from '../../testing/tes
 const startSeconds = startOfTest / 1000;
 const contacts = Array.from({ length: 17 }, (_, at) => `device-${at}`);
 
-/** Returns the numbers of the first contacts in the entries. */
+/** Returns the device numbers in the first-contact entries. */
 function contactsIn(logs: readonly AuditLog[]): number[] {
   return logs.map(({ actor }) => Number(/device-(\d+)/.exec(`${actor.identity_data}`)?.[1]));
 }
 
-describe('pages', () => {
+describe('the pages of the audit log', () => {
   let server: TestServer;
 
   beforeAll(async () => {
@@ -24,19 +24,19 @@ describe('pages', () => {
 
   afterAll(() => server.close());
 
-  it('hold 10 entries by default, the newest first, the last of one moment first', async () => {
+  it('contain 10 entries by default, newest first, also within one moment', async () => {
     const reply = await listLogs(server);
     expect(contactsIn(reply.json<AuditLog[]>())).toEqual([16, 15, 14, 13, 12, 11, 10, 9, 8, 7]);
     expect(reply.headers.get('x-total-count')).toBe('17');
   });
 
-  it('begin with the oldest where sort is asc', async () => {
+  it('start with the oldest entry if sort is asc', async () => {
     const seen = await entries(server, { sort: 'asc', per_page: '3' });
     expect(contactsIn(seen)).toEqual([0, 1, 2]);
     expect(contactsIn(await entries(server, { sort: 'desc', per_page: '2' }))).toEqual([16, 15]);
   });
 
-  it('are each entry once, from the first page to the last', async () => {
+  it('contain each entry once from the first page to the last', async () => {
     const seen: number[] = [];
     for (const page of ['1', '2', '3', '4']) {
       seen.push(...contactsIn(await entries(server, { page, per_page: '5' })));
@@ -51,7 +51,7 @@ describe('pages', () => {
     ['page=4&per_page=5', ['first 1', 'prev 3']],
     ['page=1&per_page=17', ['first 1']],
     ['page=9', ['first 1', 'prev 8']],
-  ])('with %j have links to %j', async (query, expected) => {
+  ])('for the query %j have the links %j', async (query, expected) => {
     const reply = await listLogs(server, new URLSearchParams(query));
     const relations = `${reply.headers.get('link')}`.matchAll(/[?&]page=(\d+)[^>]*>; rel="(\w+)"/g);
     expect([...relations].map(([, page, name]) => `${name} ${page}`)).toEqual(expected);
@@ -70,7 +70,7 @@ describe('pages', () => {
     expect(contactsIn(followed.json<AuditLog[]>())).toEqual([5, 6, 7, 8, 9]);
   });
 
-  it('past the end are 200 and empty, with the count of all', async () => {
+  it('past the end return 200, an empty list and the total count', async () => {
     for (const page of ['3', '1000000000']) {
       const reply = await listLogs(server, { page });
       expect([reply.status, reply.json(), reply.headers.get('x-total-count')]).toEqual([
@@ -81,7 +81,7 @@ describe('pages', () => {
     }
   });
 
-  it('may hold 500 entries, and no more', async () => {
+  it('can contain 500 entries and no more', async () => {
     expect((await listLogs(server, { per_page: '500' })).status).toBe(200);
     expect((await listLogs(server, { per_page: '501' })).status).toBe(400);
   });
@@ -113,7 +113,7 @@ describe('pages', () => {
     'sort=DESC',
     'sort=',
     'actor_id=a&actor_id=b',
-  ])('are 400 with %s, and the sentence names the parameter', async (query) => {
+  ])('return 400 for %s, with the parameter name in the error', async (query) => {
     const reply = await listLogs(server, new URLSearchParams(query));
     const [name = ''] = query.split('=');
     expect([reply.status, reply.json()]).toEqual([
@@ -123,10 +123,10 @@ describe('pages', () => {
   });
 });
 
-describe('time bounds of the audit log', () => {
+describe('the time bounds of the audit log', () => {
   let server: TestServer;
 
-  /** One entry at each of these milliseconds after the start. */
+  /** The server records one entry at each of these milliseconds after the start. */
   const moments = [0, 400, 1000, 1999, 2000, 2001];
 
   beforeAll(async () => {
@@ -152,7 +152,7 @@ describe('time bounds of the audit log', () => {
     ['one second', 1, 1, [1000]],
     ['a span', 1, 2, [1000, 1999, 2000]],
     ['a span that ends before it begins', 2, 1, []],
-  ])('list the entries %s', async (_, after, before, expected) => {
+  ])('select the right entries: %s', async (_, after, before, expected) => {
     const query = {
       sort: 'asc',
       ...(after !== undefined && { created_after: String(startSeconds + after) }),
@@ -164,18 +164,18 @@ describe('time bounds of the audit log', () => {
     expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
-  it('may lie before 1970 and far ahead', async () => {
+  it('accept times before 1970 and far in the future', async () => {
     expect(await entries(server, { created_after: '-62135596800' })).toHaveLength(6);
     expect(await entries(server, { created_after: '253402300799' })).toEqual([]);
   });
 
-  it('are of times in UTC with milliseconds', async () => {
+  it('apply to entries whose times are in UTC with milliseconds', async () => {
     const times = (await entries(server, { sort: 'asc' })).map(({ time }) => time);
     expect(times.slice(0, 2)).toEqual(['2026-11-21T12:00:00.000Z', '2026-11-21T12:00:00.400Z']);
   });
 });
 
-describe('the audit log filtered', () => {
+describe('the filters of the audit log', () => {
   let server: TestServer;
   let device: AcceptedDevice;
   let deployment: string;
@@ -237,7 +237,7 @@ describe('the audit log filtered', () => {
     ['two that exclude one another', () => ({ actor_type: 'device', object_type: 'artifact' }), []],
     ['an attempt at SQL', () => ({ actor_id: "' OR '1'='1" }), []],
     ['a parameter that nobody knows', () => ({ action: 'abort' }), all],
-  ])('by %s lists the matching entries', async (_, query, expected) => {
+  ])('list the matching entries for %s', async (_, query, expected) => {
     const reply = await listLogs(server, { sort: 'asc', ...query() });
     const logs = reply.json<AuditLog[]>();
     expect(logs.map(({ action, object }) => `${action} ${object.type}`)).toEqual(expected);
@@ -245,9 +245,9 @@ describe('the audit log filtered', () => {
   });
 });
 
-describe('reading the audit log', () => {
+describe('a request for the audit log', () => {
   it.each(['list-audit-logs', 'export-audit-logs'] as const)(
-    'by %s is 401 without a valid token of a user',
+    'by %s returns 401 without a valid user token',
     async (operation) => {
       const server = await startTestServer();
       const { token } = await acceptedDevice(server, 'reader');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Sends a correctly signed body made of the device's own fields and the given ones. */
+/** Sends a correctly signed body of the device's own fields, overridden by the given ones. */
 function ask(fields: Readonly<Record<string, unknown>>, of: TestDevice = device): Promise<Reply> {
   const body = JSON.stringify({ id_data: of.idData, pubkey: of.publicKeyPem, ...fields });
   return authenticate(server, of, { body });
@@ -34,7 +34,7 @@ async function refusal(fields: Readonly<Record<string, unknown>>): Promise<strin
   return String(reply.json().error);
 }
 
-describe('id_data', () => {
+describe('the field id_data of an authentication request', () => {
   it.each<[string, unknown, string]>([
     ['missing', undefined, 'is required'],
     ['null', null, 'must be a string, not null'],
@@ -58,7 +58,7 @@ describe('id_data', () => {
     ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
     ['far too long', nested(50_000), 'must have at most 4096 bytes'],
     ['a number beyond every measure', '{"mac":1e999}', 'has a number that is too large'],
-  ])('is 400 when it is %s, and the answer names it', async (_, idData, problem) => {
+  ])('is refused with 400 and the problem if it is %s', async (_, idData, problem) => {
     expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${problem}`);
   });
 });
@@ -67,7 +67,7 @@ function nested(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }
 
-describe('pubkey', () => {
+describe('the field pubkey of an authentication request', () => {
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
   const short = generateKeyPairSync('rsa', { modulusLength: 512 }).publicKey;
   const spki = { type: 'spki', format: 'pem' } as const;
@@ -88,32 +88,35 @@ describe('pubkey', () => {
       }),
       'is a PEM block of type "RSA PUBLIC KEY"',
     ],
-  ])('is 400 when it is %s, and the answer names it', async (_, pubkey, problem) => {
+  ])('is refused with 400 and the problem if it is %s', async (_, pubkey, problem) => {
     expect((await refusal({ pubkey })).startsWith(`body: pubkey: ${problem}`)).toBe(true);
   });
 
-  it('is 400 when it is the private key', async () => {
+  it('is refused with 400 if it is the private key', async () => {
     const pkcs8 = device.privateKey.export({ type: 'pkcs8', format: 'pem' });
     expect(await refusal({ pubkey: pkcs8 })).toContain('PEM block of type "PRIVATE KEY"');
   });
 
-  it('is 400 when two keys are there', async () => {
+  it('is refused with 400 if it contains two keys', async () => {
     const both = device.publicKeyPem + newDevice('x').publicKeyPem;
     expect(await refusal({ pubkey: both })).toBe('body: pubkey: is not a single PEM block');
   });
 
-  it('is 400 at once when it is a million spaces', async () => {
+  it('is refused with 400 without delay if it has a million spaces', async () => {
     const pubkey = `-----BEGIN PUBLIC KEY-----${' '.repeat(1_000_000)}`;
     expect(await refusal({ pubkey })).toBe('body: pubkey: has more than 16384 characters');
   });
 });
 
-describe('the other fields', () => {
-  it.each(['tenant_token', 'external_id'])('is 400 when it is no text: %s', async (field) => {
-    for (const value of [7, null, {}, ['x']]) {
-      expect(await refusal({ [field]: value })).toContain(`body: ${field}: must be a string`);
-    }
-  });
+describe('an optional field of an authentication request', () => {
+  it.each(['tenant_token', 'external_id'])(
+    'is refused with 400 if it is not a string: %s',
+    async (field) => {
+      for (const value of [7, null, {}, ['x']]) {
+        expect(await refusal({ [field]: value })).toContain(`body: ${field}: must be a string`);
+      }
+    },
+  );
 
   it.each([
     ['an empty tenant token', { tenant_token: '' }],
@@ -121,11 +124,11 @@ describe('the other fields', () => {
     ['an empty external id', { external_id: '' }],
     ['the tier of newer clients', { tier: 'micro' }],
     ['fields nobody knows', { more: { deep: [null, { x: 1 }] }, '': 1, ID_DATA: 7 }],
-  ])('may be there: %s', async (_, fields) => {
+  ])('is accepted: %s', async (_, fields) => {
     expect((await ask(fields)).status).toBe(200);
   });
 
-  it('may be there in any depth', async () => {
+  it('is accepted at any depth of nesting', async () => {
     const idData = JSON.stringify(device.idData);
     const depth = limits.bodyValuesMax - 10;
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -134,13 +137,13 @@ describe('the other fields', () => {
   });
 });
 
-describe('the external id', () => {
+describe('the external id of a device', () => {
   async function shownId(name: string): Promise<unknown> {
     const known = await knownDevices(server);
     return known.find(({ identity_data: data }) => data.mac === name)?.external_id;
   }
 
-  it('is kept from the first contact on, and shown to users', async () => {
+  it('is stored from the first contact on and shown to users', async () => {
     const unknownDevice = newDevice('external');
     await ask({ external_id: 'first' }, unknownDevice);
     expect(await shownId('external')).toBe('first');
@@ -149,7 +152,7 @@ describe('the external id', () => {
     expect(await shownId('external')).toBe('second');
   });
 
-  it('of an accepted device is not changed by a key that nobody has accepted', async () => {
+  it('does not change by a request with an unaccepted key', async () => {
     const owner = await acceptedDevice(server, 'owner');
     await ask({ external_id: 'mine' }, owner);
     const thief = { ...newDevice('thief'), idData: owner.idData };
@@ -158,18 +161,21 @@ describe('the external id', () => {
   });
 });
 
-describe('a whole body', () => {
-  it.each(['[]', 'null', '"text"', '7', '[{}]'])('is 400 when it is %s', async (body) => {
-    const reply = await authenticate(server, device, { body });
-    expect([reply.status, typeof reply.json().error]).toEqual([400, 'string']);
-  });
+describe('the body of an authentication request', () => {
+  it.each(['[]', 'null', '"text"', '7', '[{}]'])(
+    'is refused with 400 if it is %s',
+    async (body) => {
+      const reply = await authenticate(server, device, { body });
+      expect([reply.status, typeof reply.json().error]).toEqual([400, 'string']);
+    },
+  );
 
-  it('is 400 when there is none', async () => {
+  it('is refused with 400 if it is empty', async () => {
     const reply = await authenticate(server, device, { body: '' });
     expect([reply.status, reply.json().error]).toEqual([400, 'body: is required']);
   });
 
-  it('is 415 under another media type, and 400 under none that can be read', async () => {
+  it('is refused with 415 for a wrong media type, 400 for a malformed one', async () => {
     const body = JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
     const ask = async (type: string): Promise<number> => {
       const headers = { 'Content-Type': type };
@@ -180,14 +186,14 @@ describe('a whole body', () => {
     expect(await ask('application/json;charset=UTF-8')).toBe(200);
   });
 
-  it('is 413 beyond 1 MiB, whatever is wrong with it', async () => {
+  it('is refused with 413 beyond 1 MiB, before any other check', async () => {
     const body = `{${' '.repeat(1_048_576)}`;
     const reply = await authenticate(server, device, { body, signature: null });
     expect(reply.status).toBe(413);
   });
 });
 
-describe('an Authorization header', () => {
+describe('the Authorization header of an authentication request', () => {
   it.each([
     'API_KEY',
     'Bearer',
@@ -196,14 +202,14 @@ describe('an Authorization header', () => {
     'Basic dXNlcjpwYXNz',
     'nonsense, more nonsense',
     '',
-  ])('plays no part, whatever it holds: %j', async (authorization) => {
+  ])('is ignored if its value is %j', async (authorization) => {
     const headers = { Authorization: authorization };
     expect((await authenticate(server, device, { headers })).status).toBe(200);
     const unknownDevice = newDevice(`with ${authorization}`);
     expect((await authenticate(server, unknownDevice, { headers })).status).toBe(401);
   });
 
-  it('plays no part when it holds a good token either', async () => {
+  it('is ignored even if it holds a valid token', async () => {
     const { token } = await acceptedDevice(server, 'token holder');
     for (const good of [token, server.adminToken]) {
       const headers = { Authorization: `Bearer ${good}` };

@@ -27,7 +27,7 @@ async function deviceOf({ idData }: TestDevice, on = server): Promise<Device> {
   return device;
 }
 
-/** Returns the device's sets in order of creation, each with its status. */
+/** Returns the authentication sets of the device in order of creation. */
 async function setsOf(device: TestDevice, on = server) {
   return (await deviceOf(device, on)).auth_sets;
 }
@@ -46,7 +46,7 @@ function preauthorize(device: TestDevice, on = server): Promise<Reply> {
   return on.call('preauthorize-device', { token: on.adminToken, json });
 }
 
-/** The same identity with a new key. */
+/** Returns a device with the same identity and a new key. */
 function withNewKey(device: TestDevice): TestDevice {
   return { ...newDevice('unused'), idData: device.idData };
 }
@@ -67,8 +67,8 @@ const keyIsNew =
 const isAcceptedNow =
   'the first request is always refused; send the request again: the server has accepted the device automatically';
 
-describe('first contact', () => {
-  it('is 401, and records the device as pending', async () => {
+describe('the first contact of a device', () => {
+  it('returns 401 and records the device as pending', async () => {
     const device = newDevice('first');
     expectRefusal(await authenticate(server, device), isNew);
     const known = await deviceOf(device);
@@ -85,7 +85,7 @@ describe('first contact', () => {
     ]);
   });
 
-  it('stands in the audit log as created by the device itself', async () => {
+  it('is logged in the audit log as a creation by the device itself', async () => {
     const device = newDevice('audited');
     await authenticate(server, device);
     const { id } = await deviceOf(device);
@@ -100,7 +100,7 @@ describe('first contact', () => {
     ]);
   });
 
-  it('is followed by 401 again and again, and by nothing new', async () => {
+  it('is followed by repeated 401 answers without another authentication set', async () => {
     const device = newDevice('waiting');
     await authenticate(server, device);
     for (let time = 0; time < 3; time += 1) {
@@ -110,8 +110,8 @@ describe('first contact', () => {
   });
 });
 
-describe('a decision of the user', () => {
-  it('lets the device in, or keeps it out, from the next request on', async () => {
+describe("a user's decision on an authentication set", () => {
+  it('applies from the next authentication request on', async () => {
     const device = newDevice('decided');
     await authenticate(server, device);
     for (const [status, expected] of [
@@ -127,14 +127,14 @@ describe('a decision of the user', () => {
     }
   });
 
-  it('against the device is told to it', async () => {
+  it('to reject the device is named in the refusal', async () => {
     const device = newDevice('rejected');
     await authenticate(server, device);
     await decideSet(device, 0, 'rejected');
     expectRefusal(await authenticate(server, device), 'the device has been rejected');
   });
 
-  it('does not change what the device sends next', async () => {
+  it('to reject the device outlasts its next request', async () => {
     const device = newDevice('unchanged');
     await authenticate(server, device);
     await decideSet(device, 0, 'rejected');
@@ -144,7 +144,7 @@ describe('a decision of the user', () => {
 });
 
 describe('a decommissioned device', () => {
-  it('is refused with its token, and is a new device when it comes again', async () => {
+  it('loses its token, and is recorded as new at its next request', async () => {
     const device = await acceptedDevice(server, 'gone');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);
@@ -157,7 +157,7 @@ describe('a decommissioned device', () => {
 });
 
 describe('a preauthorized device', () => {
-  it('is let in by its first request, and is accepted from then on', async () => {
+  it('is accepted by its first request', async () => {
     const device = newDevice('expected');
     expect((await preauthorize(device)).status).toBe(201);
     expect(await statusesOf(device)).toEqual(['preauthorized']);
@@ -166,7 +166,7 @@ describe('a preauthorized device', () => {
     expect((await authenticate(server, device)).status).toBe(200);
   });
 
-  it('is let in whatever its id_data is written like', async () => {
+  it('is accepted if its id_data differs only in JSON spelling', async () => {
     const device = newDevice('written');
     const identity_data = { mac: 'written', sn: [1, { b: 1, a: 2 }] };
     const json = { identity_data, pubkey: device.publicKeyPem };
@@ -175,7 +175,7 @@ describe('a preauthorized device', () => {
     expect((await authenticate(server, { ...device, idData })).status).toBe(200);
   });
 
-  it('is not let in without its signature, nor with another key', async () => {
+  it('is refused with a wrong signature and with another key', async () => {
     const device = newDevice('imitated');
     await preauthorize(device);
     const reply = await authenticate(server, device, { signature: 'AAAA' });
@@ -184,7 +184,7 @@ describe('a preauthorized device', () => {
     expect(await statusesOf(device)).toEqual(['preauthorized', 'pending']);
   });
 
-  it('takes over from the accepted key of the same device', async () => {
+  it('replaces the accepted key of the same device at its first request', async () => {
     const device = await acceptedDevice(server, 'replaced');
     const next = withNewKey(device);
     const identity_data = JSON.parse(device.idData);
@@ -203,7 +203,7 @@ async function works({ token }: AcceptedDevice): Promise<number> {
 }
 
 describe('a known device with a new key', () => {
-  it('is refused until the key is accepted; the old key goes on working', async () => {
+  it('is refused until the key is accepted, while the old key still works', async () => {
     const device = await acceptedDevice(server, 'rotating');
     const next = withNewKey(device);
     expectRefusal(await authenticate(server, next), keyIsNew);
@@ -214,7 +214,7 @@ describe('a known device with a new key', () => {
     expect((await authenticate(server, device)).status).toBe(200);
   });
 
-  it('has the new key only, once it is accepted', async () => {
+  it('can use only the new key once a user accepts it', async () => {
     const device = await acceptedDevice(server, 'rotated');
     const next = withNewKey(device);
     await authenticate(server, next);
@@ -230,7 +230,7 @@ describe('a known device with a new key', () => {
     ).toMatchObject({ sub: device.id, jti: authSetId });
   });
 
-  it('keeps its old key when the new one is rejected', async () => {
+  it('keeps the old key if the new one is rejected', async () => {
     const device = await acceptedDevice(server, 'kept');
     await authenticate(server, withNewKey(device));
     await decideSet(device, 1, 'rejected');
@@ -239,8 +239,8 @@ describe('a known device with a new key', () => {
   });
 });
 
-describe('an identity that comes with ever new keys', () => {
-  it('is refused beyond 100 keys, unrecorded, and keeps its first key', async () => {
+describe('a device identity that sends many new keys', () => {
+  it('is refused unrecorded beyond 100 keys, and its first key still works', async () => {
     const device = await acceptedDevice(server, 'many-keys');
     for (let count = 1; count < 100; count += 1) await authenticate(server, withNewKey(device));
     const beyond = await authenticate(server, withNewKey(device));
@@ -250,8 +250,8 @@ describe('an identity that comes with ever new keys', () => {
   });
 });
 
-describe('a server that accepts by itself', () => {
-  it('answers the first request 401 and the second one 200', async () => {
+describe('a server that accepts devices automatically', () => {
+  it('answers the first request with 401 and the second with 200', async () => {
     const automatic = await startTestServer({ autoAccept: true });
     try {
       const device = newDevice('automatic');
@@ -267,7 +267,7 @@ describe('a server that accepts by itself', () => {
     }
   });
 
-  it('does not overrule what a user has decided, nor a bad signature', async () => {
+  it("does not override a user's rejection or accept a bad signature", async () => {
     const automatic = await startTestServer({ autoAccept: true });
     try {
       const device = await newcomer(automatic, 'overruled');

@@ -26,7 +26,7 @@ function ask(device: TestDevice, changed: Partial<TestDevice>) {
   return authenticate(server, { ...device, ...changed });
 }
 
-describe('an identity', () => {
+describe('the identity of a device', () => {
   const first = '{"mac":"02:01","sn":{"b":1,"a":[1,{"d":2,"c":3}]}}';
 
   it.each([
@@ -36,7 +36,7 @@ describe('an identity', () => {
     ['escapes', '{"m\\u0061c":"02\\u003a01","sn":{"b":1,"a":[1,{"d":2,"c":3}]}}'],
     ['numbers in another form', '{"mac":"02:01","sn":{"b":1.0,"a":[1e0,{"d":2,"c":3}]}}'],
     ['a member twice, the last one right', `{"mac":"x",${first.slice(1)}`],
-  ])('is the same with %s', async (name, idData) => {
+  ])('is unchanged if id_data has %s', async (name, idData) => {
     const device = newDevice(name);
     await ask(device, { idData: first });
     const before = await count();
@@ -54,7 +54,7 @@ describe('an identity', () => {
     ['a text for a number', '{"mac":"02:01","sn":{"b":"1","a":[1,{"d":2,"c":3}]}}'],
     ['other letters', '{"MAC":"02:01","sn":{"b":1,"a":[1,{"d":2,"c":3}]}}'],
     ['nothing at all', '{}'],
-  ])('is another one with %s', async (name, idData) => {
+  ])('is a different one if id_data has %s', async (name, idData) => {
     const device = newDevice(name);
     await ask(device, { idData: first });
     const before = await count();
@@ -63,14 +63,14 @@ describe('an identity', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('is shown to users as the device sent it, values of every kind', async () => {
+  it('is shown to users as the device sent it, with values of all JSON types', async () => {
     const data = { mac: 'shown', list: ['a', 1], object: { b: null, a: true }, 'x.$': '\u00e9' };
     await ask(newDevice('shown'), { idData: JSON.stringify(data) });
     const known = await knownDevices(server);
     expect(known.map(({ identity_data }) => identity_data)).toContainEqual(data);
   });
 
-  it('gets a random id, which its text does not tell', async () => {
+  it('gets a random device id that does not derive from its text', async () => {
     const other = await startTestServer({ headerPrefix: 'X-Other' });
     try {
       for (const name of ['before', 'same']) await authenticate(other, newDevice(name));
@@ -87,7 +87,7 @@ describe('an identity', () => {
   });
 });
 
-describe.each(keyTypes)('a key of kind %s', (keyType) => {
+describe.each(keyTypes)('a public key of the kind %s', (keyType) => {
   const inner = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');
   const block = (body: string): string =>
     `-----BEGIN PUBLIC KEY-----\n${body}\n-----END PUBLIC KEY-----`;
@@ -97,7 +97,7 @@ describe.each(keyTypes)('a key of kind %s', (keyType) => {
     ['no last line break', (pem) => pem.trimEnd()],
     ['lines of another length', (pem) => block((inner(pem).match(/.{1,40}/g) ?? []).join('\n'))],
     ['one long line', (pem) => block(inner(pem))],
-  ])('is the same accepted key with %s', async (name, rewrite) => {
+  ])('is recognized as the accepted key if its PEM text has %s', async (name, rewrite) => {
     const device = await acceptedDevice(server, `${keyType} ${name}`, keyType);
     const publicKeyPem = rewrite(device.publicKeyPem);
     expect(publicKeyPem).not.toBe(device.publicKeyPem);
@@ -107,7 +107,7 @@ describe.each(keyTypes)('a key of kind %s', (keyType) => {
     expect(known?.auth_sets.map(({ pubkey }) => pubkey)).toEqual([device.publicKeyPem]);
   });
 
-  it('is another one when it is another one', async () => {
+  it('is recorded as a second authentication set if it differs', async () => {
     const device = await acceptedDevice(server, `${keyType} other`, keyType);
     const { privateKey, publicKeyPem } = newDevice('x', keyType);
     expect((await ask(device, { privateKey, publicKeyPem })).status).toBe(401);
@@ -116,8 +116,8 @@ describe.each(keyTypes)('a key of kind %s', (keyType) => {
   });
 });
 
-describe('fifty first contacts at once', () => {
-  it('make one device with one authentication set and one audit entry', async () => {
+describe('fifty concurrent first contacts', () => {
+  it('of one device create one authentication set and one audit entry', async () => {
     const device = newDevice('fifty');
     const before = await count();
     const replies = await Promise.all(
@@ -134,7 +134,7 @@ describe('fifty first contacts at once', () => {
     expect(logs.json<AuditLog[]>().map(({ action }) => action)).toEqual(['create']);
   });
 
-  it('of fifty devices make fifty', async () => {
+  it('of fifty devices create fifty devices', async () => {
     const before = await count();
     const devices = Array.from({ length: 50 }, (_, index) => newDevice(`many ${index}`));
     await Promise.all(devices.map((device) => authenticate(server, device)));

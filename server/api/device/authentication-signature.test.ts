@@ -15,7 +15,7 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 let server: TestServer;
 
 beforeAll(async () => {
-  // The vectors name a tenant of their own, which only the open-source edition ignores.
+  // The vectors name a tenant of their own, which only the open-source dialect ignores.
   server = await startTestServer({ dialects: new Set(['open-source']) });
 });
 
@@ -40,20 +40,23 @@ async function outcomeOf(body: string, signature: string): Promise<string> {
   return `${reply.status} recorded ${recorded}`;
 }
 
-describe('requests signed with openssl', () => {
+describe('authentication requests signed with openssl', () => {
   const vectors = authRequestVectors();
   const rightOnes = vectors.filter(({ valid }) => valid);
   const wrongOnes = vectors.flatMap((vector) => (vector.valid ? [] : [vector]));
   const titled = <Vector extends { title: string }>(list: readonly Vector[]) =>
     list.map((vector) => [vector.title, vector] as const);
 
-  it.each(titled(rightOnes))('are understood: %s', async (_, { body, signatureBase64 }) => {
-    expect(await outcomeOf(body, signatureBase64)).toMatch(
-      /^401 (recorded 1|device not authorized)/,
-    );
-  });
+  it.each(titled(rightOnes))(
+    'pass the signature check if they are valid: %s',
+    async (_, { body, signatureBase64 }) => {
+      expect(await outcomeOf(body, signatureBase64)).toMatch(
+        /^401 (recorded 1|device not authorized)/,
+      );
+    },
+  );
 
-  it.each(titled(wrongOnes))('are refused and leave no trace: %s', async (_, vector) => {
+  it.each(titled(wrongOnes))('are refused and not recorded if invalid: %s', async (_, vector) => {
     const { body, signatureBase64, fault: problem } = vector;
     expect(await outcomeOf(body, signatureBase64)).toBe(
       problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
@@ -61,15 +64,15 @@ describe('requests signed with openssl', () => {
   });
 });
 
-describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
-  it('is let in once it is accepted, as often as it asks', async () => {
+describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
+  it('is accepted at each request once a user has accepted it', async () => {
     const device = await acceptedDevice(server, `in-${keyType}`, keyType);
     for (let time = 0; time < 3; time += 1) {
       expect((await authenticate(server, device)).status).toBe(200);
     }
   });
 
-  it('is refused with the signature of another key, accepted or not', async () => {
+  it('is refused with a signature by another key', async () => {
     const device = await acceptedDevice(server, `other-${keyType}`, keyType);
     const signature = signatureOf(bodyOf(device), newDevice('x', keyType).privateKey);
     const reply = await authenticate(server, device, { signature });
@@ -77,7 +80,7 @@ describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
     expect(reply.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('is refused when one byte of the body is another one', async () => {
+  it('is refused if the body differs from the signed bytes', async () => {
     const device = await acceptedDevice(server, `byte-${keyType}`, keyType);
     const signature = signatureOf(bodyOf(device), device.privateKey);
     for (const [from, to] of [
@@ -90,7 +93,7 @@ describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
     }
   });
 
-  it('may end its body in a line break that it signed', async () => {
+  it('can end its body with a line break that it signed', async () => {
     const device = await acceptedDevice(server, `break-${keyType}`, keyType);
     const plain = bodyOf(device);
     const ended = `${plain}\n`;
@@ -101,7 +104,7 @@ describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
     expect([await ask(ended, ofPlain), await ask(plain, ofEnded)]).toEqual([401, 401]);
   });
 
-  it('is verified over the bytes of its body, not their meaning', async () => {
+  it('must sign the bytes of the body, not its JSON value', async () => {
     const device = await acceptedDevice(server, `bytes-${keyType}`, keyType);
     const { idData, publicKeyPem } = device;
     const body = ` {\r\n "more" : "\u00e9\u4e2d",\t"pubkey":${JSON.stringify(publicKeyPem)} ,
@@ -112,13 +115,13 @@ describe.each(keyTypes)('a device with a key of kind %s', (keyType) => {
   });
 });
 
-describe('a signature in the wrong form', () => {
+describe('a signature of an accepted device in the wrong form', () => {
   it.each([
     ['RSA-PSS', 'rsa', 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }],
     ['RSA with SHA-1', 'rsa', 'sha1', {}],
     ['ECDSA as r and s side by side', 'ecdsa', 'sha256', { dsaEncoding: 'ieee-p1363' }],
     ['ECDSA with SHA-1', 'ecdsa', 'sha1', {}],
-  ] as const)('is 401 even of an accepted device: %s', async (name, keyType, digest, form) => {
+  ] as const)('is refused with 401 if it is made as %s', async (name, keyType, digest, form) => {
     const device = await acceptedDevice(server, name, keyType);
     const key = { key: device.privateKey, ...form };
     const signature = sign(digest, Buffer.from(bodyOf(device)), key).toString('base64');
@@ -133,7 +136,7 @@ describe('a signature in the wrong form', () => {
     ['base64 twice', (signature) => Buffer.from(signature.toString('base64')).toString('base64')],
     ['words', () => 'signature'],
     ['one byte', () => 'AA=='],
-  ])('is 401 even of an accepted device: %s', async (name, rewrite) => {
+  ])('is refused with 401 if it is encoded as %s', async (name, rewrite) => {
     const device = await acceptedDevice(server, `written as ${name}`);
     const body = withDashes(device);
     const signature = Buffer.from(signatureOf(body, device.privateKey), 'base64');
@@ -143,7 +146,7 @@ describe('a signature in the wrong form', () => {
   });
 });
 
-/** A body whose signature differs between the two alphabets of base64. */
+/** Returns a body whose signature differs between base64 and base64url. */
 function withDashes(device: TestDevice): string {
   for (let nonce = 0; nonce < 1000; nonce += 1) {
     const body = JSON.stringify({ ...JSON.parse(bodyOf(device)), nonce });
@@ -152,12 +155,12 @@ function withDashes(device: TestDevice): string {
   throw new Error('no such body was found');
 }
 
-describe('the signature header', () => {
+describe('the signature header of an authentication request', () => {
   it.each([
     ['missing', null],
     ['empty', ''],
     ['nothing but spaces', '   '],
-  ])('is 400 when it is %s, and nothing is recorded', async (name, signature) => {
+  ])('is refused with 400 if it is %s, and nothing is recorded', async (name, signature) => {
     const reply = await authenticate(server, newDevice(`header ${name}`), { signature });
     expect([reply.status, reply.json().error]).toEqual([
       400,
@@ -167,14 +170,14 @@ describe('the signature header', () => {
     expect(names).not.toContain(`header ${name}`);
   });
 
-  it('is 401 when it is there twice', async () => {
+  it('is refused with 401 if it is sent twice', async () => {
     const device = await acceptedDevice(server, 'header twice');
     const signature = signatureOf(bodyOf(device), device.privateKey);
     const twice = `${signature}, ${signature}`;
     expect((await authenticate(server, device, { signature: twice })).status).toBe(401);
   });
 
-  it('is looked at after the body: a malformed body is 400 whatever the signature is', async () => {
+  it('is checked after the body: a malformed body returns 400', async () => {
     const device = newDevice('order');
     for (const signature of [null, 'wrong', signatureOf('{}', device.privateKey)]) {
       const reply = await authenticate(server, device, { body: '{}', signature });

@@ -15,7 +15,7 @@ function partsOf(token: string): readonly Record<string, unknown>[] {
   return [header, payload].map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
 }
 
-describe('the answer to an accepted device', () => {
+describe('the response to an accepted device', () => {
   let server: TestServer;
   let device: AcceptedDevice;
 
@@ -26,7 +26,7 @@ describe('the answer to an accepted device', () => {
 
   afterAll(() => server.close());
 
-  it('is the bare JWT: no quotes, no line break, its own media type', async () => {
+  it('is the bare JWT with its own media type, without quotes or line break', async () => {
     const reply = await authenticate(server, device);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('application/jwt');
@@ -34,7 +34,7 @@ describe('the answer to an accepted device', () => {
     expect(reply.text).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/);
   });
 
-  it('names algorithm, device, authentication set, and a week of validity', async () => {
+  it('contains the algorithm, device, authentication set and a week of validity', async () => {
     const [header, claims] = partsOf((await authenticate(server, device)).text);
     const now = server.clock.now() / 1000;
     expect(header).toEqual({ alg: 'EdDSA', typ: 'JWT' });
@@ -51,7 +51,7 @@ describe('the answer to an accepted device', () => {
     expect(device.authSetId).toMatch(uuid);
   });
 
-  it('leaves earlier tokens as they are', async () => {
+  it('does not end the tokens issued before', async () => {
     server.clock.advance(1000);
     const { text: later } = await authenticate(server, device);
     expect(later).not.toBe(device.token);
@@ -60,7 +60,7 @@ describe('the answer to an accepted device', () => {
     }
   });
 
-  it('is an Error, not a token, while the device is not accepted', async () => {
+  it('is an error instead of a token if the device is not accepted', async () => {
     const reply = await authenticate(server, newDevice('nobody'));
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(reply.text).not.toContain('eyJ');
@@ -80,7 +80,7 @@ describe.each([
     server = await startTestServer(chosen === undefined ? {} : { tokenLifetimeSeconds: chosen });
   }
 
-  it('holds for a device until its last second, and not a moment longer', async () => {
+  it('ends a device token exactly at its expiry', async () => {
     await start();
     const device = await acceptedDevice(server, 'lifetime');
     const ask = () => server.call('get-configuration', { token: device.token });
@@ -94,7 +94,7 @@ describe.each([
     expect((await server.call('get-configuration', { token })).status).toBe(200);
   });
 
-  it('holds for a user until its last second, and not a moment longer', async () => {
+  it('ends a user token exactly at its expiry', async () => {
     await start();
     const ask = () => server.call('count-devices', { token: server.adminToken });
     server.clock.advance(lifetimeSeconds * 1000 - 1);
@@ -103,7 +103,7 @@ describe.each([
     expect((await ask()).status).toBe(401);
   });
 
-  it('is told in the token', async () => {
+  it('equals the difference of exp and iat in the token', async () => {
     await start();
     const { token } = await acceptedDevice(server, 'told');
     for (const each of [token, server.adminToken]) {

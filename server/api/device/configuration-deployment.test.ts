@@ -43,7 +43,7 @@ async function deploySettings(of = device): Promise<string> {
   return reply.json<{ deployment_id: string }>().deployment_id;
 }
 
-/** Returns the link of a configuration deployment of these settings, fetched by the device. */
+/** Deploys these settings; returns the link that the device receives. */
 async function linkOf(settings: object, provides = board): Promise<string> {
   await set(settings);
   await deploySettings();
@@ -55,8 +55,8 @@ function contentsOf(bytes: Buffer) {
   return readArtifact(Readable.from([bytes]));
 }
 
-describe('deploying the settings of a device', () => {
-  it('makes a deployment of this one device that users can see', async () => {
+describe('a deployment of the settings of a device', () => {
+  it('has this one device and is visible to users', async () => {
     await set({ timezone: 'UTC' });
     const id = await deploySettings();
     const call = { token: server.adminToken, parameters: { id } };
@@ -77,7 +77,7 @@ describe('deploying the settings of a device', () => {
   });
 
   it.each(Object.entries(nextRequests))(
-    'is offered through %s, for the type that asked',
+    'is offered through %s for the device type in the request',
     async (name, ask) => {
       await set({ timezone: 'UTC' });
       const id = await deploySettings();
@@ -95,7 +95,7 @@ describe('deploying the settings of a device', () => {
     },
   );
 
-  it('is reported on like any deployment', async () => {
+  it('accepts status reports like any deployment', async () => {
     await set({ timezone: 'UTC' });
     const id = await deploySettings();
     await nextRequests['POST v1'](server, device.token, board);
@@ -103,13 +103,13 @@ describe('deploying the settings of a device', () => {
     expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
-  it('is 409 for a changed request', async () => {
+  it('returns 409 if the device changes its request', async () => {
     await linkOf({ timezone: 'UTC' });
     const changed = { ...board, device_type: 'other' };
     expect((await nextRequests['POST v2'](server, device.token, changed)).status).toBe(409);
   });
 
-  it('is offered again to a device that fails, as often as was asked for', async () => {
+  it('is offered again after a failure, up to the requested retries', async () => {
     await set({ timezone: 'UTC' });
     const call = { token: server.adminToken, parameters: { id: device.id }, json: { retries: 1 } };
     const reply = await server.call('deploy-configuration', call);
@@ -120,7 +120,7 @@ describe('deploying the settings of a device', () => {
     }
   });
 
-  it('tells a connected device to look for it at once', async () => {
+  it('makes the server tell a connected device to check for updates', async () => {
     const peer = await connectPeer(server, device);
     await deploySettings();
     expect(await peer.next()).toMatchObject({ typ: 'check-update' });
@@ -128,7 +128,7 @@ describe('deploying the settings of a device', () => {
   });
 
   it.each([[], 'x', null, ...[-1, 1.5, 101, 'one', null].map((retries) => ({ retries }))])(
-    'is 400 with the body %j',
+    'is refused with 400 for the body %j',
     async (json) => {
       const call = { token: server.adminToken, parameters: { id: device.id }, json };
       expect((await server.call('deploy-configuration', call)).status).toBe(400);
@@ -136,14 +136,14 @@ describe('deploying the settings of a device', () => {
     },
   );
 
-  it('is 400 without a body', async () => {
+  it('is refused with 400 without a body', async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('deploy-configuration', call)).status).toBe(400);
   });
 });
 
-describe('the file behind the link', () => {
-  it('is an artifact of the type mender-configure with the settings in it', async () => {
+describe('the artifact file of a configuration deployment', () => {
+  it('has the type mender-configure and contains the settings', async () => {
     const settings = { timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n', toString: 'x' };
     const uri = await linkOf(settings);
     const { status, headers, bytes } = await fetchFile(uri);
@@ -175,27 +175,27 @@ describe('the file behind the link', () => {
     '%2F',
     'x'.repeat(200),
     "it's;(a)*test!",
-  ])('is there for the device type %j, and for this one', async (device_type) => {
+  ])('is available for the device type %j and compatible with it alone', async (device_type) => {
     const uri = await linkOf({ timezone: 'UTC' }, { ...board, device_type });
     const { status, bytes } = await fetchFile(uri);
     expect(status).toBe(200);
     expect((await contentsOf(bytes)).deviceTypesCompatible).toEqual([device_type]);
   });
 
-  it('holds the settings of the moment of deploying', async () => {
+  it('contains the settings from the moment of deployment', async () => {
     const uri = await linkOf({ timezone: 'UTC' });
     await set({ timezone: 'CET' });
     const { payloads } = await contentsOf((await fetchFile(uri)).bytes);
     expect(payloads[0]?.metaData).toEqual({ timezone: 'UTC' });
   });
 
-  it('is the same each time it is fetched', async () => {
+  it('is the same at each download', async () => {
     const uri = await linkOf({ timezone: 'UTC' });
     const [first, second] = [await fetchFile(uri), await fetchFile(uri)];
     expect(first.bytes.equals(second.bytes)).toBe(true);
   });
 
-  it('holds no settings where the device has none', async () => {
+  it('contains no settings if the device has none', async () => {
     await deploySettings();
     const reply = await nextRequests['GET v1'](server, device.token, board);
     const { bytes } = await fetchFile(`${instructionsIn(reply).artifact.source.uri}`);
@@ -205,7 +205,7 @@ describe('the file behind the link', () => {
   });
 });
 
-describe('an altered link is 403', () => {
+describe('a download with an invalid configuration link', () => {
   const later = '2027-01-01T00:00:00.000Z';
 
   it.each<[string, (url: URL) => void]>([
@@ -242,7 +242,7 @@ describe('an altered link is 403', () => {
         url.pathname = url.pathname.replace('/board/', '/Board/');
       },
     ],
-  ])('%s', async (_, change) => {
+  ])('returns 403 for %s', async (_, change) => {
     const url = new URL(await linkOf({ secret: 'x' }));
     change(url);
     const { status, bytes } = await fetchFile(url.href);
@@ -252,7 +252,7 @@ describe('an altered link is 403', () => {
     ]);
   });
 
-  it('the signature of the link to another device', async () => {
+  it('returns 403 with the signature of the link to another device', async () => {
     const mine = new URL(await linkOf({ secret: 'mine' }));
     device = await acceptedDevice(server, `other-deployed-${deviceCount}`);
     const other = new URL(await linkOf({ secret: 'other' }));
@@ -260,7 +260,7 @@ describe('an altered link is 403', () => {
     expect((await fetchFile(other.href)).status).toBe(403);
   });
 
-  it('a device type that the fields after it in the signed text were written into', async () => {
+  it('cannot be forged by a device type with control characters: 400', async () => {
     const later = '2099-01-01T00:00:00.000Z';
     const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
     await deploySettings();
@@ -273,21 +273,21 @@ describe('an altered link is 403', () => {
     }
   });
 
-  it('a link of a device that was decommissioned', async () => {
+  it('returns 403 once the device is decommissioned', async () => {
     const uri = await linkOf({ secret: 'x' });
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);
     expect((await fetchFile(uri)).status).toBe(403);
   });
 
-  it('a slash in the device type that parts the path otherwise', async () => {
+  it('returns 404 if the slash in the device type is unescaped', async () => {
     const uri = await linkOf({ secret: 'x' }, { ...board, device_type: 'a/b' });
     const parted = uri.replace('a%2Fb', 'a/b');
     expect(parted).not.toBe(uri);
     expect((await fetchFile(parted)).status).toBe(404);
   });
 
-  it('an expired link, at its expiry and not a millisecond earlier', async () => {
+  it('returns 403 from the expiry of the link on', async () => {
     const uri = await linkOf({ timezone: 'UTC' });
     server.clock.advance(lifetimeSeconds * 1000 - 1);
     expect((await fetchFile(uri)).status).toBe(200);
@@ -299,7 +299,7 @@ describe('an altered link is 403', () => {
   });
 });
 
-describe('a link with a missing or malformed parameter is 400', () => {
+describe('a download with an incomplete configuration link', () => {
   it.each<[string, (query: URLSearchParams) => void]>([
     ['no expiry', (query) => query.delete('x-svc-expire')],
     ['an empty expiry', (query) => query.set('x-svc-expire', '')],
@@ -313,7 +313,7 @@ describe('a link with a missing or malformed parameter is 400', () => {
           query.delete(name);
         }),
     ],
-  ])('%s', async (_, change) => {
+  ])('returns 400 for %s', async (_, change) => {
     const url = new URL(await linkOf({ timezone: 'UTC' }));
     change(url.searchParams);
     const { status, bytes } = await fetchFile(url.href);
@@ -323,7 +323,7 @@ describe('a link with a missing or malformed parameter is 400', () => {
     ]);
   });
 
-  it('a token does not stand in for the signature', async () => {
+  it('returns 400 with a token instead of the signature', async () => {
     const [path = ''] = (await linkOf({ timezone: 'UTC' })).split('?');
     for (const token of [device.token, server.adminToken]) {
       const headers = { Authorization: `Bearer ${token}` };
@@ -331,19 +331,19 @@ describe('a link with a missing or malformed parameter is 400', () => {
     }
   });
 
-  it('without its empty tenant it is whole', async () => {
+  it('returns 200 without the empty tenant_id', async () => {
     const url = new URL(await linkOf({ timezone: 'UTC' }));
     url.searchParams.delete('tenant_id');
     expect((await fetchFile(url.href)).status).toBe(200);
   });
 });
 
-describe('other ways to a configuration', () => {
-  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('%s on the link is 405', async (method) => {
+describe('a link to a configuration', () => {
+  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('returns 405 for %s', async (method) => {
     expect((await fetchFile(await linkOf({ timezone: 'UTC' }), { method })).status).toBe(405);
   });
 
-  it('the link has the names of the chosen prefix, and no others are read', async () => {
+  it('uses and accepts only parameter names with the chosen prefix', async () => {
     const own = await startTestServer({ headerPrefix: 'X-MEN' });
     const prefixed = await acceptedDevice(own, 'prefixed');
     const parameters = { id: prefixed.id };

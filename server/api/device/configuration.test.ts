@@ -37,44 +37,44 @@ async function shown(): Promise<ConfigurationView> {
   return (await server.call('show-configuration', call)).json<ConfigurationView>();
 }
 
-/** Settings `key-0` and so on. */
+/** Returns settings with the keys `key-0`, `key-1` and so on. */
 function settings(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, `${at}`]));
 }
 
 const now = () => new Date(server.clock.now()).toISOString();
 
-describe('the settings as the device sees them', () => {
-  it('are {} before there are any', async () => {
+describe('the settings that a device reads', () => {
+  it('are {} before any are set', async () => {
     expect(await read()).toEqual({});
   });
 
-  it('are what the device has put, with 204 and no body', async () => {
+  it('are what the device put, with 204 and no body', async () => {
     const reply = await put({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
     expect([reply.status, reply.text]).toEqual([204, '']);
     expect(await read()).toEqual({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
   });
 
-  it('are merged: a named key changes, the others stay', async () => {
+  it('keep keys that are absent from a report', async () => {
     await put({ timezone: 'UTC', locale: 'C' });
     await put({ timezone: 'CET', mode: 'fast' });
     expect(await read()).toEqual({ timezone: 'CET', locale: 'C', mode: 'fast' });
   });
 
-  it('lose a key whose value is empty, known or not', async () => {
+  it('lose a key whose reported value is empty', async () => {
     await put({ timezone: 'UTC', locale: 'C' });
     expect((await put({ timezone: '', unknown: '' })).status).toBe(204);
     expect(await read()).toEqual({ locale: 'C' });
   });
 
-  it('stay as they are with an empty object', async () => {
+  it('do not change by a report of an empty object', async () => {
     await put({ timezone: 'UTC' });
     expect((await put({})).status).toBe(204);
     expect(await read()).toEqual({ timezone: 'UTC' });
   });
 
   it.each([undefined, 'application/json', 'text/plain'])(
-    'stay as they are without a body (Content-Type %s): 204',
+    'do not change by a report without a body (Content-Type %s): 204',
     async (type) => {
       await put({ timezone: 'UTC' });
       const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
@@ -84,18 +84,18 @@ describe('the settings as the device sees them', () => {
     },
   );
 
-  it('keep keys that are names of the language', async () => {
+  it('can have keys that are names of built-in object members', async () => {
     const json = JSON.parse('{"toString":"a","hasOwnProperty":"b"}') as unknown;
     await put(json);
     expect(await read()).toEqual(json);
   });
 
-  it('belong to the device alone', async () => {
+  it('belong to that device alone', async () => {
     await put({ timezone: 'UTC' });
     expect(await read(await acceptedDevice(server, `other-${deviceCount}`))).toEqual({});
   });
 
-  it('go with a decommissioned device: the same identity begins anew', async () => {
+  it('are deleted with a decommissioned device, also for the same identity', async () => {
     await put({ timezone: 'UTC' });
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('decommission-device', call);
@@ -104,7 +104,7 @@ describe('the settings as the device sees them', () => {
   });
 });
 
-describe('settings that are refused with 400 leave all as it was', () => {
+describe('a write of the settings of a device', () => {
   const longest = 'x'.repeat(4096);
 
   it.each([
@@ -122,7 +122,7 @@ describe('settings that are refused with 400 leave all as it was', () => {
     ['a text in place of the object', 'timezone'],
     ['a number in place of the object', 7],
     ['null in place of the object', null],
-  ])('%s', async (_, json) => {
+  ])('returns 400 and changes nothing for %s', async (_, json) => {
     await put({ timezone: 'UTC' });
     for (const reply of [await put(json), await set(json)]) {
       expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
@@ -132,18 +132,21 @@ describe('settings that are refused with 400 leave all as it was', () => {
     expect(both).toEqual([{ timezone: 'UTC' }, { timezone: 'UTC' }]);
   });
 
-  it.each(['{', '{"a":"b"', '"', 'timezone=UTC'])('the text %j', async (body) => {
-    const headers = { 'Content-Type': 'application/json' };
-    const call = { token: device.token, headers, body };
-    expect((await server.call('put-configuration', call)).status).toBe(400);
-  });
+  it.each(['{', '{"a":"b"', '"', 'timezone=UTC'])(
+    'returns 400 for the text %j as a body',
+    async (body) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const call = { token: device.token, headers, body };
+      expect((await server.call('put-configuration', call)).status).toBe(400);
+    },
+  );
 
-  it('but names and values of 4096 characters are accepted', async () => {
+  it('accepts names and values of 4096 characters', async () => {
     expect((await put({ [longest]: longest })).status).toBe(204);
     expect(await read()).toEqual({ [longest]: longest });
   });
 
-  it('beyond 100 keys, until a key is removed', async () => {
+  it('returns 400 beyond 100 keys, until a key is removed', async () => {
     expect((await put(settings(100))).status).toBe(204);
     expect((await put({ 'one-more': 'x' })).status).toBe(400);
     expect(await read()).toEqual(settings(100));
@@ -152,13 +155,13 @@ describe('settings that are refused with 400 leave all as it was', () => {
     expect(Object.keys((await read()) as object)).toHaveLength(100);
   });
 
-  it('101 keys of which one is empty are 100', async () => {
+  it('does not count an empty value towards the 100 keys', async () => {
     expect((await put({ ...settings(100), empty: '' })).status).toBe(204);
   });
 });
 
-describe('the settings as users see them', () => {
-  it('are empty before there are any', async () => {
+describe('the settings of a device that users read', () => {
+  it('are empty before any are set', async () => {
     expect(await shown()).toEqual({
       id: device.id,
       configured: {},
@@ -167,7 +170,7 @@ describe('the settings as users see them', () => {
     });
   });
 
-  it('tell apart what is configured and what the device has reported, and when', async () => {
+  it('separate configured from reported values, each with its time', async () => {
     await set({ timezone: 'CET', locale: 'C' });
     expect(await read()).toEqual({ timezone: 'CET', locale: 'C' });
     expect(await shown()).not.toHaveProperty('reported_ts');
@@ -185,7 +188,7 @@ describe('the settings as users see them', () => {
     });
   });
 
-  it('are replaced as a whole by users; an empty value is no setting', async () => {
+  it('are replaced as a whole, without keys of empty values', async () => {
     await set({ timezone: 'UTC', locale: 'C' });
     const reply = await set({ mode: 'fast', empty: '' });
     expect([reply.status, reply.text]).toEqual([204, '']);
@@ -194,14 +197,14 @@ describe('the settings as users see them', () => {
     expect(await read()).toEqual({});
   });
 
-  it('need a body', async () => {
+  it('cannot be set without a body: 400', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const call = { token: server.adminToken, parameters: { id: device.id }, headers };
     expect((await server.call('set-configuration', call)).status).toBe(400);
   });
 
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])(
-    'are 404 for %s',
+    'return 404 for the device id %s',
     async (id) => {
       const call = { token: server.adminToken, parameters: { id } };
       const statuses = [
@@ -214,8 +217,8 @@ describe('the settings as users see them', () => {
   );
 });
 
-describe('who may touch settings', () => {
-  it('a user token is 401 on the side of devices', async () => {
+describe('access to the settings of a device', () => {
+  it('returns 401 to a user token at the device operations', async () => {
     for (const operation of ['get-configuration', 'put-configuration'] as const) {
       for (const call of [{}, { token: server.adminToken }]) {
         expect((await server.call(operation, call)).status).toBe(401);
@@ -223,7 +226,7 @@ describe('who may touch settings', () => {
     }
   });
 
-  it('a device token is 401 on the side of users, even for its own settings', async () => {
+  it('returns 401 to a device token at the user operations', async () => {
     const parameters = { id: device.id };
     const operations = ['show-configuration', 'set-configuration', 'deploy-configuration'] as const;
     for (const operation of operations) {

@@ -20,12 +20,12 @@ beforeEach(async () => {
   device = await acceptedDevice(server, `connect-${deviceCount}`);
 });
 
-/** A handshake of the device with replaced headers; null omits one. */
+/** Sends a handshake of the device with replaced headers; null omits one. */
 function shake(headers: Readonly<Record<string, string | null>> = {}) {
   return sendUpgrade(server, { headers: { Authorization: `Bearer ${device.token}`, ...headers } });
 }
 
-/** A refusal must be HTTP with the Error body, and leave no presence. */
+/** Asserts that a refusal is an HTTP response with the Error body and leaves no presence. */
 async function expectRefused(reply: Awaited<ReturnType<typeof shake>>, status: number) {
   expect([reply.status, reply.headers['content-type'], JSON.parse(reply.body)]).toEqual([
     status,
@@ -35,8 +35,8 @@ async function expectRefused(reply: Awaited<ReturnType<typeof shake>>, status: n
   expect((await presenceOf(server, device)).status).toBe('disconnected');
 }
 
-describe('a good handshake', () => {
-  it('is 101 with the answer to the key that RFC 6455 works out', async () => {
+describe('a valid WebSocket handshake of a device', () => {
+  it('returns 101 and the accept value of the example in RFC 6455', async () => {
     const { status, headers } = await shake();
     expect(status).toBe(101);
     expect(headers).toMatchObject({
@@ -47,7 +47,7 @@ describe('a good handshake', () => {
     });
   });
 
-  it('answers another key with another accept, worked out by hand', async () => {
+  it('returns the accept value that belongs to another key', async () => {
     const key = Buffer.from('0123456789abcdef').toString('base64');
     const { headers } = await shake({ 'Sec-WebSocket-Key': key });
     const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -55,7 +55,7 @@ describe('a good handshake', () => {
     expect(headers['sec-websocket-accept']).toBe(accept);
   });
 
-  it('answers the request id of the caller', async () => {
+  it('returns the request id that the caller sent', async () => {
     const { headers } = await shake({ 'X-SVC-RequestID': 'mine-7' });
     expect(headers['x-svc-requestid']).toBe('mine-7');
   });
@@ -73,7 +73,7 @@ describe('a good handshake', () => {
     ],
     ['an Origin', () => ({ Origin: 'https://elsewhere.example' })],
     ['an extension', () => ({ 'Sec-WebSocket-Extensions': 'permessage-deflate' })],
-  ])('may have %s', async (_, headersOf) => {
+  ])('is accepted with %s', async (_, headersOf) => {
     const { status, headers } = await shake(headersOf(device.token));
     expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
   });
@@ -87,32 +87,32 @@ describe('a good handshake', () => {
     ['protomsg/msgpack2', undefined],
     ['', undefined],
     [' , ', undefined],
-  ])('offered the subprotocols %j, takes %j', async (offered, taken) => {
+  ])('that offers the subprotocols %j selects %j', async (offered, taken) => {
     const { status, headers } = await shake({ 'Sec-WebSocket-Protocol': offered ?? null });
     expect([status, headers['sec-websocket-protocol']]).toEqual([101, taken]);
   });
 
-  it('carries a client of the field that offers no subprotocol', async () => {
+  it('opens a connection for a client that offers no subprotocol', async () => {
     const socket = await openSocket(server, device);
     expect(socket.protocol).toBe('');
     socket.terminate();
   });
 });
 
-describe("a device's cookie", () => {
+describe('the token cookie of a device in a handshake', () => {
   const shakeFrom = (origin: string) =>
     shake({ Authorization: null, Cookie: `JWT=${device.token}`, Origin: origin });
 
-  it('is accepted from a page of this server', async () => {
+  it('is accepted if the Origin is this server', async () => {
     expect((await shakeFrom(server.baseUrl)).status).toBe(101);
   });
 
-  it('is 403 from a page of another one', async () => {
+  it('is refused with 403 if the Origin is another server', async () => {
     await expectRefused(await shakeFrom('https://elsewhere.example'), 403);
   });
 });
 
-describe('a handshake without a good token is 401', () => {
+describe('a handshake of a device without a valid token', () => {
   it.each<[string, (token: string) => Record<string, string | null>]>([
     ['no token', () => ({ Authorization: null })],
     ['an empty header', () => ({ Authorization: '' })],
@@ -131,13 +131,13 @@ describe('a handshake without a good token is 401', () => {
       'a good cookie beside another scheme',
       (token) => ({ Authorization: 'API_KEY', Cookie: `JWT=${token}` }),
     ],
-  ])('%s', async (_, headersOf) => {
+  ])('returns 401 for %s', async (_, headersOf) => {
     const reply = await shake(headersOf(device.token));
     await expectRefused(reply, 401);
     expect(reply.headers['www-authenticate']).toBe('Bearer');
   });
 
-  it('the token of a user, as header and as cookie', async () => {
+  it('returns 401 for a user token, as header and as cookie', async () => {
     for (const headers of [
       { Authorization: `Bearer ${server.adminToken}` },
       { Authorization: null, Cookie: `JWT=${server.adminToken}` },
@@ -146,14 +146,14 @@ describe('a handshake without a good token is 401', () => {
     }
   });
 
-  it('the token of a device that was rejected', async () => {
+  it('returns 401 for the token of a rejected device', async () => {
     const parameters = { id: device.id, aid: device.authSetId };
     const call = { token: server.adminToken, parameters, json: { status: 'rejected' } };
     await server.call('set-auth-set-status', call);
     await expectRefused(await shake(), 401);
   });
 
-  it('the token of a device, from the moment at which it expires', async () => {
+  it('returns 401 for a device token from its expiry on', async () => {
     const own = await startTestServer({ tokenLifetimeSeconds: 60 });
     const { token } = await acceptedDevice(own, 'expiring');
     const headers = { Authorization: `Bearer ${token}` };
@@ -164,13 +164,13 @@ describe('a handshake without a good token is 401', () => {
     await own.close();
   });
 
-  it('a missing token counts before a bad handshake', async () => {
+  it('returns 401, not 400, if the handshake is malformed too', async () => {
     const headers = { Authorization: null, 'Sec-WebSocket-Version': '8' };
     expect((await sendUpgrade(server, { headers })).status).toBe(401);
   });
 });
 
-describe('a bad handshake is 400', () => {
+describe('a malformed handshake of a device', () => {
   it.each<[string, Record<string, string | null>]>([
     ['no Connection', { Connection: 'close' }],
     ['no Upgrade', { Upgrade: null }],
@@ -191,11 +191,11 @@ describe('a bad handshake is 400', () => {
     ['a key of 17 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(17).toString('base64') }],
     ['a key without its padding', { 'Sec-WebSocket-Key': sampleKey.slice(0, 22) }],
     ['a key that is no base64', { 'Sec-WebSocket-Key': '!!!!!!!!!!!!!!!!!!!!!!==' }],
-  ])('%s', async (_, headers) => {
+  ])('returns 400 for %s', async (_, headers) => {
     await expectRefused(await shake(headers), 400);
   });
 
-  it('a plain GET, with the sentence that clients look for', async () => {
+  it('returns 400 for a plain GET with the error text that clients expect', async () => {
     const reply = await server.call('connect', { token: device.token });
     expect([reply.status, reply.json().error]).toEqual([
       400,
@@ -204,19 +204,19 @@ describe('a bad handshake is 400', () => {
   });
 });
 
-describe('an upgrade anywhere else', () => {
-  it('by POST is 405 and no upgrade', async () => {
+describe("a device's upgrade request to another endpoint", () => {
+  it('returns 405 if its method is POST', async () => {
     const headers = { Authorization: `Bearer ${device.token}`, 'Content-Length': '0' };
     const reply = await sendUpgrade(server, { method: 'POST', headers });
     await expectRefused(reply, 405);
   });
 
-  it('of an unknown path is 404', async () => {
+  it('returns 404 if its path is unknown', async () => {
     const reply = await sendUpgrade(server, { path: '/api/devices/v1/deviceconnect/nowhere' });
     await expectRefused(reply, 404);
   });
 
-  it('of another operation is answered as if it were not asked for', async () => {
+  it('is answered as a plain request if the endpoint is another operation', async () => {
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
     const reply = await sendUpgrade(server, { path, headers });

@@ -28,7 +28,7 @@ async function instructions(
   return { id, body: reply.json() };
 }
 
-describe('the control map in the instructions', () => {
+describe('the update control map in version 2 instructions', () => {
   it('is in artifact only, as the contract says', async () => {
     const asked = { takesMap: true, given: { update_control_map: map } };
     const { id, body } = await instructions([], asked);
@@ -36,7 +36,7 @@ describe('the control map in the instructions', () => {
     expect(Object.keys(body)).toEqual(['id', 'artifact']);
   });
 
-  it('is beside id too under the dialect top-level-control-map', async () => {
+  it('is also beside id under the dialect top-level-control-map', async () => {
     const asked = { takesMap: true, given: { update_control_map: map } };
     const { id, body } = await instructions(['top-level-control-map'], asked);
     expect(body).toMatchObject({
@@ -48,7 +48,7 @@ describe('the control map in the instructions', () => {
   it.each([
     ['a device that does not take maps', { takesMap: false, given: { update_control_map: map } }],
     ['a deployment without one', { takesMap: true, given: {} }],
-  ])('is in neither place for %s, under the dialect too', async (_, asked) => {
+  ])('is absent under the dialect top-level-control-map for %s', async (_, asked) => {
     const { body } = await instructions(['top-level-control-map'], asked);
     expect(JSON.stringify(body)).not.toContain('update_control_map');
   });

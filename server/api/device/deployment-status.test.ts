@@ -31,7 +31,7 @@ function someDevice() {
   return acceptedDevice(server, `status-${deviceCount}`);
 }
 
-/** A device that has been offered a deployment. */
+/** Returns a device that has been offered a deployment. */
 async function offeredDevice(provides = board) {
   const device = await someDevice();
   const id = await deploy(server, [device]);
@@ -39,26 +39,32 @@ async function offeredDevice(provides = board) {
   return { device, id };
 }
 
-describe('a report', () => {
-  it.each(reportableStatuses)('of each status is 204 while the status is %s', async (from) => {
-    const { device, id } = await offeredDevice();
-    for (const to of reportableStatuses) {
-      expect((await report(server, device, { id, status: from })).status).toBe(204);
-      expect(await statusOf(server, id, device)).toBe(from);
-      const reply = await report(server, device, { id, status: to });
-      expect([reply.status, reply.text]).toEqual([204, '']);
-      expect(await statusOf(server, id, device)).toBe(to);
-    }
-  });
+describe('a status report of a device', () => {
+  it.each(reportableStatuses)(
+    'returns 204 for each status while the status is %s',
+    async (from) => {
+      const { device, id } = await offeredDevice();
+      for (const to of reportableStatuses) {
+        expect((await report(server, device, { id, status: from })).status).toBe(204);
+        expect(await statusOf(server, id, device)).toBe(from);
+        const reply = await report(server, device, { id, status: to });
+        expect([reply.status, reply.text]).toEqual([204, '']);
+        expect(await statusOf(server, id, device)).toBe(to);
+      }
+    },
+  );
 
-  it.each(reportableStatuses)('of %s is 204 as the first one, after pending', async (status) => {
-    const { device, id } = await offeredDevice();
-    expect(await statusOf(server, id, device)).toBe('pending');
-    expect((await report(server, device, { id, status })).status).toBe(204);
-    expect(await statusOf(server, id, device)).toBe(status);
-  });
+  it.each(reportableStatuses)(
+    'returns 204 for %s as the first report after pending',
+    async (status) => {
+      const { device, id } = await offeredDevice();
+      expect(await statusOf(server, id, device)).toBe('pending');
+      expect((await report(server, device, { id, status })).status).toBe(204);
+      expect(await statusOf(server, id, device)).toBe(status);
+    },
+  );
 
-  it.each(reportableStatuses)('of %s is 204 after noartifact', async (status) => {
+  it.each(reportableStatuses)('returns 204 for %s after noartifact', async (status) => {
     const { device, id } = await offeredDevice({ ...board, device_type: 'other' });
     expect(await statusOf(server, id, device)).toBe('noartifact');
     expect((await report(server, device, { id, status })).status).toBe(204);
@@ -66,7 +72,7 @@ describe('a report', () => {
   });
 
   it.each(reportableStatuses)(
-    'of %s tells when the device deployment started and ended',
+    'of %s sets the start and, if final, the end of the device deployment',
     async (status) => {
       const { device, id } = await offeredDevice();
       server.clock.advance(1500);
@@ -83,7 +89,7 @@ describe('a report', () => {
     },
   );
 
-  it('keeps its substate, and the former one where it has none', async () => {
+  it('sets the substate, or keeps the former one if it has none', async () => {
     const { device, id } = await offeredDevice();
     const seen: unknown[] = [];
     for (const substate of ['Executing script: A', 'ü'.repeat(200), '']) {
@@ -96,14 +102,14 @@ describe('a report', () => {
     expect(seen).toEqual(['Executing script: A', longest, longest, longest]);
   });
 
-  it('may hold fields that nobody knows', async () => {
+  it('is accepted with unknown fields', async () => {
     const { device, id } = await offeredDevice();
     const json = { status: 'success', progress: 100 };
     const call = { token: device.token, parameters: { id }, json };
     expect((await server.call('put-deployment-status', call)).status).toBe(204);
   });
 
-  it('counts in the statistics, and ends the deployment once all device deployments are over', async () => {
+  it('counts in the statistics, and the last one finishes the deployment', async () => {
     const { device, id } = await offeredDevice();
     const read = async () => {
       const call = { token: server.adminToken, parameters: { id } };
@@ -121,8 +127,8 @@ describe('a report', () => {
   });
 });
 
-describe('once the deployment is aborted', () => {
-  it.each(reportableStatuses)('a report of %s is 409 and changes nothing', async (status) => {
+describe('after the abort of a deployment', () => {
+  it.each(reportableStatuses)('a report of %s returns 409 and changes nothing', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status: 'installing', substate: 'before' });
     await abort(server, id);
@@ -141,7 +147,7 @@ describe('once the deployment is aborted', () => {
     expect((await report(server, device, { id, status })).status).toBe(409);
   });
 
-  it('a report is 409 for that one device whose deployments were aborted', async () => {
+  it('a report returns 409 only to the device whose deployments were aborted', async () => {
     const [one, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [one, other]);
     for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
@@ -151,7 +157,7 @@ describe('once the deployment is aborted', () => {
     expect((await report(server, other, { id, status: 'success' })).status).toBe(204);
   });
 
-  it.each(finals)('a device that had ended in %s may still report', async (status) => {
+  it.each(finals)('a device that ended in %s before the abort can still report', async (status) => {
     const [one, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [one, other]);
     for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
@@ -163,9 +169,9 @@ describe('once the deployment is aborted', () => {
   });
 });
 
-describe('a report for a deployment that was not offered is 404:', () => {
+describe('a status report for a deployment that was not offered', () => {
   it.each([unknownId, 'no-uuid', '%', 'ü', '../next', "'; DROP TABLE deployments; --"])(
-    '%s',
+    'returns 404 for the id %s',
     async (id) => {
       const { device } = await offeredDevice();
       const reply = await report(server, device, { id, status: 'success' });
@@ -174,7 +180,7 @@ describe('a report for a deployment that was not offered is 404:', () => {
     },
   );
 
-  it('a deployment of another device, which stays unchanged', async () => {
+  it('returns 404 and keeps the status of the other device', async () => {
     const { device, id } = await offeredDevice();
     const otherDevice = await offeredDevice();
     const reply = await report(server, otherDevice.device, { id, status: 'failure' });
@@ -182,14 +188,14 @@ describe('a report for a deployment that was not offered is 404:', () => {
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('its own deployment before it has asked for it', async () => {
+  it('returns 404 before the device has asked for its deployment', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     expect((await report(server, device, { id, status: 'success' })).status).toBe(404);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('its own deployment that was aborted before it asked', async () => {
+  it('returns 404 if the abort came before the device asked', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await abort(server, id);
@@ -197,7 +203,7 @@ describe('a report for a deployment that was not offered is 404:', () => {
   });
 });
 
-describe('a malformed report is 400 and changes nothing', () => {
+describe('a malformed status report', () => {
   it.each([
     ['no status', {}],
     ['an empty status', { status: '' }],
@@ -218,7 +224,7 @@ describe('a malformed report is 400 and changes nothing', () => {
     ['an array', [{ status: 'success' }]],
     ['a text', 'success'],
     ['null', null],
-  ])('%s', async (_, json) => {
+  ])('returns 400 and changes nothing for %s', async (_, json) => {
     const { device, id } = await offeredDevice();
     const call = { token: device.token, parameters: { id }, json };
     const reply = await server.call('put-deployment-status', call);
@@ -227,19 +233,22 @@ describe('a malformed report is 400 and changes nothing', () => {
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('also for an unknown deployment, as the body is checked first', async () => {
+  it('returns 400 even for an unknown deployment, as the body is checked first', async () => {
     const { device } = await offeredDevice();
     expect((await report(server, device, { id: unknownId, status: 'done' })).status).toBe(400);
   });
 
-  it.each(['', '{', '{"status":"success"'])('the text %j', async (body) => {
-    const { device, id } = await offeredDevice();
-    const headers = { 'Content-Type': 'application/json' };
-    const call = { token: device.token, parameters: { id }, headers, body };
-    expect((await server.call('put-deployment-status', call)).status).toBe(400);
-  });
+  it.each(['', '{', '{"status":"success"'])(
+    'returns 400 for the text %j as a body',
+    async (body) => {
+      const { device, id } = await offeredDevice();
+      const headers = { 'Content-Type': 'application/json' };
+      const call = { token: device.token, parameters: { id }, headers, body };
+      expect((await server.call('put-deployment-status', call)).status).toBe(400);
+    },
+  );
 
-  it('a text that is not UTF-8', async () => {
+  it('returns 400 for a body that is not UTF-8', async () => {
     const { device, id } = await offeredDevice();
     const headers = { 'Content-Type': 'application/json' };
     const body = Buffer.from('{"status":"success","substate":"\xff"}', 'latin1');

@@ -14,7 +14,7 @@ type OperationId = keyof typeof operations | keyof typeof managementOperations;
 
 let server: TestServer;
 let device: AcceptedDevice;
-/** Ids of existing resources, for paths; the calling device is not among them. */
+/** These ids of existing resources fill paths; the calling device's id is not among them. */
 let ids: readonly string[];
 
 beforeAll(async () => {
@@ -163,7 +163,7 @@ const goodBodies = {
   'put-release-tags': ['x'],
 } as const satisfies Partial<Record<OperationId, object>>;
 
-/** Asserts that it is not a server fault, and that every refusal has the Error body. */
+/** Asserts that the reply is not a server fault, and that a refusal has the Error body. */
 function expectOrderly(reply: Reply): void {
   expect(reply.status).toBeLessThan(500);
   if (reply.status < 400) return;
@@ -174,13 +174,13 @@ function expectOrderly(reply: Reply): void {
   });
 }
 
-describe('whatever a caller with a good token sends', () => {
-  // A logout would end the session that everything else uses; an answer to HEAD has no body.
+describe('a server under random input', () => {
+  // A logout would end the session that all other calls use; a response to HEAD has no body.
   const asked = (Object.keys(rows) as OperationId[]).filter(
     (id) => id !== 'logout' && (rows[id] as Operation).method !== 'HEAD',
   );
 
-  it.each(asked)('%s answers in order', async (operation) => {
+  it.each(asked)('never fails with 5xx in the operation %s', async (operation) => {
     const { method, authorization } = rows[operation] as Operation;
     const property = fc.asyncProperty(request, async (sent) => {
       // A lone surrogate cannot be written into a path.
@@ -202,7 +202,7 @@ describe('whatever a caller with a good token sends', () => {
   });
 
   it.each(Object.keys(goodBodies) as (keyof typeof goodBodies)[])(
-    '%s answers in order to a body with one altered part',
+    'never fails with 5xx in %s if one part of the body is altered',
     async (operation) => {
       const { authorization } = rows[operation] as Operation;
       const good = goodBodies[operation];
@@ -216,7 +216,7 @@ describe('whatever a caller with a good token sends', () => {
     },
   );
 
-  it('leaves a server that works', async () => {
+  it('still serves new devices, artifacts and deployments afterwards', async () => {
     const newcomer = await acceptedDevice(server, 'newcomer');
     await publish(server, { name: 'after-all-that' });
     const id = await deploy(server, [newcomer], { artifact_name: 'after-all-that' });
@@ -226,11 +226,11 @@ describe('whatever a caller with a good token sends', () => {
   });
 });
 
-describe('half a surrogate pair', () => {
+describe('a device type with half a surrogate pair', () => {
   const half = { device_type: 'board\ud83d', artifact_name: 'release-0' };
 
   it.each(['POST v1', 'POST v2'] as const)(
-    'as a device type is 400 where settings are deployed: %s',
+    'returns 400 if settings are deployed: %s',
     async (door) => {
       const asking = await acceptedDevice(server, `half-${door}`);
       const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };

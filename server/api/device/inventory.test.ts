@@ -32,7 +32,7 @@ async function inventory(): Promise<InventoryDevice> {
   return (await server.call('get-inventory', call)).json<InventoryDevice>();
 }
 
-/** Names and values of one scope. */
+/** Returns the names and values of the attributes of one scope. */
 async function values(scope = 'inventory'): Promise<Record<string, unknown>> {
   const { attributes } = await inventory();
   const own = attributes.filter((attribute) => attribute.scope === scope);
@@ -43,8 +43,8 @@ function numbered(count: number, from = 0): { name: string; value: number }[] {
   return Array.from({ length: count }, (_, at) => ({ name: `name-${from + at}`, value: at }));
 }
 
-describe.each(verbs)('%s', (verb) => {
-  it('is 200 without a body, and users read the attributes with kind and time', async () => {
+describe.each(verbs)('the inventory operation %s', (verb) => {
+  it('returns 200 without a body, and users read attributes with type and time', async () => {
     const kinds = {
       text: 'wért 😀\n',
       empty: '',
@@ -72,14 +72,14 @@ describe.each(verbs)('%s', (verb) => {
     });
   });
 
-  it('takes the last of several attributes of one name', async () => {
+  it('stores the last of several attributes with one name', async () => {
     const json = [1, 2, 3].map((value) => ({ name: 'twice', value }));
     expect((await send(verb, json)).status).toBe(200);
     expect(await values()).toEqual({ twice: 3 });
   });
 
   it('writes into the scope inventory, whatever scope the body names', async () => {
-    // Its first call gives the device a check-in time.
+    // The first call of the device sets its check-in time.
     await send('patch-attributes', []);
     const before = await Promise.all(['identity', 'system', 'tags', 'monitor'].map(values));
     const scopes = ['identity', 'system', 'tags', 'monitor', 'inventory', 'unknown'];
@@ -95,7 +95,7 @@ describe.each(verbs)('%s', (verb) => {
     expect(before[0]).toEqual({ mac: `inventory-${deviceCount}`, status: 'accepted' });
   });
 
-  it('belongs to the device alone, and does not touch its standing', async () => {
+  it("changes only that device's attributes, not its authentication status", async () => {
     const other = await acceptedDevice(server, `inventory-other-${deviceCount}`);
     await send(verb, [{ name: 'status', value: 'rejected' }]);
     const call = { token: server.adminToken, parameters: { id: device.id } };
@@ -104,7 +104,7 @@ describe.each(verbs)('%s', (verb) => {
     expect(await values()).toEqual({});
   });
 
-  it('takes names of 1024 characters, and such as are names of the language', async () => {
+  it('accepts names of 1024 characters and names of built-in object members', async () => {
     const names = [
       'x'.repeat(1024),
       '__proto__',
@@ -128,7 +128,7 @@ describe.each(verbs)('%s', (verb) => {
     for (const { name, value } of own) expect(value).toBe(name);
   });
 
-  it('takes 100 attributes, and no more', async () => {
+  it('accepts 100 attributes and no more', async () => {
     expect((await send(verb, numbered(100))).status).toBe(200);
     expect((await send(verb, numbered(101))).status).toBe(400);
     expect(Object.keys(await values())).toHaveLength(100);
@@ -149,7 +149,7 @@ describe.each(verbs)('%s', (verb) => {
     ['an array of arrays', { name: 'bad', value: [['a']] }],
     ['an array of objects', { name: 'bad', value: [{}] }],
     ['nothing', { name: 'bad' }],
-  ])('is 400 for a value that is %s, and nothing changes', async (_, bad) => {
+  ])('returns 400 for a value that is %s, and nothing changes', async (_, bad) => {
     await send('put-attributes', [{ name: 'good', value: 'old' }]);
     const reply = await send(verb, [good, bad]);
     expect([reply.status, reply.json()]).toEqual([
@@ -170,7 +170,7 @@ describe.each(verbs)('%s', (verb) => {
     ['a text in place of an attribute', 'bad'],
     ['null in place of an attribute', null],
     ['an array in place of an attribute', ['bad', 'x']],
-  ])('is 400 with %s, and nothing changes', async (_, bad) => {
+  ])('returns 400 for %s, and nothing changes', async (_, bad) => {
     await send('put-attributes', [{ name: 'good', value: 'old' }]);
     const reply = await send(verb, [good, bad]);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: 1/)]);
@@ -178,7 +178,7 @@ describe.each(verbs)('%s', (verb) => {
   });
 
   it.each([{ good: 'new' }, good, { attributes: [good] }, 'good', 7, null])(
-    'is 400 for %j in place of the array',
+    'returns 400 for %j instead of an array',
     async (json) => {
       await send('put-attributes', [{ name: 'good', value: 'old' }]);
       expect((await send(verb, json)).status).toBe(400);
@@ -192,13 +192,13 @@ describe.each(verbs)('%s', (verb) => {
     '[{"name":"bad","value":1e999}]',
     '[{"name":"bad","value":[1,-1e999]}]',
     '[{"name":"bad","value":NaN}]',
-  ])('is 400 for the text %j', async (body) => {
+  ])('returns 400 for the text %j as a body', async (body) => {
     const headers = { 'Content-Type': 'application/json' };
     expect((await server.call(verb, { token: device.token, headers, body })).status).toBe(400);
     expect(await values()).toEqual({});
   });
 
-  it('is 401 without a token, with a wrong one, and with that of a user', async () => {
+  it('returns 401 without a token, with a wrong one and with a user token', async () => {
     for (const call of [{}, { token: 'x' }, { token: server.adminToken }]) {
       const reply = await server.call(verb, { ...call, json: [good] });
       expect(reply.status).toBe(401);
@@ -206,8 +206,8 @@ describe.each(verbs)('%s', (verb) => {
   });
 });
 
-describe('PATCH', () => {
-  it('keeps what it does not name, and the description that it does not give', async () => {
+describe('PATCH of inventory attributes', () => {
+  it('keeps absent attributes, and descriptions that are not given', async () => {
     await send('put-attributes', [
       { name: 'a', value: 1, description: 'about a' },
       { name: 'b', value: 2, description: 'about b' },
@@ -225,13 +225,13 @@ describe('PATCH', () => {
     expect(Number(b) - Number(a)).toBe(1000);
   });
 
-  it('changes nothing with an empty array', async () => {
+  it('changes nothing if the array is empty', async () => {
     await send('put-attributes', [{ name: 'a', value: 1 }]);
     expect((await send('patch-attributes', [])).status).toBe(200);
     expect(await values()).toEqual({ a: 1 });
   });
 
-  it('counts what is there already: the 101st name is 400, another value is not', async () => {
+  it('counts existing names: the 101st returns 400, a new value does not', async () => {
     await send('put-attributes', numbered(99));
     expect((await send('patch-attributes', numbered(2, 99))).status).toBe(400);
     expect((await send('patch-attributes', numbered(1, 99))).status).toBe(200);
@@ -241,8 +241,8 @@ describe('PATCH', () => {
   });
 });
 
-describe('PUT', () => {
-  it('takes away what it does not name, descriptions too', async () => {
+describe('PUT of inventory attributes', () => {
+  it('removes attributes and descriptions that the body does not give', async () => {
     await send('patch-attributes', [
       { name: 'a', value: 1, description: 'about a' },
       { name: 'b', value: 2 },
@@ -254,22 +254,22 @@ describe('PUT', () => {
     ]);
   });
 
-  it('clears the scope inventory with an empty array, and no other', async () => {
+  it('clears only the scope inventory if the array is empty', async () => {
     await send('put-attributes', numbered(100));
     expect((await send('put-attributes', [])).status).toBe(200);
     expect(await values()).toEqual({});
     expect(await values('identity')).toHaveProperty('status', 'accepted');
   });
 
-  it('makes room: another hundred may follow the first', async () => {
+  it('replaces a hundred attributes with another hundred', async () => {
     await send('put-attributes', numbered(100));
     expect((await send('put-attributes', numbered(100, 1000))).status).toBe(200);
     expect(Object.keys(await values())).toContain('name-1099');
   });
 });
 
-describe('what else there is', () => {
-  it('another method on the attributes is 405', async () => {
+describe('the inventory of a device', () => {
+  it('returns 405 for other methods on the attributes', async () => {
     const { path } = operations['put-attributes'];
     for (const method of ['GET', 'POST', 'DELETE']) {
       const reply = await server.request(method, path, { token: device.token });
@@ -277,7 +277,7 @@ describe('what else there is', () => {
     }
   });
 
-  it('the inventory of an unknown device is 404, and 401 to devices', async () => {
+  it('returns 404 for an unknown device, and 401 to device tokens', async () => {
     const parameters = { id: '00000000-0000-4000-8000-000000000000' };
     const unknown = { token: server.adminToken, parameters };
     expect((await server.call('get-inventory', unknown)).status).toBe(404);
@@ -285,7 +285,7 @@ describe('what else there is', () => {
     expect((await server.call('get-inventory', own)).status).toBe(401);
   });
 
-  it('the status in the scope identity is that of the device, whatever its identity says', async () => {
+  it('has the real status in scope identity, even if identity data forges one', async () => {
     const json = { identity_data: { mac: 'x', status: 'forged' }, pubkey: device.publicKeyPem };
     const call = { token: server.adminToken, json };
     const made = await server.call('preauthorize-device', call);
@@ -298,7 +298,7 @@ describe('what else there is', () => {
     ]);
   });
 
-  it('the scope system tells in UTC when the device was first seen and last heard', async () => {
+  it('has the times of first and last contact in scope system', async () => {
     const iso = new Date(server.clock.now()).toISOString();
     expect(await values('system')).toMatchObject({ created_ts: iso });
     server.clock.advance(60_000);

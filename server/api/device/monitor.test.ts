@@ -42,8 +42,8 @@ async function alerts(query: Record<string, string> = {}): Promise<StoredAlert[]
   return (await listAlerts(query)).json<StoredAlert[]>();
 }
 
-describe('alerts', () => {
-  it('are 204 without a body, and users read them whole, each with an id', async () => {
+describe('the alerts of a device', () => {
+  it('return 204 without a body, and users read them complete with ids', async () => {
     const reply = await postAlerts([detailed, { ...alert, level: 'OK' }]);
     expect([reply.status, reply.text]).toEqual([204, '']);
     const timestamp = '2026-11-21T11:00:00.000Z';
@@ -54,12 +54,12 @@ describe('alerts', () => {
     ]);
   });
 
-  it('may be none at all', async () => {
+  it('can be an empty list', async () => {
     expect((await postAlerts([])).status).toBe(204);
     expect(await alerts()).toEqual([]);
   });
 
-  it('come with any offset and go out in UTC with milliseconds, the newest first', async () => {
+  it('are accepted with any offset and shown in UTC, newest first', async () => {
     for (const timestamp of [
       '2026-11-21T13:00:00+02:00',
       '2026-11-21t10:59:59.123456z',
@@ -74,7 +74,7 @@ describe('alerts', () => {
     ]);
   });
 
-  it('can be narrowed to a span of time, bounds included, and read in pages', async () => {
+  it('can be filtered by an inclusive time span and read in pages', async () => {
     for (const second of [1, 2, 3, 4]) {
       await postAlerts([{ ...alert, timestamp: `2026-11-21T11:00:0${second}Z` }]);
     }
@@ -91,14 +91,14 @@ describe('alerts', () => {
     }
   });
 
-  it('belong to the device alone', async () => {
+  it('belong to that device alone', async () => {
     await postAlerts([alert]);
     const other = await acceptedDevice(server, `monitor-other-${deviceCount}`);
     expect((await listAlerts({}, other.id)).json()).toEqual([]);
   });
 });
 
-describe('alerts of which one is wrong are 400, and none is kept', () => {
+describe('an invalid list of alerts', () => {
   const at = (path: string, value: unknown) => replaced(detailed, path.split('/'), value);
   const required = [
     'name',
@@ -142,7 +142,7 @@ describe('alerts of which one is wrong are 400, and none is kept', () => {
     ['a text', 'alert'],
     ['null', null],
     ['an array', [alert]],
-  ])('%s', async (_, bad) => {
+  ])('returns 400 and stores no alert for one with %s', async (_, bad) => {
     const reply = await postAlerts([alert, bad]);
     expect([reply.status, reply.json()]).toEqual([
       400,
@@ -157,12 +157,12 @@ describe('alerts of which one is wrong are 400, and none is kept', () => {
     ['null', null],
     ['a text', 'CRITICAL'],
     ['more than 1000', new Array(1001).fill(alert)],
-  ])('%s', async (_, json) => {
+  ])('returns 400 and stores no alert for %s', async (_, json) => {
     expect((await postAlerts(json)).status).toBe(400);
     expect(await alerts()).toEqual([]);
   });
 
-  it('no body at all', async () => {
+  it('returns 400 without a body, as does an invalid monitor configuration', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const operation of ['post-alerts', 'post-monitor-configuration'] as const) {
       expect((await server.call(operation, { token: device.token, headers })).status).toBe(400);
@@ -170,7 +170,7 @@ describe('alerts of which one is wrong are 400, and none is kept', () => {
   });
 });
 
-describe('the monitor configuration', () => {
+describe('the monitor configuration of a device', () => {
   const entry = { name: 'sshd', status: 'enabled', type: 'systemd' };
   const put = (json: unknown) =>
     server.call('post-monitor-configuration', { token: device.token, json });
@@ -179,7 +179,7 @@ describe('the monitor configuration', () => {
     return (await server.call('show-monitor-configuration', call)).json<unknown>();
   };
 
-  it('is 204 without a body, replaces the one before it, and may be empty', async () => {
+  it('returns 204, replaces the earlier one and can be empty', async () => {
     expect(await shown()).toEqual([]);
     const reply = await put([entry, { ...entry, name: 'cron' }]);
     expect([reply.status, reply.text]).toEqual([204, '']);
@@ -214,7 +214,7 @@ describe('the monitor configuration', () => {
     ['null', null],
     ['a text in the array', ['sshd']],
     ['more than 1000 entries', new Array(1001).fill(entry)],
-  ])('is 400 with %s, and the former one stays', async (_, json) => {
+  ])('returns 400 for %s, and the earlier one stays', async (_, json) => {
     await put([entry]);
     const reply = await put(json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
@@ -222,9 +222,9 @@ describe('the monitor configuration', () => {
   });
 });
 
-describe('who may touch monitoring', () => {
+describe('access to alerts and monitor configuration', () => {
   it.each(['post-alerts', 'post-monitor-configuration'] as const)(
-    '%s is 401 without a token, and with that of a user',
+    'by %s returns 401 without a token and with a user token',
     async (operation) => {
       for (const call of [{}, { token: server.adminToken }]) {
         expect((await server.call(operation, { ...call, json: [] })).status).toBe(401);
@@ -233,7 +233,7 @@ describe('who may touch monitoring', () => {
   );
 
   it.each(['list-alerts', 'show-monitor-configuration'] as const)(
-    '%s is 401 with the token of a device, and 404 for an unknown one',
+    'by %s returns 401 to a device token, and 404 for an unknown device',
     async (operation) => {
       const own = { token: device.token, parameters: { id: device.id } };
       expect((await server.call(operation, own)).status).toBe(401);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A device with a pending deployment of `artifact_name`. */
+/** Returns a device with a pending deployment of `artifact_name`. */
 async function waitingDevice(artifact_name: string, overrides: Record<string, unknown> = {}) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `artifacts-${deviceCount}`);
@@ -43,13 +43,13 @@ function ask({ token }: AcceptedDevice, provides: Provides) {
   });
 }
 
-describe('an artifact that the device cannot take', () => {
+describe('a deployment for other device types', () => {
   it.each([
     ['another device type', 'GET v1', { device_type: 'bord' }],
     ['a device type in other letters', 'POST v1', { device_type: 'Board' }],
     ['a device type with a blank', 'POST v2', { device_type: 'board ' }],
   ] as const)(
-    'is not offered for %s: %s answers 204, the status is noartifact',
+    'is not offered for %s: %s returns 204, the status is noartifact',
     async (_, door, provides) => {
       const name = `types-${door}`;
       await publish(server, { name });
@@ -63,7 +63,7 @@ describe('an artifact that the device cannot take', () => {
     },
   );
 
-  it('is over for the device: the right device type comes too late', async () => {
+  it('stays over for the device even if it later sends the right type', async () => {
     await publish(server, { name: 'late' });
     const { device, id } = await waitingDevice('late');
     await ask(device, { device_type: 'other' });
@@ -71,7 +71,7 @@ describe('an artifact that the device cannot take', () => {
     expect(await statusOf(server, id, device)).toBe('noartifact');
   });
 
-  it('is picked from a release by the device type', async () => {
+  it('serves the artifact of the release that fits the device type', async () => {
     const forBoard = await publish(server, { name: 'both', deviceTypes: ['board', 'board-2'] });
     const forOther = await publish(server, { name: 'both', deviceTypes: ['other'] });
     for (const [device_type, artifactId] of [
@@ -88,7 +88,7 @@ describe('an artifact that the device cannot take', () => {
   });
 });
 
-describe('what an artifact depends on', () => {
+describe('the dependencies of an artifact', () => {
   const depends = {
     'rootfs-image.checksum': ['aaa', 'bbb'],
     slot: ['a'],
@@ -98,11 +98,14 @@ describe('what an artifact depends on', () => {
 
   beforeAll(() => publish(server, { name: 'depending', depends }));
 
-  it.each(['POST v1', 'POST v2'] as const)('is met by the free-form pairs of %s', async (door) => {
-    const { device, id } = await waitingDevice('depending');
-    const provides = { device_type: 'board', artifact_name: 'older', ...met, further: 'pair' };
-    expect(instructionsIn(await nextRequests[door](server, device.token, provides)).id).toBe(id);
-  });
+  it.each(['POST v1', 'POST v2'] as const)(
+    'are met by matching free-form pairs of %s',
+    async (door) => {
+      const { device, id } = await waitingDevice('depending');
+      const provides = { device_type: 'board', artifact_name: 'older', ...met, further: 'pair' };
+      expect(instructionsIn(await nextRequests[door](server, device.token, provides)).id).toBe(id);
+    },
+  );
 
   it.each([
     ['one pair is missing', { slot: 'a' }],
@@ -111,13 +114,13 @@ describe('what an artifact depends on', () => {
     ['the name differs in letters', { 'rootfs-image.checksum': 'bbb', Slot: 'a' }],
     ['the installed artifact is another', { ...met, artifact_name: 'oldest' }],
     ['the device type is another', { ...met, device_type: 'other' }],
-  ])('is not met when %s', async (_, provides) => {
+  ])('are not met when %s', async (_, provides) => {
     const { device, id } = await waitingDevice('depending');
     expect((await ask(device, provides)).status).toBe(204);
     expect(await statusOf(server, id, device)).toBe('noartifact');
   });
 
-  it('is not met by version 1 GET, which tells of nothing further', async () => {
+  it('are not met by version 1 GET, which cannot send free-form pairs', async () => {
     const { device, id } = await waitingDevice('depending');
     const asked = { device_type: 'board', artifact_name: 'older' };
     expect((await nextRequests['GET v1'](server, device.token, asked)).status).toBe(204);
@@ -125,8 +128,8 @@ describe('what an artifact depends on', () => {
   });
 });
 
-describe('several artifacts that fit', () => {
-  // Two uploads that fit the same device are refused, so the rule is called directly.
+describe('the choice between several suitable artifacts', () => {
+  // The server refuses two uploads that fit the same device, so the test calls the rule directly.
   const request = {
     deviceType: 'board',
     artifactName: 'older',
@@ -144,18 +147,18 @@ describe('several artifacts that fit', () => {
     { id: 'tiny', name: 'release-1', depends: { device_type: ['other'] }, sizeBytes: 1 },
   ];
 
-  it('give the smallest one', () => {
+  it('takes the smallest artifact', () => {
     const served = { decision: 'serve', artifactId: 'small' };
     expect(decideNext(deviceDeployment, request, candidates)).toEqual(served);
     expect(decideNext(deviceDeployment, request, candidates.toReversed())).toEqual(served);
   });
 
-  it('leave a device with the one that it was offered', () => {
+  it('keeps the artifact that the device was already offered', () => {
     const offered = { ...deviceDeployment, artifactId: 'large', request: requestText(request) };
     expect(decideNext(offered, request, candidates)).toMatchObject({ artifactId: 'large' });
   });
 
-  it('may join the release after the deployment was created', async () => {
+  it('includes an artifact added to the release after the deployment was created', async () => {
     await publish(server, { name: 'joined', deviceTypes: ['board'] });
     const { device, id } = await waitingDevice('joined');
     await publish(server, { name: 'joined', deviceTypes: ['other'] });
@@ -163,13 +166,13 @@ describe('several artifacts that fit', () => {
   });
 });
 
-describe('an artifact that the device has already', () => {
+describe('an artifact that the device already has', () => {
   const installed = { device_type: 'board', artifact_name: 'installed' };
 
   beforeAll(() => publish(server, { name: 'installed' }));
 
   it.each(everyDoor)(
-    'is not offered by %s: 204, and the device deployment is already-installed',
+    'is not offered by %s: 204, and the status becomes already-installed',
     async (_, ask) => {
       const { device, id } = await waitingDevice('installed');
       expect((await ask(server, device.token, installed)).status).toBe(204);
@@ -178,13 +181,13 @@ describe('an artifact that the device has already', () => {
     },
   );
 
-  it.each(everyDoor)('is offered by %s where force_installation is set', async (_, ask) => {
+  it.each(everyDoor)('is offered by %s if force_installation is set', async (_, ask) => {
     const { device, id } = await waitingDevice('installed', { force_installation: true });
     expect(instructionsIn(await ask(server, device.token, installed)).id).toBe(id);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('is offered to a device that has reported of it, even as already-installed', async () => {
+  it('is offered again to a device that reported progress on it', async () => {
     const { device, id } = await waitingDevice('installed');
     await ask(device, installed);
     await report(server, device, { id, status: 'installing' });
@@ -192,12 +195,12 @@ describe('an artifact that the device has already', () => {
     expect(await statusOf(server, id, device)).toBe('installing');
   });
 
-  it('is not taken for it when only the letters differ', async () => {
+  it('is not recognized as installed if the letter case differs', async () => {
     const { device, id } = await waitingDevice('installed');
     expect(instructionsIn(await ask(device, { artifact_name: 'Installed' })).id).toBe(id);
   });
 
-  it('is left behind for the next deployment that has something new', async () => {
+  it('is skipped in favour of a later deployment of a new artifact', async () => {
     await publish(server, { name: 'newer' });
     const { device } = await waitingDevice('installed');
     const newer = await deploy(server, [device], { artifact_name: 'newer' });
@@ -206,8 +209,8 @@ describe('an artifact that the device has already', () => {
   });
 });
 
-describe('a deployment older than the last one that the device finished', () => {
-  // A device is always served its oldest deployment, so only a store can have such a history.
+describe('a deployment older than the last finished one', () => {
+  // A device is always served its oldest deployment, so the test writes this history to a store.
   let store: Store;
 
   beforeAll(async () => {
@@ -232,11 +235,11 @@ describe('a deployment older than the last one that the device finished', () => 
 
   afterAll(() => store.close());
 
-  it('is passed over; the newer one waits', () => {
+  it('is skipped in favour of a newer one', () => {
     expect(choiceFor(store.deviceDeployments, 'device', 3)).toEqual(['begin', 'newer']);
   });
 
-  it('still waits for a device that has finished nothing', () => {
+  it('is still offered to a device that has finished none', () => {
     expect(choiceFor(store.deviceDeployments, 'other', 3)).toEqual(['begin', 'older']);
   });
 });

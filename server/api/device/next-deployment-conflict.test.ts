@@ -24,7 +24,7 @@ afterAll(() => server.close());
 
 const provides = { device_type: 'board', artifact_name: 'release-0', checksum: 'abc' };
 
-/** A device that was served a deployment by this operation. */
+/** Returns a device that was served a deployment by this operation. */
 async function servedDevice(ask: NextRequestCall, asked: Record<string, string> = provides) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `conflict-${deviceCount}`);
@@ -37,98 +37,104 @@ function askV2({ token }: AcceptedDevice, json: object) {
   return server.call('post-next-deployment-v2', { token, json });
 }
 
-describe.each(['POST v1', 'POST v2'] as const)('a changed request through %s', (name) => {
-  const ask = nextRequests[name];
+describe.each(['POST v1', 'POST v2'] as const)(
+  'a changed request for the active deployment through %s',
+  (name) => {
+    const ask = nextRequests[name];
 
-  it.each([
-    ['another artifact_name', { ...provides, artifact_name: 'release-00' }],
-    ['another device_type', { ...provides, device_type: 'board-2' }],
-    ['a device_type that the artifact is not for', { ...provides, device_type: 'other' }],
-    ['another free-form value', { ...provides, checksum: 'abd' }],
-    ['one pair more', { ...provides, slot: 'a' }],
-    ['one pair less', { device_type: 'board', artifact_name: 'release-0' }],
-    ['the artifact name of the deployment', { ...provides, artifact_name: 'release-1' }],
-  ])('with %s is 409, and the part of the device is failure', async (_, changed) => {
-    const { device, id } = await servedDevice(ask);
-    const reply = await ask(server, device.token, changed);
-    expect([reply.status, reply.json().error]).toEqual([
-      409,
-      expect.stringContaining('conflicting request data'),
-    ]);
-    expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
-      status: 'failure',
-      finished: new Date(server.clock.now()).toISOString(),
+    it.each([
+      ['another artifact_name', { ...provides, artifact_name: 'release-00' }],
+      ['another device_type', { ...provides, device_type: 'board-2' }],
+      ['a device_type that the artifact is not for', { ...provides, device_type: 'other' }],
+      ['another free-form value', { ...provides, checksum: 'abd' }],
+      ['one pair more', { ...provides, slot: 'a' }],
+      ['one pair less', { device_type: 'board', artifact_name: 'release-0' }],
+      ['the artifact name of the deployment', { ...provides, artifact_name: 'release-1' }],
+    ])('returns 409 for %s and fails the device deployment', async (_, changed) => {
+      const { device, id } = await servedDevice(ask);
+      const reply = await ask(server, device.token, changed);
+      expect([reply.status, reply.json().error]).toEqual([
+        409,
+        expect.stringContaining('conflicting request data'),
+      ]);
+      expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
+        status: 'failure',
+        finished: new Date(server.clock.now()).toISOString(),
+      });
     });
-  });
 
-  it('is no other request when only the order of the pairs differs', async () => {
-    const { device, id } = await servedDevice(ask);
-    const reordered = { checksum: 'abc', artifact_name: 'release-0', device_type: 'board' };
-    expect(instructionsIn(await ask(server, device.token, reordered)).id).toBe(id);
-  });
+    it('is not detected if only the order of the pairs differs', async () => {
+      const { device, id } = await servedDevice(ask);
+      const reordered = { checksum: 'abc', artifact_name: 'release-0', device_type: 'board' };
+      expect(instructionsIn(await ask(server, device.token, reordered)).id).toBe(id);
+    });
 
-  it('is answered 204 at the next call', async () => {
-    const { device } = await servedDevice(ask);
-    await ask(server, device.token, { ...provides, slot: 'a' });
-    expect((await ask(server, device.token, provides)).status).toBe(204);
-    expect((await ask(server, device.token, { ...provides, slot: 'a' })).status).toBe(204);
-  });
+    it('returns 204 at the next call', async () => {
+      const { device } = await servedDevice(ask);
+      await ask(server, device.token, { ...provides, slot: 'a' });
+      expect((await ask(server, device.token, provides)).status).toBe(204);
+      expect((await ask(server, device.token, { ...provides, slot: 'a' })).status).toBe(204);
+    });
 
-  it('is answered with a newer deployment at the next call, if there is one', async () => {
-    const { device } = await servedDevice(ask);
-    const newer = await deploy(server, [device], { name: 'newer' });
-    const changed = { ...provides, slot: 'a' };
-    expect((await ask(server, device.token, changed)).status).toBe(409);
-    expect(instructionsIn(await ask(server, device.token, changed)).id).toBe(newer);
-  });
+    it('returns a newer deployment, if any, at the next call', async () => {
+      const { device } = await servedDevice(ask);
+      const newer = await deploy(server, [device], { name: 'newer' });
+      const changed = { ...provides, slot: 'a' };
+      expect((await ask(server, device.token, changed)).status).toBe(409);
+      expect(instructionsIn(await ask(server, device.token, changed)).id).toBe(newer);
+    });
 
-  it('is a conflict in the middle of an update too', async () => {
-    const { device, id } = await servedDevice(ask);
-    await report(server, device, { id, status: 'installing' });
-    expect((await ask(server, device.token, { ...provides, slot: 'a' })).status).toBe(409);
-    expect(await statusOf(server, id, device)).toBe('failure');
-  });
+    it('returns 409 also in the middle of an update', async () => {
+      const { device, id } = await servedDevice(ask);
+      await report(server, device, { id, status: 'installing' });
+      expect((await ask(server, device.token, { ...provides, slot: 'a' })).status).toBe(409);
+      expect(await statusOf(server, id, device)).toBe('failure');
+    });
 
-  it('leaves the other devices of the deployment alone', async () => {
-    const one = await acceptedDevice(server, `conflict-one-${name}`);
-    const other = await acceptedDevice(server, `conflict-other-${name}`);
-    const id = await deploy(server, [one, other]);
-    for (const { token } of [one, other]) await ask(server, token, provides);
-    await ask(server, one.token, { ...provides, slot: 'a' });
-    expect(await statusOf(server, id, other)).toBe('pending');
-    expect(instructionsIn(await ask(server, other.token, provides)).id).toBe(id);
-  });
+    it('does not affect the other devices of the deployment', async () => {
+      const one = await acceptedDevice(server, `conflict-one-${name}`);
+      const other = await acceptedDevice(server, `conflict-other-${name}`);
+      const id = await deploy(server, [one, other]);
+      for (const { token } of [one, other]) await ask(server, token, provides);
+      await ask(server, one.token, { ...provides, slot: 'a' });
+      expect(await statusOf(server, id, other)).toBe('pending');
+      expect(instructionsIn(await ask(server, other.token, provides)).id).toBe(id);
+    });
 
-  it('is refused as malformed before it can be a conflict', async () => {
-    const { device, id } = await servedDevice(ask);
-    expect((await ask(server, device.token, { ...provides, slot: 'x'.repeat(4097) })).status).toBe(
-      400,
-    );
-    expect(await statusOf(server, id, device)).toBe('pending');
-  });
-});
+    it('returns 400 without a conflict if it is malformed', async () => {
+      const { device, id } = await servedDevice(ask);
+      expect(
+        (await ask(server, device.token, { ...provides, slot: 'x'.repeat(4097) })).status,
+      ).toBe(400);
+      expect(await statusOf(server, id, device)).toBe('pending');
+    });
+  },
+);
 
-describe('the doors are one', () => {
+describe('the operations that return the next deployment', () => {
   it.each([
     ['GET v1', 'POST v1'],
     ['GET v1', 'POST v2'],
     ['POST v2', 'GET v1'],
-  ] as const)('%s opens, and another request through %s is 409', async (first, second) => {
-    const two = { device_type: 'board', artifact_name: 'release-0' };
-    const { device, id } = await servedDevice(nextRequests[first], two);
-    const changed = { ...two, artifact_name: 'release-00' };
-    expect((await nextRequests[second](server, device.token, changed)).status).toBe(409);
-    expect(await statusOf(server, id, device)).toBe('failure');
-  });
+  ] as const)(
+    'share one record: %s opens, and another request through %s returns 409',
+    async (first, second) => {
+      const two = { device_type: 'board', artifact_name: 'release-0' };
+      const { device, id } = await servedDevice(nextRequests[first], two);
+      const changed = { ...two, artifact_name: 'release-00' };
+      expect((await nextRequests[second](server, device.token, changed)).status).toBe(409);
+      expect(await statusOf(server, id, device)).toBe('failure');
+    },
+  );
 
-  it('counts update_control_map as a part of the request', async () => {
+  it('return 409 if update_control_map changes', async () => {
     const { device, id } = await servedDevice(nextRequests['POST v2']);
     const json = { device_provides: provides, update_control_map: true };
     expect((await askV2(device, json)).status).toBe(409);
     expect(await statusOf(server, id, device)).toBe('failure');
   });
 
-  it('takes update_control_map: false and no update_control_map for the same', async () => {
+  it('treat an absent update_control_map as false', async () => {
     const { device, id } = await servedDevice(nextRequests['POST v2']);
     const reply = await askV2(device, { device_provides: provides, update_control_map: false });
     expect(instructionsIn(reply).id).toBe(id);

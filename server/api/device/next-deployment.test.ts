@@ -37,13 +37,13 @@ const doorPairs = everyDoor.flatMap(([first, ask]) =>
 );
 const tooLong = 'x'.repeat(4097);
 
-describe.each(everyDoor)('%s', (_name, ask) => {
-  it('answers 204 without a body to a device for which there is nothing', async () => {
+describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
+  it('is 204 without a body if the device has none', async () => {
     const reply = await ask(server, (await someDevice()).token, board);
     expect([reply.status, reply.text]).toEqual([204, '']);
   });
 
-  it('gives the deployment of the device, under the id of the deployment', async () => {
+  it('contains the deployment id and the artifact for the device', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     expect(instructionsIn(await ask(server, device.token, board))).toEqual({
@@ -62,20 +62,20 @@ describe.each(everyDoor)('%s', (_name, ask) => {
     });
   });
 
-  it('leaves the part of the device pending until the device reports', async () => {
+  it('leaves the device deployment pending until the device reports', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await ask(server, device.token, board);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('gives no device the deployment of another', async () => {
+  it('is never the deployment of another device', async () => {
     const [one, other] = [await someDevice(), await someDevice()];
     await deploy(server, [one]);
     expect((await ask(server, other.token, board)).status).toBe(204);
   });
 
-  it('gives the oldest deployment first, and the next one once that is over', async () => {
+  it('is the oldest deployment until it is over, then the next one', async () => {
     const device = await someDevice();
     const first = await deploy(server, [device], { name: 'first' });
     const second = await deploy(server, [device], { name: 'second' });
@@ -86,15 +86,18 @@ describe.each(everyDoor)('%s', (_name, ask) => {
     expect((await ask(server, device.token, board)).status).toBe(204);
   });
 
-  it.each(['success', 'failure', 'already-installed'])('is over after %s', async (status) => {
-    const device = await someDevice();
-    const id = await deploy(server, [device]);
-    await ask(server, device.token, board);
-    await report(server, device, { id, status });
-    expect((await ask(server, device.token, board)).status).toBe(204);
-  });
+  it.each(['success', 'failure', 'already-installed'])(
+    'is 204 after a report of %s',
+    async (status) => {
+      const device = await someDevice();
+      const id = await deploy(server, [device]);
+      await ask(server, device.token, board);
+      await report(server, device, { id, status });
+      expect((await ask(server, device.token, board)).status).toBe(204);
+    },
+  );
 
-  it('gives nothing of an aborted deployment, whether it was offered or not', async () => {
+  it('is 204 for an aborted deployment, offered or not', async () => {
     const [offered, waiting] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [offered, waiting]);
     await ask(server, offered.token, board);
@@ -111,14 +114,14 @@ describe.each(everyDoor)('%s', (_name, ask) => {
     ['an empty artifact_name', { device_type: 'board', artifact_name: '' }],
     ['a device_type that is too long', { device_type: tooLong, artifact_name: 'a' }],
     ['an artifact_name that is too long', { device_type: 'board', artifact_name: tooLong }],
-  ])('refuses %s with 400 that names the field', async (title, provides) => {
+  ])('returns 400 for %s with the field name in the error', async (title, provides) => {
     const reply = await ask(server, (await someDevice()).token, provides as never);
     expect(reply.status).toBe(400);
     const field = title.includes('device_type') ? 'device_type' : 'artifact_name';
     expect(reply.json().error).toContain(field);
   });
 
-  it('takes texts of 4096 characters', async () => {
+  it('accepts texts of 4096 characters', async () => {
     const { token } = await someDevice();
     const longest = { device_type: 'x'.repeat(4096), artifact_name: 'y'.repeat(4096) };
     expect((await ask(server, token, longest)).status).toBe(204);
@@ -127,19 +130,22 @@ describe.each(everyDoor)('%s', (_name, ask) => {
   it.each([
     ['an empty token', ''],
     ["a user's token", 'admin'],
-  ])('refuses %s with 401', async (_, who) => {
+  ])('returns 401 to %s', async (_, who) => {
     const reply = await ask(server, who && server.adminToken, board);
     expect(reply.status).toBe(401);
   });
 });
 
-describe('asking again while a deployment is active', () => {
-  it.each(doorPairs)('is one question through $first and then $second', async ({ ask, again }) => {
-    const device = await someDevice();
-    await deploy(server, [device]);
-    const { id } = instructionsIn(await ask(server, device.token, board));
-    expect(instructionsIn(await again(server, device.token, board)).id).toBe(id);
-  });
+describe('a repeated request while a deployment is active', () => {
+  it.each(doorPairs)(
+    'gets the same deployment through $first and then $second',
+    async ({ ask, again }) => {
+      const device = await someDevice();
+      await deploy(server, [device]);
+      const { id } = instructionsIn(await ask(server, device.token, board));
+      expect(instructionsIn(await again(server, device.token, board)).id).toBe(id);
+    },
+  );
 
   it.each([
     'downloading',
@@ -148,7 +154,7 @@ describe('asking again while a deployment is active', () => {
     'pause_before_installing',
     'pause_before_rebooting',
     'pause_before_committing',
-  ])('gives the same deployment in the status %s', async (status) => {
+  ])('gets the same deployment in the status %s', async (status) => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await deploy(server, [device], { name: 'younger' });
@@ -159,7 +165,7 @@ describe('asking again while a deployment is active', () => {
     expect(await statusOf(server, id, device)).toBe(status);
   });
 
-  it('gives a fresh link each time', async () => {
+  it('gets a fresh link each time', async () => {
     const device = await someDevice();
     await deploy(server, [device]);
     const { source: first } = instructionsIn(
@@ -173,7 +179,7 @@ describe('asking again while a deployment is active', () => {
     expect(second.uri).not.toBe(first.uri);
   });
 
-  it('serves a deployment again that the device takes up after its end', async () => {
+  it('gets a finished deployment again once the device reports progress on it', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
@@ -184,12 +190,15 @@ describe('asking again while a deployment is active', () => {
   });
 });
 
-it.each(['POST v1', 'POST v2'] as const)('a free-form pair may be empty: %s', async (door) => {
-  const { token } = await someDevice();
-  expect((await nextRequests[door](server, token, { ...board, checksum: '' })).status).toBe(204);
-});
+it.each(['POST v1', 'POST v2'] as const)(
+  'a next-deployment request can have an empty free-form value: %s',
+  async (door) => {
+    const { token } = await someDevice();
+    expect((await nextRequests[door](server, token, { ...board, checksum: '' })).status).toBe(204);
+  },
+);
 
-describe('the body of version 1', () => {
+describe('the version 1 request body for the next deployment', () => {
   it.each([
     ['an array', []],
     ['a text', 'board'],
@@ -198,14 +207,14 @@ describe('the body of version 1', () => {
     ['null as a value', { ...board, checksum: null }],
     ['an object as a value', { ...board, artifact_provides: { checksum: 'abc' } }],
     ['a free-form value that is too long', { ...board, checksum: tooLong }],
-  ])('refuses %s with 400', async (_, json) => {
+  ])('is refused with 400 for %s', async (_, json) => {
     const { token } = await someDevice();
     const reply = await server.call('post-next-deployment', { token, json });
     expect(reply.status).toBe(400);
     expect(reply.json().error).toMatch(/^body: /);
   });
 
-  it('refuses no body at all, and text that is no JSON, with 400', async () => {
+  it('is refused with 400 if it is empty or not JSON', async () => {
     const { token } = await someDevice();
     const headers = { 'Content-Type': 'application/json' };
     for (const body of ['', '{"device_type":', '\u{FEFF}']) {
@@ -215,7 +224,7 @@ describe('the body of version 1', () => {
   });
 });
 
-describe('the body of version 2', () => {
+describe('the version 2 request body for the next deployment', () => {
   it.each([
     ['no device_provides', {}],
     ['version 1 in its place', board],
@@ -225,14 +234,14 @@ describe('the body of version 2', () => {
     ['update_control_map as a text', { device_provides: board, update_control_map: 'true' }],
     ['update_control_map as a number', { device_provides: board, update_control_map: 1 }],
     ['update_control_map as null', { device_provides: board, update_control_map: null }],
-  ])('refuses %s with 400', async (_, json) => {
+  ])('is refused with 400 for %s', async (_, json) => {
     const { token } = await someDevice();
     const reply = await server.call('post-next-deployment-v2', { token, json });
     expect(reply.status).toBe(400);
     expect(reply.json().error).toMatch(/device_provides|update_control_map/);
   });
 
-  it('refuses more than 1000 pairs with 400, and takes 1000', async () => {
+  it('is accepted with 1000 pairs and refused with 400 beyond', async () => {
     const { token } = await someDevice();
     const statuses: number[] = [];
     for (const extra of [998, 999]) {
@@ -246,7 +255,7 @@ describe('the body of version 2', () => {
   });
 });
 
-describe('the update control map in the instructions', () => {
+describe('the update control map in deployment instructions', () => {
   const update_control_map = {
     priority: 1,
     states: { ArtifactInstall_Enter: { action: 'pause' } },
@@ -256,7 +265,7 @@ describe('the update control map in the instructions', () => {
     [true, true],
     [false, false],
     [undefined, false],
-  ])('asked for with %s, stands in artifact: %s', async (asked, isThere) => {
+  ])('requested with %s is present in artifact: %s', async (asked, isThere) => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map });
     const json = { device_provides: board, update_control_map: asked };
@@ -268,7 +277,7 @@ describe('the update control map in the instructions', () => {
     );
   });
 
-  it('is absent where the deployment has none, and in version 1', async () => {
+  it('is absent if the deployment has none, and in version 1', async () => {
     const [plain, old] = [await someDevice(), await someDevice()];
     await deploy(server, [plain]);
     await deploy(server, [old], { update_control_map });
@@ -279,7 +288,7 @@ describe('the update control map in the instructions', () => {
     expect(instructionsIn(older).artifact).not.toHaveProperty('update_control_map');
   });
 
-  it('gets the id of the deployment in place of the given one', async () => {
+  it("has the deployment's id instead of the id that the user gave", async () => {
     const device = await someDevice();
     const given = { id: '11111111-2222-4333-8444-555555555555', ...update_control_map };
     const id = await deploy(server, [device], { update_control_map: given });

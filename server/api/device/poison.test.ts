@@ -1,4 +1,4 @@
-/** Data of a device must never break what others read: hostile values in every stored field. */
+/** Data written by a device must never break what others read, whatever field holds it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests } from '../../testing/test-deployments.ts';
@@ -11,14 +11,14 @@ import {
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
-/** Names of built-in object members, and texts that end, cut or redirect other texts. */
+/** These texts are names of built-in members, or they end, cut or redirect other texts. */
 const texts = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'toJSON', 'hasOwnProperty'],
   ...['\u0000', 'a\u0000b', '\ud800', '\udc00x', '\u202egnp', '\u2028', '\ufeff', 'e\u0301'],
   ...['a\r\nb', '"', "'", ',', '=1+1', '<script>', '%00', '../../..', 'NaN', '-0', '1e400', 'null'],
 ];
 
-/** Values of identities and attributes, as JSON text: an object literal would set a prototype. */
+/** These values are JSON text, because an object literal would set a prototype. */
 const values = [
   '{"toString":1,"valueOf":1}',
   '{"toJSON":1}',
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A device with this identity, which the server accepts automatically. */
+/** Returns a device with this identity, which the server accepts automatically. */
 async function arrived(identity: object | string, more: object = {}): Promise<AcceptedDevice> {
   const idData = typeof identity === 'string' ? identity : JSON.stringify(identity);
   const made = { ...newDevice('poison'), idData };
@@ -61,7 +61,7 @@ async function idsOf(pubkey: string) {
   return { id: found?.id ?? '', authSetId: found?.auth_sets[0]?.id ?? '' };
 }
 
-/** Writes the text to every place that a device can write to. */
+/** Writes the text to every field that a device can write. */
 function writes(text: string): Promise<Reply>[] {
   const { token } = device;
   const parameters = { id: deploymentId };
@@ -155,8 +155,8 @@ async function expectReadable(): Promise<void> {
   }
 }
 
-describe('what devices write', () => {
-  it('is kept or refused in every place, and what is read of the device stays whole', async () => {
+describe('hostile text written by a device', () => {
+  it('is stored or refused in every field, and all reads still succeed', async () => {
     for (const text of texts) {
       for (const reply of await Promise.all(writes(text))) {
         expect(documented).toContain(reply.status);
@@ -166,7 +166,7 @@ describe('what devices write', () => {
     await expectReadable();
   });
 
-  it('is read as it was written', async () => {
+  it('is read by users as the device wrote it', async () => {
     const writable = texts.filter((text) => !/\p{Cs}/u.test(text));
     const json = writable.map((name) => ({ name, value: [name, name], description: name }));
     const { token, id } = device;
@@ -178,7 +178,7 @@ describe('what devices write', () => {
     );
   });
 
-  it('breaks nothing where it is the identity', async () => {
+  it('does not break any read if it is in the identity', async () => {
     const names = ['mac', '__proto__', 'constructor', 'toString', 'toJSON', 'status', ''];
     for (const value of values) {
       const members = names.map((name) => `${JSON.stringify(name)}:${value}`);
@@ -190,7 +190,7 @@ describe('what devices write', () => {
     await expectReadable();
   });
 
-  it('is refused where half a surrogate pair is written', async () => {
+  it('is refused with 400 if it has half a surrogate pair', async () => {
     const json = [{ name: 'x', value: ['ok', 'half \ud83d'] }];
     const reply = await server.call('put-attributes', { token: device.token, json });
     expect([reply.status, reply.json().error]).toEqual([

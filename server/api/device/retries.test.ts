@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A device with a deployment that may be retried this often. */
+/** Returns a device with a deployment that allows this number of retries. */
 async function deviceWith(retries: number): Promise<{ device: AcceptedDevice; id: string }> {
   deviceCount += 1;
   const device = await acceptedDevice(server, `retries-${deviceCount}`);
@@ -41,7 +41,7 @@ async function deploymentOf(id: string): Promise<Deployment> {
 }
 
 describe('a deployment with retries', () => {
-  it('is offered again after each failure, that many times, and counts the attempts', async () => {
+  it('is offered again after each failure up to its retries, counting attempts', async () => {
     const { device, id } = await deviceWith(2);
     const seen: unknown[] = [];
     for (const attempt of [1, 2, 3]) {
@@ -59,7 +59,7 @@ describe('a deployment with retries', () => {
     expect(await deploymentOf(id)).toMatchObject({ retries: 2, status: 'finished' });
   });
 
-  it('shows the failure until the device asks again, and is not over before', async () => {
+  it('shows the failure until the device asks again, and stays in progress', async () => {
     const { device, id } = await deviceWith(1);
     await next(device);
     await report(server, device, { id, status: 'failure', substate: 'no room' });
@@ -76,13 +76,13 @@ describe('a deployment with retries', () => {
     expect(await deploymentOf(id)).toMatchObject({ status: 'finished' });
   });
 
-  it('counts one attempt however often the device asks', async () => {
+  it('counts one attempt for repeated requests of the device', async () => {
     const { device, id } = await deviceWith(1);
     for (const _ of [1, 2, 3]) await next(device);
     expect((await deviceDeploymentOf(server, id, device))?.attempts).toBe(1);
   });
 
-  it('lets the device say something else of itself when it tries again', async () => {
+  it('accepts changed request data from the device at the next attempt', async () => {
     const { device, id } = await deviceWith(1);
     await next(device);
     await report(server, device, { id, status: 'failure' });
@@ -99,7 +99,7 @@ describe('a deployment with retries', () => {
     expect((await deviceDeploymentOf(server, id, device))?.attempts).toBe(2);
   });
 
-  it('is already installed when the device comes back with the artifact after all', async () => {
+  it('becomes already-installed if the device returns with the artifact', async () => {
     const { device, id } = await deviceWith(1);
     await next(device);
     await report(server, device, { id, status: 'failure' });
@@ -107,7 +107,7 @@ describe('a deployment with retries', () => {
     expect((await deviceDeploymentOf(server, id, device))?.status).toBe('already-installed');
   });
 
-  it('comes before a newer one', async () => {
+  it('is served before a newer deployment until its retries are used', async () => {
     const { device, id } = await deviceWith(1);
     const newer = await deploy(server, [device], { artifact_name: 'release-2' });
     await next(device);
@@ -126,7 +126,7 @@ describe('a deployment with retries', () => {
     expect((await deviceDeploymentOf(server, id, device))?.status).toBe('failure');
   });
 
-  it('is not offered again once it is aborted on the device', async () => {
+  it("is not offered again once the device's deployments are aborted", async () => {
     const { device, id } = await deviceWith(5);
     await next(device);
     await report(server, device, { id, status: 'failure' });
@@ -136,7 +136,7 @@ describe('a deployment with retries', () => {
     expect(await deploymentOf(id)).toMatchObject({ status: 'finished' });
   });
 
-  it('keeps its artifact from being deleted while it may be tried again', async () => {
+  it('protects its artifact from deletion while retries remain', async () => {
     const { device, id } = await deviceWith(1);
     await next(device);
     await report(server, device, { id, status: 'failure' });
@@ -148,7 +148,7 @@ describe('a deployment with retries', () => {
 });
 
 describe('a deployment without retries', () => {
-  it('is over with the first failure', async () => {
+  it('is finished after the first failure', async () => {
     const { device, id } = await deviceWith(0);
     await next(device);
     await report(server, device, { id, status: 'failure' });

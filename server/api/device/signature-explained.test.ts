@@ -16,7 +16,7 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 let server: TestServer;
 
 beforeAll(async () => {
-  // The vectors name a tenant of their own, which only the open-source edition ignores.
+  // The vectors name a tenant of their own, which only the open-source dialect ignores.
   server = await startTestServer({ dialects: new Set(['open-source']) });
 });
 
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const bodyOf = ({ idData, publicKeyPem }: TestDevice): string =>
   JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
 
-/** The vectors that fit into an HTTP header, each with a wrong signature. */
+/** These vectors fit into an HTTP header, and each has a wrong signature. */
 const carried = signatureMistakeVectors().filter(
   ({ mistake, signature, body, otherKeys }) =>
     mistake !== null && !/\s/.test(signature) && body.includes('BEGIN PUBLIC KEY') && !otherKeys,
@@ -33,15 +33,18 @@ const carried = signatureMistakeVectors().filter(
 const onePerMistake = [...new Map(carried.map((each) => [each.mistake, each])).values()];
 
 describe('the explanation of a refused signature', () => {
-  it.each(onePerMistake)('names the mistake, and the answer does not: $mistake', async (vector) => {
-    const { mistake, body, signature } = vector;
-    const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
-    const reply = await server.call('post-auth-request', { headers, body });
-    expect([reply.status, reply.json().error]).toEqual([401, 'signature verification failed']);
-    expect((await explanationOf(server, reply)).diagnosis).toMatchObject({ mistake });
-  });
+  it.each(onePerMistake)(
+    'names the mistake that the HTTP response hides: $mistake',
+    async (vector) => {
+      const { mistake, body, signature } = vector;
+      const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
+      const reply = await server.call('post-auth-request', { headers, body });
+      expect([reply.status, reply.json().error]).toEqual([401, 'signature verification failed']);
+      expect((await explanationOf(server, reply)).diagnosis).toMatchObject({ mistake });
+    },
+  );
 
-  it('names the device of the fleet whose key it was', async () => {
+  it('names the known device whose key made the signature', async () => {
     const neighbour = await acceptedDevice(server, 'neighbour', 'ecdsa');
     const device = newDevice('own');
     const signature = signatureOf(bodyOf(device), neighbour.privateKey);
@@ -52,7 +55,7 @@ describe('the explanation of a refused signature', () => {
     });
   });
 
-  it('says what the form tells where no known mistake fits', async () => {
+  it('describes the form of the signature if no known mistake matches', async () => {
     const device = newDevice('damaged');
     const signature = signatureOf('{}', device.privateKey);
     const reply = await authenticate(server, device, { signature });
@@ -66,7 +69,7 @@ describe('the explanation of a refused signature', () => {
   });
 });
 
-describe('the explanation of a refused key', () => {
+describe('the explanation of a refused public key', () => {
   const wrong = keyMistakeVectors().filter(({ mistake }) => mistake !== null);
   const onePerKey = [...new Map(wrong.map((each) => [each.mistake, each])).values()];
 

@@ -49,8 +49,8 @@ function detailOf(signatureText: string, sent = body) {
   });
 }
 
-describe('the refusal of a signature', () => {
-  it('tells where it was wrong, what was expected, and the mistake when asked', () => {
+describe('the refusal of a wrong signature', () => {
+  it('contains its path, the expectation and, on request, the mistake', () => {
     const detail = detailOf(signatureOf(`${body}\n`, own.privateKey));
     expect(detail).toMatchObject({
       path: 'header.X-SVC-Signature',
@@ -63,12 +63,12 @@ describe('the refusal of a signature', () => {
   it.each([
     ['the device itself, by an earlier key', earlier, 'device own'],
     ['another device', neighbour, 'device neighbour'],
-  ])('names whose key it was: %s', (_, { privateKey }, device) => {
+  ])('names the device that owns the key: %s', (_, { privateKey }, device) => {
     const diagnosis = diagnose(detailOf(signatureOf(body, privateKey)).evidence);
     expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: device });
   });
 
-  it('looks at the keys of its own identity first, then at the newest', () => {
+  it('compares keys of the same identity first, then the newest', () => {
     const devices = [...keysOfFleet(store, own.idData)].map(({ device }) => device);
     expect(devices).toHaveLength(OTHER_KEYS_MAX);
     expect(devices.slice(0, 3)).toEqual(['device own', 'device neighbour', 'device 97']);
@@ -78,13 +78,13 @@ describe('the refusal of a signature', () => {
     expect(later.slice(0, 2)).toEqual(['device own', 'device one more']);
   });
 
-  it('asks nobody when the body is larger than the journal keeps', () => {
+  it('compares no keys if the body is larger than the journal keeps', () => {
     const detail = detailOf('AAAA', `${body}${' '.repeat(16_384)}`);
     expect(detail.actual).toMatch(/16\d{3}|17\d{3}/);
     expect(detail.evidence).toBeUndefined();
   });
 
-  it('has no known mistake once the store is closed, and does not throw', async () => {
+  it('names no other device once the store is closed, and does not throw', async () => {
     const closed = await openStore();
     closed.close();
     const detail = signatureDetail(header, {
@@ -111,7 +111,7 @@ describe('the refusal of a request without a signature', () => {
     );
   });
 
-  it('names another header, or a member of the body, that has the signature', () => {
+  it('names another header or body member that holds the signature', () => {
     expect(error('Signature')).toBe(
       `the ${header} header is missing or empty, but Signature was sent; send ${header}`,
     );
@@ -121,15 +121,15 @@ describe('the refusal of a request without a signature', () => {
     );
   });
 
-  it('names no other header', () => {
+  it('names no other header unless it is a signature header', () => {
     for (const name of ['X-SVC-Signature', 'X-MEN-Signatures', 'X-Design']) {
       expect(error(name)).toBe(`the ${header} header is missing or empty`);
     }
   });
 });
 
-describe('the refusal of a key', () => {
-  it('tells what it is in place of a public key, and never repeats it', () => {
+describe('the refusal of a public key', () => {
+  it('names the kind of text that was sent without its content', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const { status, error, detail } = unusableKey(pem, 'is a PEM block of type "PRIVATE KEY"');
@@ -140,14 +140,14 @@ describe('the refusal of a key', () => {
     expect(JSON.stringify([detail, diagnosis])).not.toContain(pem.slice(40, 80));
   });
 
-  it('asks nobody when it is larger than a key can be', () => {
+  it('has no evidence if the text is larger than a key can be', () => {
     const { detail } = unusableKey('A'.repeat(20_000), 'has more than 16384 characters');
     expect(detail?.evidence).toBeUndefined();
   });
 });
 
 describe('the refusal of a request without a signature', () => {
-  it('tells what is expected', () => {
+  it('contains the expected header as its path', () => {
     const { status, error, detail } = missingSignature(header, [], Buffer.from('[]'));
     expect([status, error]).toEqual([400, 'the X-SVC-Signature header is missing or empty']);
     expect(detail).toMatchObject({ path: 'header.X-SVC-Signature', actual: 'nothing' });

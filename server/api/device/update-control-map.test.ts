@@ -43,7 +43,7 @@ function someDevice() {
   return acceptedDevice(server, `map-${deviceCount}`);
 }
 
-/** A device that has been offered a deployment with this map. */
+/** Returns a device that has been offered a deployment with this map. */
 async function offeredDevice(update_control_map: object | undefined = map) {
   const device = await someDevice();
   const id = await deploy(server, [device], { update_control_map });
@@ -55,19 +55,19 @@ function fetchMap({ token }: AcceptedDevice, id: string) {
   return server.call('get-update-control-map', { token, parameters: { id } });
 }
 
-describe('the map of an active deployment', () => {
-  it('is wrapped, as the user gave it, under the id of the deployment', async () => {
+describe('the update control map of an active deployment', () => {
+  it('is returned as the user gave it with the deployment id', async () => {
     const { device, id } = await offeredDevice();
     const reply = await fetchMap(device, id);
     expect([reply.status, reply.json()]).toEqual([200, { update_control_map: { id, ...map } }]);
   });
 
-  it('does not take its id from the user', async () => {
+  it("has the deployment's id instead of the id that the user gave", async () => {
     const { device, id } = await offeredDevice({ id: '11111111-2222-4333-8444-555555555555' });
     expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id } });
   });
 
-  it('is an empty object where the deployment has none', async () => {
+  it('is an empty object if the deployment has none', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
@@ -75,15 +75,15 @@ describe('the map of an active deployment', () => {
     expect([reply.status, reply.json()]).toEqual([200, {}]);
   });
 
-  it.each(active)('is there in the status %s', async (status) => {
+  it.each(active)('is available in the status %s', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status });
     expect((await fetchMap(device, id)).status).toBe(200);
   });
 });
 
-describe('there is no map (404)', () => {
-  it.each(over)('once the device has reported %s', async (status) => {
+describe('a request for the update control map', () => {
+  it.each(over)('returns 404 once the device has reported %s', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status });
     const reply = await fetchMap(device, id);
@@ -93,36 +93,39 @@ describe('there is no map (404)', () => {
     ]);
   });
 
-  it('once the deployment is aborted', async () => {
+  it('returns 404 once the deployment is aborted', async () => {
     const { device, id } = await offeredDevice();
     await abort(server, id);
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('for a device that no artifact of the deployment fits', async () => {
+  it('returns 404 to a device that no artifact of the deployment fits', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map: map });
     await nextRequests['POST v2'](server, device.token, { ...board, device_type: 'other' });
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('for a device that has not asked for the deployment yet', async () => {
+  it('returns 404 to a device that has not asked for the deployment yet', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map: map });
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('for another device, though the deployment is active', async () => {
+  it('returns 404 to a device outside the deployment', async () => {
     const { id } = await offeredDevice();
     expect((await fetchMap(await someDevice(), id)).status).toBe(404);
   });
 
-  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])('for the id %s', async (id) => {
-    expect((await fetchMap(await someDevice(), id)).status).toBe(404);
-  });
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])(
+    'returns 404 for the deployment id %s',
+    async (id) => {
+      expect((await fetchMap(await someDevice(), id)).status).toBe(404);
+    },
+  );
 });
 
-describe('a map is refused with 400 at the creation of the deployment', () => {
+describe('a new deployment with an update control map', () => {
   const states = (entry: unknown) => ({ states: { ArtifactInstall_Enter: entry } });
 
   it.each([
@@ -147,7 +150,7 @@ describe('a map is refused with 400 at the creation of the deployment', () => {
     ['a map that pauses again when it expires', states({ on_map_expire: 'pause' })],
     ['an unknown action on expiry', states({ on_map_expire: 'stop' })],
     ['an unknown action once executed', states({ on_action_executed: 'stop' })],
-  ])('with %s', async (_, update_control_map) => {
+  ])('returns 400 if the map is or has %s', async (_, update_control_map) => {
     const device = await someDevice();
     const reply = await createDeployment(server, [device], { update_control_map });
     expect(reply.status).toBe(400);
@@ -155,14 +158,17 @@ describe('a map is refused with 400 at the creation of the deployment', () => {
     expect((await nextRequests['POST v2'](server, device.token, board)).status).toBe(204);
   });
 
-  it.each([-10, 0, 10])('but not for the priority %d', async (priority) => {
+  it.each([-10, 0, 10])('accepts the priority %d', async (priority) => {
     const { device, id } = await offeredDevice({ priority });
     expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id, priority } });
   });
 
-  it.each(['continue', 'force_continue', 'pause', 'fail'])('but not for %s', async (action) => {
-    const given = states({ action, on_action_executed: action });
-    const { device, id } = await offeredDevice(given);
-    expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id, ...given } });
-  });
+  it.each(['continue', 'force_continue', 'pause', 'fail'])(
+    'accepts the action %s',
+    async (action) => {
+      const given = states({ action, on_action_executed: action });
+      const { device, id } = await offeredDevice(given);
+      expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id, ...given } });
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** What an unauthenticated caller may leave behind, and the limit on the number of such devices. */
+/** These tests cover what an unauthenticated caller can store, and the limit of pending devices. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import {
@@ -15,7 +15,7 @@ let server: TestServer;
 
 afterEach(() => server.close());
 
-/** Sends first contacts of new devices; returns the statuses of the answers. */
+/** Sends first contacts of new devices; returns the statuses of the responses. */
 async function contacts(count: number, name = 'd', members: object = {}): Promise<number[]> {
   const statuses: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -37,7 +37,7 @@ async function known(mac: string) {
 }
 
 describe('devices that wait to be accepted', () => {
-  it('get 429 with Retry-After beyond the limit, and nothing is recorded', async () => {
+  it('get 429 with Retry-After beyond the limit and are not recorded', async () => {
     server = await startTestServer({ pendingDevicesMax: 3 });
     expect(await contacts(3)).toEqual([401, 401, 401]);
     const refused = await authenticate(server, newDevice('late'));
@@ -51,7 +51,7 @@ describe('devices that wait to be accepted', () => {
     expect(logs.json<AuditLog[]>()).toHaveLength(3);
   });
 
-  it('beyond the limit are answered if known, and each tenant has its own limit', async () => {
+  it('are answered beyond the limit if known, and each tenant has its own limit', async () => {
     server = await startTestServer({ pendingDevicesMax: 1 });
     const first = newDevice('first');
     expect((await authenticate(server, first)).status).toBe(401);
@@ -66,7 +66,7 @@ describe('devices that wait to be accepted', () => {
     expect((await ask({ tenant_token: tenantToken })).status).toBe(401);
   });
 
-  it('give their places back when they are accepted, dismissed or decommissioned; rejection keeps them', async () => {
+  it('free their place when accepted, dismissed or decommissioned, not when rejected', async () => {
     server = await startTestServer({ pendingDevicesMax: 2 });
     expect(await contacts(3)).toEqual([401, 401, 429]);
     await decide(server, await known('d-0'), 'rejected');
@@ -81,7 +81,7 @@ describe('devices that wait to be accepted', () => {
     expect(await contacts(2, 'e')).toEqual([401, 429]);
   });
 
-  it('count once for each key, except keys that were accepted before', async () => {
+  it('count once per key, without keys that were accepted before', async () => {
     server = await startTestServer({ pendingDevicesMax: 1 });
     const keys = [newDevice('one'), newDevice('one'), newDevice('one')] as const;
     for (const device of keys) {
@@ -94,7 +94,7 @@ describe('devices that wait to be accepted', () => {
     expect((await authenticate(server, newDevice('one'))).status).toBe(429);
   });
 
-  it('do not count if accepted by the server itself or by a user before', async () => {
+  it('do not count if the server or a user accepted them before', async () => {
     server = await startTestServer({ pendingDevicesMax: 1, autoAccept: true, deviceLimit: 4 });
     const preauthorized = newDevice('preauthorized');
     const json = { identity_data: { mac: 'preauthorized' }, pubkey: preauthorized.publicKeyPem };
@@ -105,7 +105,7 @@ describe('devices that wait to be accepted', () => {
     expect((await authenticate(server, preauthorized)).status).toBe(200);
   });
 
-  it('take several places when they come with more than a place has room for', async () => {
+  it('use several places if their identity is large', async () => {
     server = await startTestServer({ pendingDevicesMax: 8 });
     const large = { note: 'x'.repeat(3800) };
     expect(await contacts(3, 'large', large)).toEqual([401, 401, 429]);
@@ -113,12 +113,12 @@ describe('devices that wait to be accepted', () => {
   });
 });
 
-describe('what comes beside the identity', () => {
+describe('the length of a text in an authentication request', () => {
   it.each([
     ['id_data', JSON.stringify({ mac: 'x'.repeat(4097) }), 'must have at most 4096 bytes'],
     ['external_id', 'x'.repeat(257), 'must have at most 256 characters'],
     ['tenant_token', 'x'.repeat(4097), 'must have at most 4096 characters'],
-  ])('is bounded: %s', async (field, value, problem) => {
+  ])('is limited: %s', async (field, value, problem) => {
     server = await startTestServer();
     const device = newDevice('long');
     const body = { id_data: device.idData, pubkey: device.publicKeyPem, [field]: value };
@@ -128,8 +128,8 @@ describe('what comes beside the identity', () => {
   });
 });
 
-describe('the audit log', () => {
-  it('shows the identity in every entry, also once the device is gone', async () => {
+describe('the audit log of a pending device', () => {
+  it('shows the identity in every entry, even after the device is decommissioned', async () => {
     server = await startTestServer();
     const device: TestDevice = newDevice('audited');
     await authenticate(server, device);

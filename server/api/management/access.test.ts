@@ -48,7 +48,7 @@ const rows: readonly Operation[] = [
   ...Object.values(managementOperations),
 ].filter(({ authorization }) => authorization === 'user');
 
-/** What every user may do, by hand. */
+/** Every user may call these operations; the list is written by hand. */
 const basic = [
   'logout',
   'get-own-user',
@@ -65,16 +65,16 @@ const basic = [
   'get-own-tenant-v1',
 ];
 
-/** Calls an operation without a body, with `some` for every parameter. */
+/** Calls an operation without a body, with `some` for every path parameter. */
 function knock({ method, path }: Operation, token: string) {
   return server.request(method, path.replace(/\{\w+\}/g, 'some'), { token });
 }
 
 const beyondBasic = rows.filter(({ id }) => !basic.includes(id));
 
-describe('a role that permits nothing', () => {
+describe('a user whose role permits nothing', () => {
   it.each(beyondBasic.map((row) => [row.id, row] as const))(
-    'is 403 before anything else is looked at: %s',
+    'gets 403 before any other check: %s',
     async (_, row) => {
       const reply = await knock(row, powerless.token);
       expect(reply.status).toBe(403);
@@ -86,17 +86,17 @@ describe('a role that permits nothing', () => {
     },
   );
 
-  it('leaves what everybody may do', async () => {
+  it('can still call the operations that are open to everybody', async () => {
     const me = await server.call('get-own-user', { token: powerless.token });
     expect(me.json()).toMatchObject({ email: 'powerless@example.com' });
     expect((await server.call('list-roles', { token: powerless.token })).status).toBe(200);
   });
 
-  it('is 401, not 403, without a token', async () => {
+  it('gets 401, not 403, without a token', async () => {
     expect((await server.call('list-devices')).status).toBe(401);
   });
 
-  it('holds for personal access tokens too', async () => {
+  it('gets 403 with a personal access token too', async () => {
     const user = await userWithSets(server, 'scripts@example.com', [{ name: 'ManageTokens' }]);
     const json = { name: 'script' };
     const made = await server.call('create-personal-token', { token: user.token, json });
@@ -105,8 +105,8 @@ describe('a role that permits nothing', () => {
   });
 });
 
-describe('the read-only role', () => {
-  it('looks at devices and at what is deployed to them', async () => {
+describe('a user with the read-only role', () => {
+  it('can read devices, deployments and artifacts', async () => {
     const { token } = observer;
     const devices = (await server.call('list-devices', { token })).json<Device[]>();
     expect(devices.map(({ id }) => id)).toEqual([inTest.id, inProduction.id, ungrouped.id]);
@@ -120,11 +120,14 @@ describe('the read-only role', () => {
       !['GET', 'HEAD'].includes(method) && !/\/(search|statistics\/list)$/.test(path),
   );
 
-  it.each(changing.map((row) => [row.id, row] as const))('changes nothing: %s', async (_, row) => {
-    expect((await knock(row, observer.token)).status).toBe(403);
-  });
+  it.each(changing.map((row) => [row.id, row] as const))(
+    'gets 403 for each operation that changes something: %s',
+    async (_, row) => {
+      expect((await knock(row, observer.token)).status).toBe(403);
+    },
+  );
 
-  it('is not told the token of the tenant, by no version', async () => {
+  it('cannot read the tenant token in either version', async () => {
     const { token } = observer;
     expect((await server.call('get-tenant-token', { token })).status).toBe(403);
     const reply = await server.call('get-own-tenant-v1', { token });
@@ -134,7 +137,7 @@ describe('the read-only role', () => {
     ]);
   });
 
-  it('leaves a device as it was', async () => {
+  it('gets 403 for a change of a device, which stays accepted', async () => {
     const parameters = { id: inTest.id, aid: inTest.authSetId };
     const call = { token: observer.token, parameters, json: { status: 'rejected' } };
     expect((await server.call('set-auth-set-status', call)).status).toBe(403);
@@ -144,22 +147,22 @@ describe('the read-only role', () => {
   });
 
   it.each(['list-users', 'list-audit-logs', 'list-personal-tokens', 'get-tenant-token'] as const)(
-    'does not look at %s',
+    'gets 403 for %s',
     async (id) => {
       expect((await server.call(id, { token: observer.token })).status).toBe(403);
     },
   );
 });
 
-describe('a role that is limited to a group', () => {
-  it('lists and counts the devices of the group only', async () => {
+describe('a role limited to a group', () => {
+  it('lists and counts only the devices of the group', async () => {
     const { token } = limited;
     const devices = (await server.call('list-devices', { token })).json<Device[]>();
     expect(devices.map(({ id }) => id)).toEqual([inTest.id]);
     expect((await server.call('count-devices', { token })).json()).toEqual({ count: 1 });
   });
 
-  it('opens a device of the group, and is 403 for any other', async () => {
+  it('permits reading a device of the group, and returns 403 for others', async () => {
     const ask = (id: string) =>
       server.call('get-device', { token: limited.token, parameters: { id } });
     expect((await ask(inTest.id)).status).toBe(200);
@@ -170,7 +173,7 @@ describe('a role that is limited to a group', () => {
     expect((await ask('nothing')).status).toBe(404);
   });
 
-  it('changes devices of the group; any other is 403 and stays unchanged', async () => {
+  it('permits changes of devices of the group; others stay unchanged', async () => {
     const set = ({ id, authSetId }: AcceptedDevice) =>
       server.call('set-auth-set-status', {
         token: limited.token,
@@ -187,7 +190,7 @@ describe('a role that is limited to a group', () => {
     await decide(server, inTest, 'accepted');
   });
 
-  it('lets no new device in beforehand: it would be in no group', async () => {
+  it('forbids preauthorization, because a new device is in no group', async () => {
     const json = { identity_data: { mac: 'new' }, pubkey: inTest.publicKeyPem };
     const reply = await server.call('preauthorize-device', { token: limited.token, json });
     expect([reply.status, reply.json().error]).toEqual([
@@ -196,14 +199,14 @@ describe('a role that is limited to a group', () => {
     ]);
   });
 
-  it('opens what its sets open, and no more', async () => {
+  it('permits only the operations of its permission sets', async () => {
     expect((await server.call('list-all-artifacts', { token: limited.token })).status).toBe(403);
     const parameters = { id: inTest.id };
     const call = { token: limited.token, parameters, json: { key: 'value' } };
     expect((await server.call('set-configuration', call)).status).toBe(403);
   });
 
-  it('adds up with the other roles of the user', async () => {
+  it("adds to the permissions of the user's other roles", async () => {
     const json = {
       name: 'production',
       permission_sets_with_scope: [{ name: 'ReadDevices', scope: inGroups('production') }],
@@ -220,7 +223,7 @@ describe('a role that is limited to a group', () => {
     expect(devices.map(({ id }) => id)).toEqual([inTest.id, inProduction.id]);
   });
 
-  it('takes effect at once when it changes', async () => {
+  it('takes effect immediately after a change', async () => {
     const user = await userWithSets(server, 'changing@example.com', [
       { name: 'ReadDevices', scope: inGroups('test') },
     ]);
@@ -236,15 +239,15 @@ describe('a role that is limited to a group', () => {
   });
 });
 
-/** Signs the user in anew: a change of his roles has ended his session. */
+/** Signs the user in anew, because a change of roles has ended the user's session. */
 async function signedIn(user: TestUser): Promise<{ token: string }> {
   const credentials = Buffer.from(`${user.email}:${testPassword}`).toString('base64');
   const headers = { Authorization: `Basic ${credentials}` };
   return { token: (await server.call('login', { headers })).text };
 }
 
-describe('the first form of a role', () => {
-  it('limits as the second one does', async () => {
+describe('a role in the version 1 form', () => {
+  it('limits a user to a group like the version 2 form', async () => {
     const json = {
       name: 'old-style',
       permissions: [{ action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } }],
@@ -255,7 +258,7 @@ describe('the first form of a role', () => {
     expect((await server.call('list-users', { token })).status).toBe(403);
   });
 
-  it('opens operations by their paths', async () => {
+  it('permits operations by a pattern of their paths', async () => {
     const value = '^/api/management/(v[1-9])/useradm/.*';
     const json = {
       name: 'by-path',
@@ -269,7 +272,7 @@ describe('the first form of a role', () => {
   });
 });
 
-describe('the other predefined roles', () => {
+describe('the predefined role', () => {
   it.each<[string, (keyof typeof managementOperations)[], (keyof typeof managementOperations)[]]>([
     [
       'RBAC_ROLE_CI',
@@ -287,7 +290,7 @@ describe('the other predefined roles', () => {
       ['list-devices', 'set-configuration', 'create-deployment'],
     ],
     ['RBAC_ROLE_PERMIT_ALL', ['list-users', 'get-tenant-token', 'delete-artifact'], []],
-  ])('%s opens %j and not %j', async (role, opened, closed) => {
+  ])('%s permits %j and not %j', async (role, opened, closed) => {
     const email = `${role.toLowerCase()}@example.com`;
     const { token } = await signedInUser(server, email, { roles: [role] });
     for (const id of opened) {

@@ -54,7 +54,7 @@ describe('the list of all artifacts', () => {
     }
   });
 
-  it('is in the order of names, and tells how many there are', async () => {
+  it('is sorted by name and has the total count', async () => {
     const reply = await list();
     expect(names(reply)).toEqual(['100%', 'alpha', 'alphabet', '😀 smile']);
     expect(reply.headers.get('x-total-count')).toBe('4');
@@ -87,13 +87,13 @@ describe('the list of all artifacts', () => {
     ['a star that is meant as a star', 'name=alpha\\*', []],
     ['a sign that stands for any text in SQL', 'name=alpha%25', []],
     ['two that exclude one another', 'name=alpha&device_type=other', []],
-  ])('can be narrowed to %s', async (_, query, expected) => {
+  ])('can be filtered by %s', async (_, query, expected) => {
     const reply = await list(new URLSearchParams(query));
     expect(names(reply)).toEqual(expected);
     expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
-  it('comes in pages with links to its neighbours', async () => {
+  it('comes in pages with links to the neighbouring pages', async () => {
     const seen: unknown[] = [];
     for (const page of ['1', '2', '3']) {
       const reply = await list({ page, per_page: '2', device_type: 'board' });
@@ -126,7 +126,7 @@ describe('the list of all artifacts', () => {
     'sort=name:asc&sort=name:desc',
     'device_type=a&device_type=b',
     'description=a&description=b',
-  ])('is 400 with %s', async (query) => {
+  ])('returns 400 for %s', async (query) => {
     const reply = await list(new URLSearchParams(query));
     const [, field] = /^(\w+)=/.exec(query) ?? [];
     expect([reply.status, reply.json().error]).toEqual([
@@ -135,13 +135,13 @@ describe('the list of all artifacts', () => {
     ]);
   });
 
-  it('takes 500 a page', async () => {
+  it('accepts 500 artifacts per page', async () => {
     expect((await list({ per_page: '500' })).status).toBe(200);
   });
 });
 
-describe('deleting an artifact', () => {
-  it('is 204; then it is 404 to users and devices, and its file is gone', async () => {
+describe('the deletion of an artifact', () => {
+  it('returns 204; then users, devices and links get 404', async () => {
     const id = await publish(server);
     const { token } = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, token, id);
@@ -153,17 +153,20 @@ describe('deleting an artifact', () => {
     expect((await remove(id)).status).toBe(404);
   });
 
-  it('makes room for another of the same name', async () => {
+  it('permits another upload with the same name', async () => {
     await remove(await publish(server));
     expect((await uploadArtifact(server, await artifactBytes())).status).toBe(201);
   });
 
-  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%'])('is 404 for %s', async (id) => {
-    expect((await remove(id)).status).toBe(404);
-  });
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%'])(
+    'returns 404 for the id %s',
+    async (id) => {
+      expect((await remove(id)).status).toBe(404);
+    },
+  );
 
   it.each(['waiting', 'offered', 'reported'])(
-    'is 409 while a deployment of it is %s',
+    'returns 409 while a deployment of the artifact is %s',
     async (state) => {
       const id = await publish(server);
       const device = await acceptedDevice(server, 'user-of-it');
@@ -180,7 +183,7 @@ describe('deleting an artifact', () => {
     },
   );
 
-  it.each(['aborted', 'over'])('is 204 once the deployment is %s', async (state) => {
+  it.each(['aborted', 'over'])('returns 204 once the deployment is %s', async (state) => {
     const id = await publish(server);
     const device = await acceptedDevice(server, 'user-of-it');
     const deployment = await deploy(server, [device]);
@@ -190,7 +193,7 @@ describe('deleting an artifact', () => {
     expect((await remove(id)).status).toBe(204);
   });
 
-  it('leaves a device with nothing that takes up the deployment again', async () => {
+  it('leaves nothing to offer to a device that resumes a finished deployment', async () => {
     const id = await publish(server);
     const device = await acceptedDevice(server, 'late-user');
     const deployment = await deploy(server, [device]);
@@ -201,18 +204,18 @@ describe('deleting an artifact', () => {
     expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
-  it('takes its name from those that can be deployed', async () => {
+  it('makes the name unusable for a new deployment', async () => {
     await remove(await publish(server));
     const device = await acceptedDevice(server, 'too-late');
     expect((await createDeployment(server, [device])).status).toBe(422);
   });
 });
 
-describe('describing an artifact', () => {
+describe('a change of the description of an artifact', () => {
   const describeIt = (id: string, json: unknown): Promise<Reply> =>
     server.call('update-artifact', { token: server.adminToken, parameters: { id }, json });
 
-  it('is 204 and changes description and time, nothing else', async () => {
+  it('returns 204 and changes only description and modification time', async () => {
     const id = await publish(server);
     const before = (await show(id)).json<Artifact>();
     server.clock.advance(60_000);
@@ -225,7 +228,7 @@ describe('describing an artifact', () => {
     expect(device.json()).toMatchObject({ description: 'größer', modified });
   });
 
-  it('takes an empty text', async () => {
+  it('accepts an empty text', async () => {
     const id = await publish(server);
     await describeIt(id, { description: 'x' });
     expect((await describeIt(id, { description: '' })).status).toBe(204);
@@ -239,41 +242,47 @@ describe('describing an artifact', () => {
     ['a list', []],
     ['a text', 'text'],
     ['one that is too long', { description: 'x'.repeat(4097) }],
-  ])('is 400 with %s, and nothing changes', async (_, json) => {
+  ])('returns 400 for %s, and nothing changes', async (_, json) => {
     const id = await publish(server);
     const reply = await describeIt(id, json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
     expect((await show(id)).json()).not.toHaveProperty('description');
   });
 
-  it('is 413 with a body beyond all bounds', async () => {
+  it('returns 413 for a body above the size limit', async () => {
     const id = await publish(server);
     const json = { description: 'x'.repeat(2 ** 20) };
     expect((await describeIt(id, json)).status).toBe(413);
   });
 
-  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])('is 404 for %s', async (id) => {
-    expect((await describeIt(id, { description: 'x' })).status).toBe(404);
-  });
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])(
+    'returns 404 for the id %s',
+    async (id) => {
+      expect((await describeIt(id, { description: 'x' })).status).toBe(404);
+    },
+  );
 
-  it.each(['active', 'over'])('is 422 once a deployment has used it that is %s', async (state) => {
-    const id = await publish(server);
-    const device = await acceptedDevice(server, 'user-of-it');
-    const deployment = await deploy(server, [device]);
-    if (state === 'over') await abort(server, deployment);
-    const reply = await describeIt(id, { description: 'x' });
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('used')]);
-    expect((await show(id)).json()).not.toHaveProperty('description');
-  });
+  it.each(['active', 'over'])(
+    'returns 422 if a deployment of the artifact is %s',
+    async (state) => {
+      const id = await publish(server);
+      const device = await acceptedDevice(server, 'user-of-it');
+      const deployment = await deploy(server, [device]);
+      if (state === 'over') await abort(server, deployment);
+      const reply = await describeIt(id, { description: 'x' });
+      expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('used')]);
+      expect((await show(id)).json()).not.toHaveProperty('description');
+    },
+  );
 });
 
-describe('the storage', () => {
+describe('the storage usage', () => {
   async function usage(): Promise<unknown> {
     const reply = await server.call('get-storage-usage', { token: server.adminToken });
     return reply.json();
   }
 
-  it('has no limit, which is said by 0, and tells the bytes of all files', async () => {
+  it('has the limit 0, which means none, and counts the bytes of all files', async () => {
     expect(await usage()).toEqual({ limit: 0, usage: 0 });
     const [one, two] = [await artifactBytes(), await artifactBytes({ name: 'release-2' })];
     const id = await publish(server, one);
@@ -302,7 +311,7 @@ describe('the deprecated lists of artifacts', () => {
     ['a part of the description', 'description=about', ['alpha', 'beta', 'gamma']],
     ['a device type', 'device_type=other', ['beta']],
     ['a part of a device type', 'device_type=othe', []],
-  ])('show %s', async (_, query, expected) => {
+  ])('can be filtered by name, description and device type: %s', async (_, query, expected) => {
     const call = { token: server.adminToken, query: new URLSearchParams(query) };
     expect(names(await server.call('list-artifacts-v1', call))).toEqual(expected);
     const paged = await server.call('list-paged-artifacts-v1', call);
@@ -310,7 +319,7 @@ describe('the deprecated lists of artifacts', () => {
     expect(paged.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
-  it('know pages and an order in the later form only', async () => {
+  it('support pages and sorting only in the paged form', async () => {
     const query = { page: '2', per_page: '2', sort: 'modified:desc' };
     const call = { token: server.adminToken, query };
     expect(names(await server.call('list-paged-artifacts-v1', call))).toEqual(['beta']);
@@ -318,28 +327,28 @@ describe('the deprecated lists of artifacts', () => {
   });
 
   it.each(['page=0', 'per_page=501', 'sort=up', 'name=a&name=b'])(
-    'are 400 with %s',
+    'return 400 for %s',
     async (text) => {
       const call = { token: server.adminToken, query: new URLSearchParams(text) };
       expect((await server.call('list-paged-artifacts-v1', call)).status).toBe(400);
     },
   );
 
-  it('are not the way to an artifact of the id "list"', async () => {
+  it('take precedence over an artifact with the id "list"', async () => {
     const call = { token: server.adminToken, parameters: { id: 'list' } };
     expect((await server.call('show-artifact', call)).json()).toBeInstanceOf(Array);
     expect((await server.call('delete-artifact', call)).status).toBe(405);
   });
 });
 
-describe('a link for users', () => {
-  it('to an unknown artifact is 404', async () => {
+describe('a request of a user for a download link', () => {
+  it('returns 404 for an unknown artifact', async () => {
     const parameters = { id: '00000000-0000-4000-8000-000000000000' };
     const call = { token: server.adminToken, parameters };
     expect((await server.call('get-artifact-download', call)).status).toBe(404);
   });
 
-  it('leads to the file', async () => {
+  it('returns a link that serves the file', async () => {
     const bytes = await artifactBytes();
     const parameters = { id: await publish(server, bytes) };
     const call = { token: server.adminToken, parameters };

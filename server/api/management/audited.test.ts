@@ -1,4 +1,4 @@
-/** Every change that a user makes is in the audit log. It goes by the rows: a new one fails here. */
+/** Every change by a user is in the audit log. The tests iterate over the table of operations. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { artifactBytes, publish } from '../../testing/test-artifacts.ts';
@@ -23,7 +23,7 @@ beforeEach(() => {
   round += 1;
 });
 
-/** What changes nothing that lasts, and what is audited by its own tests, on a connected device. */
+/** These operations change nothing permanent, or have audit tests in other files. */
 const silent: readonly Id[] = [
   'login',
   'logout',
@@ -54,7 +54,9 @@ async function withSecret(begin: Id): Promise<Call> {
   return json({ secret_hash: secret, password: testPassword });
 }
 
-/** A call of each operation that changes something and whose path names nothing. */
+/**
+ * Each function returns a call of an operation that changes something and has no path parameter.
+ */
 const calls: Readonly<Partial<Record<Id, () => Call | Promise<Call>>>> = {
   'complete-password-reset': () => withSecret('create-user'),
   'create-user-v1': () => json({ email: newEmail(), password: testPassword }),
@@ -81,7 +83,7 @@ const calls: Readonly<Partial<Record<Id, () => Call | Promise<Call>>>> = {
   'switch-alert-emails': () => json({ enabled: false }),
 };
 
-/** Those that change the caller, who is another admin in each test. */
+/** These operations change the caller, so each test calls them as the admin of a new tenant. */
 const ownCalls: Readonly<Partial<Record<Id, (password: string) => Call>>> = {
   'update-own-user-v1': (current_password) => json({ password: testPassword, current_password }),
   'update-own-user': (current_password) => json({ password: testPassword, current_password }),
@@ -99,43 +101,49 @@ async function expectEntry(act: () => Promise<{ status: number }>): Promise<void
   expect(after[0]?.actor).toMatchObject({ type: 'user', email: expect.any(String) });
 }
 
-describe('a user leaves an entry by', () => {
-  it.each(changing.filter((id) => namingIds.includes(id as NamingId)))('%s', async (id) => {
-    const { make, call } = namings[id as NamingId];
-    const parameters = (await make?.(server, round)) ?? {};
-    const other = id === 'add-group-devices' ? { parameters: { name: 'another' } } : {};
-    const token = server.adminToken;
-    await expectEntry(() =>
-      server.call(id, { token, parameters, ...call?.(parameters), ...other }),
-    );
-  });
+describe('the audit log gets an entry by a user', () => {
+  it.each(changing.filter((id) => namingIds.includes(id as NamingId)))(
+    'when the user calls %s',
+    async (id) => {
+      const { make, call } = namings[id as NamingId];
+      const parameters = (await make?.(server, round)) ?? {};
+      const other = id === 'add-group-devices' ? { parameters: { name: 'another' } } : {};
+      const token = server.adminToken;
+      await expectEntry(() =>
+        server.call(id, { token, parameters, ...call?.(parameters), ...other }),
+      );
+    },
+  );
 
-  it.each(Object.entries(calls))('%s', async (id, make) => {
+  it.each(Object.entries(calls))('when the user calls %s', async (id, make) => {
     const call = await make();
     await expectEntry(() => server.call(id as Id, { token: server.adminToken, ...call }));
   });
 
-  it('complete-email-change', async () => {
+  it('when the user calls complete-email-change', async () => {
     const call = await withSecret('start-email-change');
     await expectEntry(() => server.call('complete-email-change', call));
   });
 
-  it.each(Object.entries(ownCalls))('%s, in the log of his tenant', async (id, make) => {
-    const { token, adminPassword } = await secondTenant(server, `Own-${round}`);
-    const reply = await server.call(id as Id, { token, ...make(adminPassword) });
-    expect(reply.status).toBe(204);
-    const log = await server.call('list-audit-logs', { token });
-    expect(log.json<{ action: string }[]>().map(({ action }) => action)).toEqual(['update']);
-  });
+  it.each(Object.entries(ownCalls))(
+    "when the user calls %s, in the user's tenant",
+    async (id, make) => {
+      const { token, adminPassword } = await secondTenant(server, `Own-${round}`);
+      const reply = await server.call(id as Id, { token, ...make(adminPassword) });
+      expect(reply.status).toBe(204);
+      const log = await server.call('list-audit-logs', { token });
+      expect(log.json<{ action: string }[]>().map(({ action }) => action)).toEqual(['update']);
+    },
+  );
 
-  it('nothing else: every operation that changes something is here', () => {
+  it('for each operation that changes something: all have a test here', () => {
     const here = [...namingIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
     const missing = changing.filter((id) => !here.includes(id));
     expect(missing).toEqual(['complete-email-change']);
   });
 });
 
-it('a change that is long is cut in the log, and whole in what was changed', async () => {
+it('a long change is truncated in the audit log, and stored complete', async () => {
   const { id } = await acceptedDevice(server, 'long change');
   const settings = { note: 'x'.repeat(4000), more: 'y'.repeat(4000) };
   const call = { token: server.adminToken, parameters: { id } };

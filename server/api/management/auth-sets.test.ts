@@ -40,7 +40,7 @@ async function lastActOn(objectId: string): Promise<unknown> {
   return [action, change];
 }
 
-/** Whether the token is let in. */
+/** Returns the status of a call with the token. */
 async function statusWith(token: string): Promise<number> {
   return (await server.call('get-configuration', { token })).status;
 }
@@ -54,7 +54,7 @@ function callOnSet(
   return server.call(operation, asUser({ parameters: { id, aid } }));
 }
 
-/** The device with a second key that waits to be accepted. */
+/** Returns a device with a second key that waits to be accepted. */
 async function withSecondKey(name: string) {
   const first = await acceptedDevice(server, name);
   const other = newDevice(name);
@@ -64,7 +64,7 @@ async function withSecondKey(name: string) {
   return { first, second: { ...other, id: first.id, authSetId: set?.id ?? '' } };
 }
 
-/** A device that a user has let in before its first request. */
+/** Returns a device that a user preauthorized before its first request. */
 async function preauthorized(name: string) {
   const device = newDevice(name);
   const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
@@ -81,7 +81,7 @@ describe('the status of an authentication set', () => {
   }
 
   it.each(['preauthorized', 'noauth', 'ACCEPTED', '', null, 7, ['accepted']])(
-    'cannot be set to %j',
+    'cannot be set to %j: 400',
     async (status) => {
       const device = await acceptedDevice(server, `status ${JSON.stringify(status)}`);
       const reply = await settle(device, status);
@@ -92,12 +92,12 @@ describe('the status of an authentication set', () => {
     },
   );
 
-  it.each([{}, [], null, 'accepted'])('cannot be set by %j', async (json) => {
+  it.each([{}, [], null, 'accepted'])('cannot be set by the body %j: 400', async (json) => {
     const device = await acceptedDevice(server, `body ${JSON.stringify(json)}`);
     expect((await settle(device, '', json)).status).toBe(400);
   });
 
-  it('is changed once; the same again is 204, and no second audit entry', async () => {
+  it('can be set to the same value again: 204 without another audit entry', async () => {
     const device = await acceptedDevice(server, 'twice');
     expect((await settle(device, 'rejected')).status).toBe(204);
     expect((await settle(device, 'rejected')).status).toBe(204);
@@ -109,7 +109,7 @@ describe('the status of an authentication set', () => {
     ]);
   });
 
-  it('stands in the audit log with the user and the identity', async () => {
+  it('is logged with the user and the identity when it changes', async () => {
     const device = await acceptedDevice(server, 'audit');
     await settle(device, 'rejected');
     expect((await entriesOf(device.id)).at(-1)).toMatchObject({
@@ -120,7 +120,7 @@ describe('the status of an authentication set', () => {
     });
   });
 
-  it('is 404 for unknown devices and sets, 400 for sets of other devices', async () => {
+  it('returns 404 for unknown ids, 400 for the set of another device', async () => {
     const [one, other] = [
       await acceptedDevice(server, 'one'),
       await acceptedDevice(server, 'other'),
@@ -137,7 +137,7 @@ describe('the status of an authentication set', () => {
   });
 
   it.each(['accepted', 'rejected', 'pending'])(
-    'of a preauthorized set cannot be made %s by a user',
+    'of a preauthorized set cannot be set to %s by a user',
     async (status) => {
       const device = newDevice(`preauthorized ${status}`);
       const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
@@ -154,8 +154,8 @@ describe('the status of an authentication set', () => {
   );
 });
 
-describe('reading the status of an authentication set', () => {
-  it('is 200 with the status, whatever it is', async () => {
+describe('a request for one authentication set', () => {
+  it('returns 200 with its status', async () => {
     const { first, second } = await withSecondKey('read');
     expect((await callOnSet('get-auth-set-status', first)).json()).toEqual({ status: 'accepted' });
     expect((await callOnSet('get-auth-set-status', second)).json()).toEqual({ status: 'pending' });
@@ -165,7 +165,7 @@ describe('reading the status of an authentication set', () => {
   });
 
   it.each(['get-auth-set-status', 'delete-auth-set'] as const)(
-    '%s is 404 for unknown devices, unknown sets, and sets of other devices',
+    'by %s returns 404 for unknown ids and sets of other devices',
     async (operation) => {
       const one = await acceptedDevice(server, `one of ${operation}`);
       const other = await acceptedDevice(server, `other of ${operation}`);
@@ -181,8 +181,8 @@ describe('reading the status of an authentication set', () => {
   );
 });
 
-describe('deleting an authentication set', () => {
-  it('ends its tokens at once, and leaves a device without sets as noauth', async () => {
+describe('the deletion of an authentication set', () => {
+  it('ends its tokens; a device without sets has the status noauth', async () => {
     const device = await acceptedDevice(server, 'deleted');
     expect((await callOnSet('delete-auth-set', device)).status).toBe(204);
     expect(await statusWith(device.token)).toBe(401);
@@ -195,7 +195,7 @@ describe('deleting an authentication set', () => {
     expect((await callOnSet('delete-auth-set', device)).status).toBe(404);
   });
 
-  it('is forgotten by the device: it comes again with the same key, and waits', async () => {
+  it('makes the device pending again when it returns with the same key', async () => {
     const device = await acceptedDevice(server, 'returning');
     await callOnSet('delete-auth-set', device);
     expect((await authenticate(server, device)).status).toBe(401);
@@ -204,7 +204,7 @@ describe('deleting an authentication set', () => {
     expect(known?.auth_sets[0]?.id).not.toBe(device.authSetId);
   });
 
-  it('leaves the other sets, and the status that they make', async () => {
+  it('keeps the other sets and the device status that results from them', async () => {
     const { first, second } = await withSecondKey('two');
     await callOnSet('delete-auth-set', second);
     expect(await statusWith(first.token)).toBe(200);
@@ -214,7 +214,7 @@ describe('deleting an authentication set', () => {
     expect(known).toMatchObject({ status: 'pending', auth_sets: [{ id: again.second.authSetId }] });
   });
 
-  it('deletes the device when it is all there is of a preauthorized one', async () => {
+  it('deletes a device whose only set is preauthorized', async () => {
     const device = await preauthorized('never came');
     expect((await callOnSet('delete-auth-set', device)).status).toBe(204);
     const parameters = { id: device.id };
@@ -225,7 +225,7 @@ describe('deleting an authentication set', () => {
     ]);
   });
 
-  it('leaves the device when another set is beside the preauthorized one', async () => {
+  it('keeps a device that has another set beside the preauthorized one', async () => {
     const device = await acceptedDevice(server, 'both');
     const other = newDevice('both');
     const json = { identity_data: { mac: 'both' }, pubkey: other.publicKeyPem, force: true };
@@ -237,10 +237,10 @@ describe('deleting an authentication set', () => {
   });
 });
 
-describe('revoking a token', () => {
+describe('the revocation of a device token', () => {
   const revoke = (jti: string) => server.call('revoke-token', asUser({ parameters: { jti } }));
 
-  it('ends it although its set stays accepted; a new request gives a token that works', async () => {
+  it('ends the token while the set stays accepted and can get a new one', async () => {
     const device = await acceptedDevice(server, 'revoked');
     expect((await revoke(device.authSetId)).status).toBe(204);
     expect(await statusWith(device.token)).toBe(401);
@@ -255,7 +255,7 @@ describe('revoking a token', () => {
     ]);
   });
 
-  it('ends all tokens of the set, as often as it is done', async () => {
+  it('ends all tokens of the set, also when it is repeated', async () => {
     const device = await acceptedDevice(server, 'often');
     const tokens = [device.token];
     for (let times = 0; times < 3; times += 1) {
@@ -266,7 +266,7 @@ describe('revoking a token', () => {
     expect(await statusWith((await authenticate(server, device)).text)).toBe(200);
   });
 
-  it('lasts: the token is not let in later, nor once its set was rejected and accepted', async () => {
+  it('is permanent, even if the set is rejected and accepted later', async () => {
     const device = await acceptedDevice(server, 'lasting');
     await revoke(device.authSetId);
     server.clock.advance(60_000);
@@ -278,7 +278,7 @@ describe('revoking a token', () => {
     expect(await statusWith((await authenticate(server, device)).text)).toBe(200);
   });
 
-  it('leaves the tokens of other devices', async () => {
+  it('does not affect the tokens of other devices', async () => {
     const [one, other] = [
       await acceptedDevice(server, 'this one'),
       await acceptedDevice(server, 'that one'),
@@ -287,7 +287,7 @@ describe('revoking a token', () => {
     expect(await statusWith(other.token)).toBe(200);
   });
 
-  it('is 404 for an unknown id, a device id, and a set not accepted', async () => {
+  it('returns 404 for an unknown id, a device id and a pending set', async () => {
     const { first, second } = await withSecondKey('no token');
     for (const jti of [unknownId, 'x', first.id, second.authSetId]) {
       expect((await revoke(jti)).status).toBe(404);
@@ -295,7 +295,7 @@ describe('revoking a token', () => {
     expect(await statusWith(first.token)).toBe(200);
   });
 
-  it('is 404 for the token of a user', async () => {
+  it('returns 404 for the token of a user', async () => {
     const payload = server.adminToken.split('.')[1] ?? '';
     const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti: string };
     expect((await revoke(jti)).status).toBe(404);
@@ -303,8 +303,8 @@ describe('revoking a token', () => {
   });
 });
 
-describe('the rotation of a key', () => {
-  it('takes the old key and its token out when the new one is accepted', async () => {
+describe('the rotation of a device key', () => {
+  it('ends the old key and its token when the new key is accepted', async () => {
     const { first, second } = await withSecondKey('rotated');
     expect((await authenticate(server, second)).status).toBe(401);
     expect((await decide(server, second, 'accepted')).status).toBe(204);
@@ -318,7 +318,7 @@ describe('the rotation of a key', () => {
     });
   });
 
-  it('can be taken back; tokens from before stay ended', async () => {
+  it('can be reversed, but earlier tokens remain invalid', async () => {
     const { first, second } = await withSecondKey('back and forth');
     await decide(server, second, 'accepted');
     const { text: token } = await authenticate(server, second);

@@ -1,4 +1,4 @@
-/** What every operation for users refuses. It goes by the rows: a new one is in it, or fails here. */
+/** Every user operation refuses bad input. The tests iterate over the table of operations. */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -28,7 +28,7 @@ afterAll(() => server.close());
 const rows = Object.values(managementOperations).map((row): [Id, Operation] => [row.id, row]);
 const audited = [operations['list-audit-logs'], operations['export-audit-logs']];
 
-/** Bodies that are lists; every other one is an object. */
+/** The body of these operations is a list; every other body is an object. */
 const lists: readonly Id[] = [
   'replace-tags',
   'add-tags',
@@ -44,7 +44,7 @@ function expectError(reply: Reply, status: number): void {
   ]);
 }
 
-/** Calls a row as the admin, on nothing that there is. */
+/** Calls an operation as the admin, with path parameters that name nothing. */
 function ask({ method, path, authorization }: Operation, call: Call): Promise<Reply> {
   const token = authorization === 'user' ? { token: server.adminToken } : {};
   return server.request(method, path.replace(/\{\w+\}/g, 'some'), { ...token, ...call });
@@ -68,32 +68,35 @@ describe.each(taking)('the body of %s', (id, row) => {
     ['nested deeper than can be walked', 400, '['.repeat(9000)],
     ['of more values than a body may have', 413, '['.repeat(200_000)],
     ['larger than a body may be', 413, JSON.stringify('x'.repeat(limits.bodyMaxBytes))],
-  ])('is refused when it is %s: %i', async (_, status, body) => {
+  ])('is refused if it is %s: %i', async (_, status, body) => {
     expectError(await send(body), status);
   });
 
-  it('is refused when it is a list in place of an object, or the reverse', async () => {
+  it('is refused if it is a list instead of an object, or the reverse', async () => {
     expectError(await send(lists.includes(id) ? '{}' : '[]'), 400);
   });
 
-  it('is refused when it comes as another media type: 415', async () => {
+  it('is refused with another media type: 415', async () => {
     expectError(await send('name=x', 'application/x-www-form-urlencoded'), 415);
   });
 });
 
-describe.each(taking.filter(([, { bodyOptional }]) => !bodyOptional))('%s', (_, row) => {
-  it('is 400 without a body', async () => {
-    expectError(await ask(row, { body: '', headers: { 'Content-Type': json } }), 400);
-  });
-});
+describe.each(taking.filter(([, { bodyOptional }]) => !bodyOptional))(
+  'the operation %s',
+  (_, row) => {
+    it('returns 400 without a body', async () => {
+      expectError(await ask(row, { body: '', headers: { 'Content-Type': json } }), 400);
+    });
+  },
+);
 
 const forms = rows.filter(([, { mediaType }]) => mediaType !== undefined);
 
-describe.each(forms)('the form of %s', (id, row) => {
+describe.each(forms)('the multipart form of %s', (id, row) => {
   const type = 'multipart/form-data; boundary=cut';
   const part = '--cut\r\nContent-Disposition: form-data; name="path"\r\n\r\n/x\r\n';
 
-  /** Device files are for connected devices, which is looked at first; see its own tests. */
+  /** The operation for device files first checks whether the device exists, hence 404. */
   const refusal = id === 'upload-device-file' ? 404 : 400;
 
   it.each<[string, string]>([
@@ -102,21 +105,21 @@ describe.each(forms)('the form of %s', (id, row) => {
     ['without any file', `${part}--cut--\r\n`],
     ['cut off', part.slice(0, -10)],
     ['without its end', part],
-  ])('is refused when it is %s', async (_, body) => {
+  ])('is refused if it is %s', async (_, body) => {
     expectError(await ask(row, { body, headers: { 'Content-Type': type } }), refusal);
   });
 
-  it('is refused when it comes as another media type', async () => {
+  it('is refused with another media type: 415', async () => {
     const reply = await ask(row, { body: '{}', headers: { 'Content-Type': json } });
     expectError(reply, 415);
   });
 
-  it('is refused when its type tells no boundary', async () => {
+  it('is refused if its media type has no boundary', async () => {
     const headers = { 'Content-Type': 'multipart/form-data' };
     expectError(await ask(row, { body: part, headers }), refusal);
   });
 
-  it('is refused when it is too large, before it has come', async () => {
+  it('is refused by its Content-Length before the body arrives', async () => {
     const path = row.path.replace('{id}', 'some');
     const reply = await sendRaw(
       server,
@@ -133,8 +136,8 @@ describe.each(forms)('the form of %s', (id, row) => {
   });
 });
 
-describe('what a path names', () => {
-  it('has a case for each operation that names something', () => {
+describe('each operation with path parameters', () => {
+  it('has a case in this file', () => {
     expect(Object.keys(namings).sort()).toEqual([...namingIds].sort());
   });
 
@@ -167,7 +170,7 @@ describe('what a path names', () => {
 
 const paged = rows.filter(([, { query }]) => query && 'page' in query);
 
-/** Calls an operation on something that there is, with a query of the test. */
+/** Calls an operation on a resource that exists, with the given query. */
 async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise<Reply> {
   const token = server.adminToken;
   if (!managementOperations[id].path.includes('{')) {
@@ -182,7 +185,7 @@ async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise
 describe.each(paged)('the pages of %s', (id, { query = {} }) => {
   const accepted = (perPage: string) => v.is(v.object(query), { page: '1', per_page: perPage });
 
-  it('are at least 1, and no more than so many entries: 400', async () => {
+  it('have a number from 1 and a limited size, otherwise 400', async () => {
     const beyond = accepted('21') ? '501' : '21';
     for (const page of ['0', '-1', '1.5', 'x', '']) {
       expectError(await callOwn(id, { page }), 400);
@@ -202,14 +205,14 @@ const pagedByBody = taking.filter(
   ([, { body }]) => body && v.is(body, { page: 1 }) && !v.is(body, { page: 0 }),
 );
 
-it('one search has its pages in the body', () => {
+it('only search-inventory has its page parameters in the body', () => {
   expect(pagedByBody.map(([id]) => id)).toEqual(['search-inventory']);
 });
 
 describe.each(pagedByBody)('the pages of %s', (id) => {
   const send = (body: object) => server.call(id, { token: server.adminToken, json: body });
 
-  it('are at least 1, and no more than so many entries: 400', async () => {
+  it('have a number from 1 and a limited size, otherwise 400', async () => {
     for (const page of [0, -1, 1.5, '1', null]) expectError(await send({ page }), 400);
     for (const per_page of [0, 501, '20']) expectError(await send({ per_page }), 400);
   });
@@ -223,7 +226,7 @@ describe.each(pagedByBody)('the pages of %s', (id) => {
 const asking = rows.filter(([, { query }]) => query && !v.is(v.object(query), {}));
 
 describe.each(asking)('the query of %s', (_, row) => {
-  it('is refused when what must be there is missing: 400', async () => {
+  it('is refused with 400 if a required parameter is missing', async () => {
     const reply = await ask(row, {});
     expect(reply.status).toBe(400);
     if (row.method !== 'HEAD') expectError(reply, 400);
@@ -233,7 +236,7 @@ describe.each(asking)('the query of %s', (_, row) => {
 describe.each([...rows.map(([, row]) => row), ...audited].filter(({ query }) => query))(
   'the query of $id',
   (row) => {
-    it('may hold what is unknown, of any form, without harm', async () => {
+    it('can have unknown parameters of any form without a server fault', async () => {
       const query = new URLSearchParams({ unknown: '\0', '__proto__[x]': '1', constructor: 'ü' });
       const target = `${row.path.replace(/\{\w+\}/g, 'some')}?${query}&%zz=%&&=&`;
       const reply = await server.request(row.method, target, { token: server.adminToken });

@@ -46,7 +46,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
   (version) => {
     const change = (token: string, json: unknown) => server.call(version, { token, json });
 
-    it('takes the old password and ends all other tokens', async () => {
+    it('requires the old password and ends all other tokens', async () => {
       const user = await newUser({ roles: [] });
       const { text: other } = await signIn(server, user.email, testPassword);
       const { text: personal } = await server.call('create-personal-token', {
@@ -62,7 +62,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       expect(await Promise.all(statuses)).toEqual([200, 401, 401]);
     });
 
-    it('is in the audit log, without any password', async () => {
+    it('is in the audit log without any password', async () => {
       const user = await newUser();
       await change(user.token, { password: fresh, current_password: testPassword });
       const [entry] = await entries(server, { object_id: user.id });
@@ -91,11 +91,11 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       expect((await signIn(server, user.email, testPassword)).status).toBe(200);
     });
 
-    it.each([{}, [], 'text', null])('is 400 with the body %j', async (json) => {
+    it.each([{}, [], 'text', null])('returns 400 for the body %j', async (json) => {
       expect((await change(server.adminToken, json)).status).toBe(400);
     });
 
-    it('gives nobody other roles', async () => {
+    it('does not change the roles of the user', async () => {
       const user = await newUser({ roles: ['RBAC_ROLE_CI'] });
       const json = { password: fresh, current_password: testPassword, roles: [] };
       await change(user.token, json);
@@ -104,8 +104,8 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
   },
 );
 
-describe('the second version for oneself', () => {
-  it('refuses the e-mail, and says where it is changed', async () => {
+describe('the version 2 change of the own user', () => {
+  it('refuses an e-mail address and names the operation that changes it', async () => {
     const user = await newUser();
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
     const reply = await server.call('update-own-user', { token: user.token, json });
@@ -114,18 +114,18 @@ describe('the second version for oneself', () => {
     expect((await signIn(server, user.email, testPassword)).status).toBe(200);
   });
 
-  it.each(['password', 'current_password'])('is 400 without %s', async (name) => {
+  it.each(['password', 'current_password'])('returns 400 without %s', async (name) => {
     const json = { password: fresh, current_password: testPassword, [name]: undefined };
     const reply = await server.call('update-own-user', { token: server.adminToken, json });
     expect([reply.status, reply.json().error]).toEqual([400, `body: ${name}: is required`]);
   });
 });
 
-describe('the first version for oneself', () => {
+describe('the version 1 change of the own user', () => {
   const change = (token: string, json: unknown) =>
     server.call('update-own-user-v1', { token, json });
 
-  it('changes the e-mail at once, against the password', async () => {
+  it('changes the e-mail address at once if the password is right', async () => {
     const user = await newUser();
     const json = { email: 'Renamed@example.com', current_password: testPassword };
     expect((await change(user.token, json)).status).toBe(204);
@@ -149,7 +149,7 @@ describe('the first version for oneself', () => {
         current_password: testPassword,
       }),
     ],
-  ])('is 422 for a change of the e-mail %s', async (_, json) => {
+  ])('returns 422 for a change of the e-mail address %s', async (_, json) => {
     const user = await newUser();
     expect((await change(user.token, json())).status).toBe(422);
     expect((await own(user.token)).email).toBe(user.email);
@@ -157,7 +157,7 @@ describe('the first version for oneself', () => {
 });
 
 describe('a change of another user', () => {
-  it('gives him other roles, tells both in the audit log, and ends his tokens', async () => {
+  it("sets the roles, logs old and new ones, and ends the user's tokens", async () => {
     const user = await newUser({ roles: ['RBAC_ROLE_CI'] });
     const reply = await update(user.id, { roles: ['RBAC_ROLE_OBSERVER', 'RBAC_ROLE_CI'] });
     expect(reply.status).toBe(204);
@@ -176,7 +176,7 @@ describe('a change of another user', () => {
     expect(await statusOf(server.adminToken)).toBe(200);
   });
 
-  it('gives him another e-mail', async () => {
+  it('can set another e-mail address', async () => {
     const user = await newUser();
     expect((await update(user.id, { email: `other-${user.email}` })).status).toBe(204);
     expect((await signIn(server, `other-${user.email}`, testPassword)).status).toBe(200);
@@ -199,13 +199,13 @@ describe('a change of another user', () => {
     expect(await statusOf(user.token)).toBe(200);
   });
 
-  it('is 404 for nobody, and for a user of another tenant', async () => {
+  it('returns 404 for an unknown user and a user of another tenant', async () => {
     const user = await newUser();
     expect((await update('nobody', { roles: [] })).status).toBe(404);
     expect((await update(user.id, { roles: [] }, second.token)).status).toBe(404);
   });
 
-  it('asks for the password when it turns out to be oneself', async () => {
+  it('requires the current password if the user is the caller', async () => {
     const user = await newUser();
     const json = { password: fresh };
     expect((await update(user.id, json, user.token)).status).toBe(422);
@@ -214,7 +214,7 @@ describe('a change of another user', () => {
     expect(await statusOf(user.token)).toBe(200);
   });
 
-  it('takes the full rights of nobody who is the last to have them', async () => {
+  it('returns 422 if it removes full rights from the last user with them', async () => {
     const { token } = second;
     const { id } = await own(token);
     const reply = await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token);

@@ -42,7 +42,7 @@ afterEach(() => server.close());
 
 const download = (path?: string) => askFile(stage, path);
 
-describe('a device that does not transfer files is 502:', () => {
+describe('a download from a device that does not transfer files', () => {
   it.each<[string, ConnectMessage, string | RegExp]>([
     [
       'it accepts other protocols only',
@@ -86,7 +86,7 @@ describe('a device that does not transfer files is 502:', () => {
       /"accept" message is malformed/,
     ],
     ['it closes', { proto: control, typ: 'close' }, 'the device closed the session'],
-  ])('%s', async (_, answer, error) => {
+  ])('returns 502 if %s', async (_, answer, error) => {
     const reply = download();
     device.reply(await device.nextOf('open'), answer);
     expect(await errorOf(reply)).toEqual([502, expect.stringMatching(error)]);
@@ -96,7 +96,7 @@ describe('a device that does not transfer files is 502:', () => {
   });
 });
 
-describe('an error of the device is 400, or the code it sends:', () => {
+describe('a download from a device that reports an error', () => {
   it.each([
     [{ err: 'no such file' }, 400],
     [{ err: 'no such file', code: 404 }, 404],
@@ -105,14 +105,14 @@ describe('an error of the device is 400, or the code it sends:', () => {
     [{ err: 'no such file', code: 200 }, 400],
     [{ err: 'no such file', code: 600 }, 400],
     [{ err: 'no such file', code: -1 }, 400],
-  ])('%j', async (error, status) => {
+  ])('returns 400, or the error code that the device sends: %j', async (error, status) => {
     const reply = download();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), error);
     expect(await errorOf(reply)).toEqual([status, 'the device reports an error: no such file']);
   });
 
-  it('after the file information, before the first byte', async () => {
+  it('returns 400 if the error comes after the file information', async () => {
     const reply = download();
     sayError(device, await beginDownload(device), { err: 'permission denied' });
     expect(await errorOf(reply)).toEqual([400, 'the device reports an error: permission denied']);
@@ -122,7 +122,7 @@ describe('an error of the device is 400, or the code it sends:', () => {
   });
 });
 
-describe('a device that breaks the order is 502:', () => {
+describe('a download from a device that violates the protocol', () => {
   it.each<[string, ConnectMessage]>([
     ['it accepts twice', { proto: control, typ: 'accept' }],
     ['it sends a chunk', { proto: fileTransfer, typ: 'file_chunk', props: { offset: 0 } }],
@@ -130,7 +130,7 @@ describe('a device that breaks the order is 502:', () => {
     ['it tells of a file without a body', { proto: fileTransfer, typ: 'file_info' }],
     ['it sends a message without a type', { proto: fileTransfer }],
     ['it speaks of the shell', { proto: shell, typ: 'file_info', body: encodeBody({}) }],
-  ])('%s where it was asked for stat', async (_, message) => {
+  ])('returns 502 if %s in reply to stat', async (_, message) => {
     const reply = download();
     await acceptTransfer(device);
     device.reply(await device.nextOf('stat'), message);
@@ -143,7 +143,7 @@ describe('a device that breaks the order is 502:', () => {
     ['that is text', { offset: '0' }],
     ['that is a map', { offset: { valueOf: 1 } }],
     ['that is missing', {}],
-  ])('its first chunk has an offset %s', async (_, props = {}) => {
+  ])('returns 502 if its first chunk has an offset %s', async (_, props = {}) => {
     const reply = download();
     const asked = await beginDownload(device);
     const body = Buffer.from('hello');
@@ -152,14 +152,14 @@ describe('a device that breaks the order is 502:', () => {
   });
 });
 
-describe('a device that is silent', () => {
+describe('a download from a silent device', () => {
   const deadlineMs = limits.connectReplyMaxSeconds * 1000;
 
   it.each<[string, () => Promise<unknown>]>([
     ['the handshake', () => device.nextOf('open')],
     ['stat', async () => [await acceptTransfer(device), await device.nextOf('stat')]],
     ['the first chunk', () => beginDownload(device)],
-  ])('at %s is 408 after 60 s, and not earlier', async (_, takePart) => {
+  ])('at %s returns 408 after 60 s, and not earlier', async (_, takePart) => {
     let isAnswered = false;
     const reply = download().finally(() => {
       isAnswered = true;
@@ -172,7 +172,7 @@ describe('a device that is silent', () => {
     await device.nextOf('close');
   });
 
-  it('between chunks has 60 s for each', async () => {
+  it('allows 60 s for each chunk', async () => {
     const reply = download();
     const asked = await beginDownload(device);
     for (const offset of [0, 1, 2]) {
@@ -185,7 +185,7 @@ describe('a device that is silent', () => {
   });
 });
 
-describe('once the content has begun, the connection is cut', () => {
+describe('a download whose content has begun', () => {
   async function begun() {
     const own = askUnread(stage);
     const asked = await beginDownload(device);
@@ -210,13 +210,13 @@ describe('once the content has begun, the connection is cut', () => {
     ['a close', (asked) => device.reply(asked, { proto: control, typ: 'close' })],
     ['the end of the device', () => device.socket.terminate()],
     ['garbage', () => device.socket.send('garbage')],
-  ])('by %s', async (_, go) => {
+  ])('is cut off by %s', async (_, go) => {
     const { asked, ended } = await begun();
     go(asked);
     expect(await ended).toBe('ECONNRESET');
   });
 
-  it('after a minute of silence', async () => {
+  it('is cut off after a minute of silence', async () => {
     const { ended } = await begun();
     server.clock.advance(30_000);
     await device.settled();
@@ -224,7 +224,7 @@ describe('once the content has begun, the connection is cut', () => {
     expect(await ended).toBe('ECONNRESET');
   });
 
-  it('a caller who goes away is not sent for any further', async () => {
+  it('is ended at the device if the caller disconnects', async () => {
     const { asked, response } = await begun();
     const gone = once(response, 'close');
     response.destroy();
@@ -238,8 +238,8 @@ describe('once the content has begun, the connection is cut', () => {
   });
 });
 
-describe('back-pressure', () => {
-  it('a slow caller slows the device: acknowledgements stop while nothing is read', async () => {
+describe('the flow control of a download', () => {
+  it('stops acknowledgements while the caller reads nothing', async () => {
     const own = askUnread(stage);
     const asked = await beginDownload(device);
     const chunk = Buffer.alloc(fileChunkBytes);
@@ -247,7 +247,7 @@ describe('back-pressure', () => {
     const [response] = (await once(own, 'response')) as [IncomingMessage];
     let sent = 1;
     let acknowledged = 0;
-    // A device of the field: twenty chunks ahead, and then it waits.
+    // The test acts like a real device: it sends twenty chunks ahead and then waits.
     for (let idle = 0; idle < 100; idle += 1) {
       for (; sent - acknowledged < fileChunksAhead; sent += 1) {
         sayChunk(device, asked, { offset: sent * fileChunkBytes, body: chunk });
@@ -268,7 +268,7 @@ describe('back-pressure', () => {
     response.destroy();
   });
 
-  it('a device that does not wait for acknowledgements is cut off', async () => {
+  it('cuts off a device that does not wait for acknowledgements', async () => {
     const own = askUnread(stage);
     const asked = await beginDownload(device);
     const chunk = Buffer.alloc(fileChunkBytes);
@@ -290,8 +290,8 @@ describe('back-pressure', () => {
   });
 });
 
-describe('a device that does not read', () => {
-  it('and asks all the while whether the server is there is 502', async () => {
+describe('a download from a device that does not read', () => {
+  it('returns 502 if the device keeps sending pings', async () => {
     let answer: unknown;
     const reply = errorOf(download()).then((given) => {
       answer = given;
@@ -300,7 +300,7 @@ describe('a device that does not read', () => {
     device.socket.pause();
     const user = await connectUser(server, identity);
     const message = { proto: shell, typ: 'shell', body: Buffer.alloc(8000) };
-    // More than what is unread may be, and than the system's buffers hold.
+    // These bytes exceed the limit for unread data and the buffers of the operating system.
     for (let sent = 0; sent < 48 * 1_048_576; sent += message.body.length) user.say(message);
     for (let asked = 0; !answer && asked < 10_000; asked += 1) {
       device.reply(open, { proto: control, typ: 'ping' });
@@ -311,8 +311,8 @@ describe('a device that does not read', () => {
   });
 });
 
-describe('two transfers from one device', () => {
-  it('at once do not disturb each other', async () => {
+describe('two downloads from one device', () => {
+  it('can run at the same time without interference', async () => {
     const first = download('/first');
     const firstAsked = await beginDownload(device);
     const second = download('/second');

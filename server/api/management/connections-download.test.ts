@@ -40,8 +40,8 @@ afterEach(() => server.close());
 const download = (path?: string) => askFile(stage, path);
 const describeFile = (path?: string) => askFile(stage, path, 'describe-device-file');
 
-describe('a download', () => {
-  it('is what the device sends, with what it tells of the file in headers', async () => {
+describe('a download of a device file', () => {
+  it('returns the content from the device, with file information in headers', async () => {
     const reply = download();
     const asked = await beginDownload(device, { size: 5, uid: 1000, gid: 33, mode: 0o640 });
     await sendContent(device, asked, Buffer.from('hello'));
@@ -58,7 +58,7 @@ describe('a download', () => {
     });
   });
 
-  it('speaks to the device in one session, as the user, and closes it', async () => {
+  it('uses one session in the name of the user and closes it', async () => {
     const reply = download('/var/log/messages');
     const open = await acceptTransfer(device);
     const stat = await answerStat(device);
@@ -81,7 +81,7 @@ describe('a download', () => {
     expect(Buffer.from(asked.body ?? [])).toEqual(encodeBody({ path: '/var/log/messages' }));
   });
 
-  it('of a large file arrives byte by byte, acknowledged every ten chunks and at its end', async () => {
+  it('of a large file is complete, with an acknowledgement every ten chunks', async () => {
     const content = Buffer.alloc(100 * fileChunkBytes + 17, 'a pattern that has no even length');
     const own = askUnread(stage);
     const sending = beginDownload(device).then((asked) => sendContent(device, asked, content));
@@ -92,7 +92,7 @@ describe('a download', () => {
     expect(await sending).toEqual([...tens, content.length]);
   });
 
-  it('may be empty, and may have another size than was told', async () => {
+  it('can be empty or differ from the announced size', async () => {
     for (const content of ['', 'longer than was told']) {
       const reply = download();
       await sendContent(device, await beginDownload(device, { size: 0 }), Buffer.from(content));
@@ -102,7 +102,7 @@ describe('a download', () => {
     }
   });
 
-  it('goes on while the device asks whether the session is alive', async () => {
+  it('continues while the device sends pings', async () => {
     const reply = download();
     const asked = await beginDownload(device);
     device.reply(asked, { proto: control, typ: 'ping' });
@@ -111,7 +111,7 @@ describe('a download', () => {
     expect((await reply).text).toBe('hello');
   });
 
-  it('leaves out of the headers what the device does not tell', async () => {
+  it('omits headers for information that the device does not send', async () => {
     const reply = download();
     await acceptTransfer(device);
     const stat = await device.nextOf('stat');
@@ -136,7 +136,7 @@ describe('a download', () => {
       '/tmp/a??Set-Cookie: b',
     ],
     ['/tmp/..', 'attachment; filename=".."', '/tmp/..'],
-  ])('of %j has headers that are safe', async (path, disposition, shown) => {
+  ])('of %j has safe headers', async (path, disposition, shown) => {
     const reply = download(path);
     await sendContent(device, await beginDownload(device), Buffer.from('x'));
     const { headers } = await reply;
@@ -147,7 +147,7 @@ describe('a download', () => {
     expect(headers.get('set-cookie')).toBeNull();
   });
 
-  it('has the headers under the prefix that the server was started with', async () => {
+  it('uses the header prefix of the server', async () => {
     await server.close();
     stage = await openStage({ headerPrefix: 'X-MEN' });
     ({ server, identity, device } = stage);
@@ -157,7 +157,7 @@ describe('a download', () => {
     expect((await reply).headers.get('x-men-file-mode')).toBe('644');
   });
 
-  it('is in the audit log, with its path', async () => {
+  it('is in the audit log with its path', async () => {
     const reply = download();
     await sendContent(device, await beginDownload(device), Buffer.from('x'));
     await reply;
@@ -175,8 +175,8 @@ function literal(text: string): RegExp {
   return new RegExp(`^${text.replace(/[?.]/g, '\\$&')}$`);
 }
 
-describe('HEAD of a file', () => {
-  it('tells the headers without asking for the file, and closes the session', async () => {
+describe('HEAD of a device file', () => {
+  it('returns the headers without requesting the content, and closes the session', async () => {
     const reply = describeFile();
     await acceptTransfer(device);
     await answerStat(device, { size: 123_456, mode: 0o755 });
@@ -193,7 +193,7 @@ describe('HEAD of a file', () => {
     expect(device.waiting).toEqual([]);
   });
 
-  it('is refused as the download is', async () => {
+  it('is refused with the same status as a download', async () => {
     const reply = describeFile();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), { err: 'no such file' });
@@ -202,7 +202,7 @@ describe('HEAD of a file', () => {
   });
 });
 
-describe('a path is 400 without a message to the device:', () => {
+describe('the path of a device file', () => {
   it.each([
     ['none', ''],
     ['a relative one', 'etc/motd'],
@@ -210,14 +210,14 @@ describe('a path is 400 without a message to the device:', () => {
     ['one with a zero byte', '/etc/motd\0'],
     ['one of 4097 bytes', `/${'x'.repeat(4096)}`],
     ['one of 4098 bytes in fewer characters', `/${'\u00fc'.repeat(2048)}x`],
-  ])('%s', async (_, path) => {
+  ])('is refused with 400 without a message to the device: %s', async (_, path) => {
     const [status, error] = await errorOf(download(path));
     expect([status, error]).toEqual([400, expect.stringMatching(/^query: path: /)]);
     await device.settled();
     expect(device.waiting).toEqual([]);
   });
 
-  it('one that is missing, and one that is given twice', async () => {
+  it('is refused with 400 if it is missing or given twice', async () => {
     const parameters = { id: identity.id };
     const call = { token: server.adminToken, parameters };
     expect((await server.call('download-device-file', call)).status).toBe(400);
@@ -228,7 +228,7 @@ describe('a path is 400 without a message to the device:', () => {
     expect((await server.call('download-device-file', { ...call, query })).status).toBe(400);
   });
 
-  it('but one of 4096 bytes is passed on', async () => {
+  it('can have 4096 bytes', async () => {
     const reply = describeFile(`/${'x'.repeat(4095)}`);
     await acceptTransfer(device);
     await answerStat(device);
@@ -236,7 +236,7 @@ describe('a path is 400 without a message to the device:', () => {
   });
 });
 
-describe('what is not a regular file is 400:', () => {
+describe('a download of a device path', () => {
   it.each([
     ['a directory of a Go device', 0x8000_01ed],
     ['a link', 0x0800_01ff],
@@ -248,7 +248,7 @@ describe('what is not a regular file is 400:', () => {
     ['a directory as stat(2) counts', 0o040755],
     ['a link as stat(2) counts', 0o120777],
     ['a file of unknown mode', null],
-  ])('%s', async (_, mode) => {
+  ])('that is not a regular file returns 400: %s', async (_, mode) => {
     const reply = download();
     await acceptTransfer(device);
     await answerStat(device, { mode });
@@ -260,7 +260,7 @@ describe('what is not a regular file is 400:', () => {
     ['a Go device', 0o644, '644'],
     ['a Go device, with setuid', 0x0080_01ed, '40000755'],
     ['stat(2)', 0o100644, '100644'],
-  ])('but a regular file by %s is none of these', async (_, mode, shown) => {
+  ])('that is a regular file succeeds, with the mode given by %s', async (_, mode, shown) => {
     const reply = describeFile();
     await acceptTransfer(device);
     await answerStat(device, { mode });

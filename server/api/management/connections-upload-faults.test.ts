@@ -46,7 +46,7 @@ afterEach(() => server.close());
 
 const boundary = 'between-the-parts';
 
-/** A form of a path and the beginning of a file. */
+/** This form holds a path and the beginning of a file. */
 const beginning = [
   `--${boundary}`,
   'Content-Disposition: form-data; name="path"',
@@ -70,8 +70,8 @@ function uploadHeaders(length: number): string[] {
   ];
 }
 
-describe('an upload that breaks off', () => {
-  it('within its form is 400, and the device is told', async () => {
+describe('an interrupted upload to a device', () => {
+  it('returns 400 if the form is incomplete, and the device is notified', async () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(uploadLine(), uploadHeaders(beginning.length), beginning));
     const answered = untilClosed(socket);
@@ -84,7 +84,7 @@ describe('an upload that breaks off', () => {
     ]);
   });
 
-  it('with its connection tells the device, and harms nobody', async () => {
+  it('notifies the device if the connection breaks, and the device stays connected', async () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning));
     await beginUpload(device);
@@ -93,7 +93,7 @@ describe('an upload that breaks off', () => {
     expect((await presenceOf(server, identity)).status).toBe('connected');
   });
 
-  it('before its file leaves no trace at the device', async () => {
+  it('sends nothing to the device if its file has not begun', async () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning.slice(0, 60)));
     await presenceOf(server, identity);
@@ -104,8 +104,8 @@ describe('an upload that breaks off', () => {
   });
 });
 
-describe('a device that does not take the file', () => {
-  it('disables file transfer: 502', async () => {
+describe('an upload that the device does not take', () => {
+  it('returns 502 if the device has file transfer disabled', async () => {
     const reply = uploadParts(stage, pathPart, filePart());
     const open = await device.nextOf('open');
     const body = encodeBody({ version: 1, protocols: [1] });
@@ -117,7 +117,7 @@ describe('a device that does not take the file', () => {
     [{ err: 'access denied' }, 400],
     [{ err: 'access denied', code: 403 }, 403],
     [{ err: 'access denied', code: 507 }, 507],
-  ])('refuses with %j: %i, and nothing of the file is sent', async (error, status) => {
+  ])('with the device error %j returns %i and sends no content', async (error, status) => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
     await acceptTransfer(device);
     sayError(device, await device.nextOf('put_file'), error);
@@ -125,7 +125,7 @@ describe('a device that does not take the file', () => {
     await expectAborted(device);
   });
 
-  it('fails in the middle: 400, and no more is sent', async () => {
+  it('returns 400 and sends no more if the device fails midway', async () => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
     const asked = await beginUpload(device);
     await takeContent(device, asked, windowBytes);
@@ -134,7 +134,7 @@ describe('a device that does not take the file', () => {
     await expectAborted(device);
   });
 
-  it('goes away in the middle: 409', async () => {
+  it('returns 409 if the device disconnects in the middle', async () => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
     await takeContent(device, await beginUpload(device), windowBytes);
     device.socket.terminate();
@@ -146,7 +146,7 @@ describe('a device that does not take the file', () => {
     ['below zero', -1],
     ['that is text', '5'],
     ['that is missing', undefined],
-  ])('acknowledges an offset %s: 502', async (_, offset) => {
+  ])('returns 502 if the device acknowledges an offset %s', async (_, offset) => {
     const reply = uploadParts(stage, pathPart, filePart());
     const asked = await beginUpload(device);
     await device.nextOf('file_chunk');
@@ -156,19 +156,22 @@ describe('a device that does not take the file', () => {
     await expectAborted(device);
   });
 
-  it.each(['file_chunk', 'file_info', 'dance'])('says "%s" to the file: 502', async (typ) => {
-    const reply = uploadParts(stage, pathPart, filePart());
-    await acceptTransfer(device);
-    device.reply(await device.nextOf('put_file'), { proto: fileTransfer, typ });
-    expect(await errorOf(reply)).toEqual([
-      502,
-      `the device sent "${typ}" of protocol 2 instead of "ack"`,
-    ]);
-  });
+  it.each(['file_chunk', 'file_info', 'dance'])(
+    'returns 502 if the device replies "%s"',
+    async (typ) => {
+      const reply = uploadParts(stage, pathPart, filePart());
+      await acceptTransfer(device);
+      device.reply(await device.nextOf('put_file'), { proto: fileTransfer, typ });
+      expect(await errorOf(reply)).toEqual([
+        502,
+        `the device sent "${typ}" of protocol 2 instead of "ack"`,
+      ]);
+    },
+  );
 });
 
-describe('a device that acknowledges without an end', () => {
-  it('while the caller sends nothing is disconnected, and the caller is notified', async () => {
+describe('an upload to a device that sends endless acknowledgements', () => {
+  it('returns 502, and the session with the device is closed', async () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning));
     const answered = untilClosed(socket);
@@ -176,7 +179,7 @@ describe('a device that acknowledges without an end', () => {
     for (let count = 0; count < fileChunksAhead; count += 1) acknowledge(device, asked, 0);
     await device.settled();
     expect(device.waiting).toEqual([]);
-    // Just when it is too many depends on how many the server has read meanwhile.
+    // The exact limit depends on how many messages the server has read by then.
     for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, asked, 0);
     expect((await device.next()).typ).toBe('close');
     socket.write('x'.repeat(900_000));
@@ -188,7 +191,7 @@ describe('a device that acknowledges without an end', () => {
   });
 });
 
-describe('a device that is silent is 408 after 60 s', () => {
+describe('an upload to a silent device', () => {
   it.each<[string, number, () => Promise<unknown>]>([
     ['the handshake', 5, () => device.nextOf('open')],
     ['put_file', 5, async () => [await acceptTransfer(device), await device.nextOf('put_file')]],
@@ -206,7 +209,7 @@ describe('a device that is silent is 408 after 60 s', () => {
         await chunksUntilStandstill(stage),
       ],
     ],
-  ])('at %s', async (_, bytes, takePart) => {
+  ])('returns 408 after 60 s at %s', async (_, bytes, takePart) => {
     const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(bytes)));
     await takePart();
     await passTime(stage, limits.connectReplyMaxSeconds * 1000);
@@ -214,8 +217,8 @@ describe('a device that is silent is 408 after 60 s', () => {
   });
 });
 
-describe('back-pressure', () => {
-  it('a device that does not acknowledge keeps the caller from sending', async () => {
+describe('the flow control of an upload', () => {
+  it('stops the caller while the device does not acknowledge', async () => {
     const total = 64 * 1_048_576;
     const headers = {
       Authorization: `Bearer ${server.adminToken}`,
@@ -237,7 +240,7 @@ describe('back-pressure', () => {
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
     expect(given).toBeLessThan(total / 2);
     sending.destroy();
-    // What had arrived already is still passed on; then the end of the caller is found.
+    // The server still passes on what has arrived; then it finds that the caller has gone.
     let taken = windowBytes;
     for (let isReported = false; !isReported; ) {
       acknowledge(device, asked, taken);

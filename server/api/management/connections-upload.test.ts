@@ -36,8 +36,8 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-describe('an upload', () => {
-  it('tells the device of the file, sends it, and is 201 without a body', async () => {
+describe('an upload to a device', () => {
+  it('sends the file and its properties, and returns 201 without a body', async () => {
     const reply = uploadParts(
       stage,
       pathPart,
@@ -60,7 +60,7 @@ describe('an upload', () => {
     expect((await device.nextOf('close')).sid).toBe(asked.sid);
   });
 
-  it('leaves the owner and the mode to the device where none are given', async () => {
+  it('omits owner and mode if the caller gives none', async () => {
     const reply = uploadParts(stage, pathPart, filePart('x', 'folder/../name.txt'));
     const asked = await beginUpload(device);
     expect(decodeBody(putFileShape, asked.body)).toEqual({
@@ -72,7 +72,7 @@ describe('an upload', () => {
   });
 
   it.each([0, 1, 4095, 4096, 4097, 10 * 4096, 100 * 4096 + 17])(
-    'of %i bytes arrives byte by byte, in chunks of 4096',
+    'of %i bytes arrives unchanged in chunks of 4096 bytes',
     async (bytes) => {
       const content = Buffer.alloc(bytes, 'a pattern that has no even length');
       const reply = uploadParts(stage, pathPart, filePart(content));
@@ -94,7 +94,7 @@ describe('an upload', () => {
     expect((await reply).status).toBe(201);
   });
 
-  it('is never more than twenty chunks ahead, and goes on as they are acknowledged', async () => {
+  it('is at most twenty chunks ahead of the acknowledgements', async () => {
     const content = Buffer.alloc(3 * windowBytes, 'pattern');
     const reply = uploadParts(stage, pathPart, filePart(content));
     const asked = await beginUpload(device);
@@ -107,13 +107,13 @@ describe('an upload', () => {
     acknowledge(device, asked, windowBytes + fileChunkBytes);
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
     acknowledge(device, asked, 2 * windowBytes + fileChunkBytes);
-    // What is left, with the end of the file.
+    // The rest of the file and its end mark remain.
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead - 1);
     acknowledge(device, asked, content.length);
     expect((await reply).status).toBe(201);
   });
 
-  it('is not done before its end is acknowledged', async () => {
+  it('is not complete before the device acknowledges the end', async () => {
     let isAnswered = false;
     const reply = uploadParts(stage, pathPart, filePart()).finally(() => {
       isAnswered = true;
@@ -130,7 +130,7 @@ describe('an upload', () => {
     expect((await reply).status).toBe(201);
   });
 
-  it('is in the audit log, with its pathPart, once it is done', async () => {
+  it('is in the audit log with its path once it is complete', async () => {
     const reply = uploadParts(stage, pathPart, filePart());
     const asked = await beginUpload(device);
     expect((await entries(server, { object_id: identity.id }))[0]?.change).not.toMatch(/uploaded/);
@@ -145,7 +145,7 @@ describe('an upload', () => {
     });
   });
 
-  it('ignores parts that are not known, and parts behind the file', async () => {
+  it('ignores unknown parts and parts behind the file', async () => {
     const reply = uploadParts(
       stage,
       ['note', 'x'],
@@ -161,7 +161,7 @@ describe('an upload', () => {
   });
 });
 
-describe('an upload is refused with 400, and the device hears nothing of it:', () => {
+describe('a malformed upload to a device', () => {
   it.each<[string, readonly Part[], RegExp]>([
     ['without a path', [filePart()], /^path: is required, before the file$/],
     ['with a relative path', [['path', 'motd'], filePart()], /^path: must be absolute/],
@@ -203,7 +203,7 @@ describe('an upload is refused with 400, and the device hears nothing of it:', (
     ['with a file that is text', [pathPart, ['file', 'hello']], /^file: is required/],
     ['with a name of 256 bytes', [pathPart, filePart('x', 'n'.repeat(256))], /^file: its name/],
     ['without anything', [], /^(file: is required|the multipart body is malformed)/],
-  ])('%s', async (_, parts, error) => {
+  ])('returns 400 without a message to the device: %s', async (_, parts, error) => {
     const reply = uploadParts(stage, ...parts);
     expect(await errorOf(reply)).toEqual([400, expect.stringMatching(error)]);
     await device.settled();
@@ -214,11 +214,14 @@ describe('an upload is refused with 400, and the device hears nothing of it:', (
     ['multipart/form-data', 'no boundary', 400],
     ['application/json', '{}', 415],
     ['multipart/mixed; boundary=x', '--x--\r\n', 415],
-  ])('as %s with %j', async (contentType, body, status) => {
-    const headers = { 'Content-Type': contentType };
-    const call = { token: server.adminToken, parameters: { id: identity.id }, headers, body };
-    expect((await server.call('upload-device-file', call)).status).toBe(status);
-    await device.settled();
-    expect(device.waiting).toEqual([]);
-  });
+  ])(
+    'is refused without a message to the device as %s with %j',
+    async (contentType, body, status) => {
+      const headers = { 'Content-Type': contentType };
+      const call = { token: server.adminToken, parameters: { id: identity.id }, headers, body };
+      expect((await server.call('upload-device-file', call)).status).toBe(status);
+      await device.settled();
+      expect(device.waiting).toEqual([]);
+    },
+  );
 });

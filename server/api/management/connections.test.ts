@@ -33,7 +33,7 @@ beforeEach(async () => {
   device = await acceptedDevice(server, `connections-${deviceCount}`);
 });
 
-/** Calls an operation on the device, or on another one, as the administrator or another user. */
+/** Calls an operation as the administrator on the device, or with another token or device. */
 function ask(id: OperationId, { token = server.adminToken, deviceId = device.id } = {}) {
   const query = id.endsWith('device-file') ? { path: '/etc/motd' } : {};
   const body = id === 'upload-device-file' ? { body: goodUpload() } : {};
@@ -50,12 +50,12 @@ const operationIds = [
   'upload-device-file',
 ] as const;
 
-describe.each(operationIds)('%s', (id) => {
-  it('of an unknown device is 404', async () => {
+describe.each(operationIds)('the connection operation %s', (id) => {
+  it('returns 404 for an unknown device', async () => {
     expect((await ask(id, { deviceId: unknownId })).status).toBe(404);
   });
 
-  it("of another tenant's device is 404, connected or not", async () => {
+  it('returns 404 for the device of another tenant, connected or not', async () => {
     const { token } = otherTenant;
     expect((await ask(id, { token })).status).toBe(404);
     const { socket } = await connectPeer(server, device);
@@ -63,25 +63,25 @@ describe.each(operationIds)('%s', (id) => {
     socket.terminate();
   });
 
-  it("is 401 without a token and with the device's own", async () => {
+  it('returns 401 without a token and with the token of the device', async () => {
     const parameters = { id: device.id };
     expect((await server.call(id, { parameters })).status).toBe(401);
     expect((await ask(id, { token: device.token })).status).toBe(401);
   });
 });
 
-describe('a device that never connected', () => {
+describe('a request to a device that is not connected', () => {
   it.each([
     ['connect-device', 404, 'failed to connect to device: device disconnected'],
     ['check-device-update', 404, /^device not connected/],
     ['send-device-inventory', 404, /^device not connected/],
     ['download-device-file', 409, 'device disconnected'],
-  ] as const)('answers %s with %i', async (id, status, error) => {
+  ] as const)('by %s returns %i', async (id, status, error) => {
     const reply = await ask(id);
     expect([reply.status, reply.json().error]).toEqual([status, expect.stringMatching(error)]);
   });
 
-  it('answers an upload with 409, whatever it holds', async () => {
+  it('by an upload returns 409, whatever the form contains', async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     for (const body of [new FormData(), goodUpload()]) {
       const reply = await server.call('upload-device-file', { ...call, body });
@@ -89,12 +89,12 @@ describe('a device that never connected', () => {
     }
   });
 
-  it('answers HEAD of a file with 409, without a body', async () => {
+  it('by HEAD of a file returns 409 without a body', async () => {
     const reply = await ask('describe-device-file');
     expect([reply.status, reply.text]).toEqual([409, '']);
   });
 
-  it('that is gone again answers the same', async () => {
+  it('returns the same statuses after the device has disconnected', async () => {
     const { socket } = await connectPeer(server, device);
     socket.close();
     await endOf(socket);
@@ -113,7 +113,7 @@ function goodUpload(): FormData {
 }
 
 describe('a device that is not accepted', () => {
-  it('has a presence all the same, and cannot be reached', async () => {
+  it('is shown as disconnected and cannot be reached', async () => {
     const pending = newDevice('waiting');
     await authenticate(server, pending);
     const listed = await server.call('list-devices', {
@@ -127,8 +127,8 @@ describe('a device that is not accepted', () => {
   });
 });
 
-describe("a user's handshake", () => {
-  /** A handshake of the administrator with headers replaced; null leaves one out. */
+describe('a handshake of a user for a device', () => {
+  /** Sends a handshake of the administrator with replaced headers; null omits one. */
   function shake(headers: Readonly<Record<string, string | null>> = {}) {
     const path = userSocketPath(device);
     const authorization = { Authorization: `Bearer ${server.adminToken}` };
@@ -147,7 +147,7 @@ describe("a user's handshake", () => {
       (token) => ({ ...cookieOf(token, server.baseUrl), Cookie: `a=b; JWT="${token}"` }),
     ],
     ['an Origin', () => ({ Origin: 'https://console.example' })],
-  ])('with %s is 101 while the device is connected', async (_, headersOf) => {
+  ])('with %s returns 101 while the device is connected', async (_, headersOf) => {
     await connectPeer(server, device);
     const { status, headers } = await shake(headersOf(server.adminToken));
     expect([status, headers['sec-websocket-accept'], headers['x-svc-requestid']]).toEqual([
@@ -157,7 +157,7 @@ describe("a user's handshake", () => {
     ]);
   });
 
-  it('takes the subprotocol of the field when it is offered', async () => {
+  it('selects the subprotocol protomsg/msgpack if it is offered', async () => {
     await connectPeer(server, device);
     const offered = await shake({ 'Sec-WebSocket-Protocol': 'protomsg/msgpack' });
     expect(offered.headers['sec-websocket-protocol']).toBe('protomsg/msgpack');
@@ -172,14 +172,14 @@ describe("a user's handshake", () => {
     ['no version', { 'Sec-WebSocket-Version': null }],
     ['no key', { 'Sec-WebSocket-Key': null }],
     ['a key of 15 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(15).toString('base64') }],
-  ])('with %s is 400', async (_, headers) => {
+  ])('with %s returns 400', async (_, headers) => {
     const peer = await connectPeer(server, device);
     expect((await shake(headers)).status).toBe(400);
     await peer.settled();
     expect(peer.waiting).toEqual([]);
   });
 
-  it('is 404 before it is 400: the device counts first', async () => {
+  it('returns 404, not 400, if the device is not connected', async () => {
     const reply = await shake({ 'Sec-WebSocket-Version': '8' });
     expect([reply.status, JSON.parse(reply.body).error]).toEqual([
       404,
@@ -192,7 +192,7 @@ describe("a user's handshake", () => {
     ['a cookie beside a bad header', (token) => ({ Authorization: 'x', Cookie: `JWT=${token}` })],
     ['an altered cookie', (token) => ({ Authorization: null, Cookie: `JWT=x${token}` })],
     ['a cookie of another name', (token) => ({ Authorization: null, Cookie: `jwt=${token}` })],
-  ])('with %s is 401', async (_, headersOf) => {
+  ])('with %s returns 401', async (_, headersOf) => {
     await connectPeer(server, device);
     expect((await shake(headersOf(server.adminToken))).status).toBe(401);
   });
@@ -205,7 +205,7 @@ describe("a user's handshake", () => {
     ['an Origin that hides ours', 'http://127.0.0.1@elsewhere.example'],
     ['an Origin that a browser does not tell', 'null'],
     ['an empty Origin', ''],
-  ])('with a good cookie and %s is 403, and opens nothing', async (_, origin) => {
+  ])('with a valid cookie and %s returns 403 and opens no session', async (_, origin) => {
     const peer = await connectPeer(server, device);
     const reply = await shake(cookieOf(server.adminToken, origin));
     expect([reply.status, JSON.parse(reply.body)]).toEqual([
@@ -216,18 +216,18 @@ describe("a user's handshake", () => {
     expect(peer.waiting).toEqual([]);
   });
 
-  it("with the device's token as cookie is 401", async () => {
+  it('with the token of the device as cookie returns 401', async () => {
     await connectPeer(server, device);
     const headers = { Authorization: null, Cookie: `JWT=${device.token}` };
     expect((await shake(headers)).status).toBe(401);
   });
 });
 
-describe('a command', () => {
+describe('a command to a connected device', () => {
   it.each([
     ['check-device-update', 'check-update'],
     ['send-device-inventory', 'send-inventory'],
-  ] as const)('%s reaches the device, and is 202 with null', async (id, typ) => {
+  ] as const)('by %s reaches the device and returns 202 with null', async (id, typ) => {
     const peer = await connectPeer(server, device);
     const reply = await ask(id);
     expect([reply.status, reply.text]).toEqual([202, 'null']);
@@ -239,7 +239,7 @@ describe('a command', () => {
     });
   });
 
-  it('is of a session of its own each time, whose answer is for nobody', async () => {
+  it('has its own session each time, and replies to it reach no user', async () => {
     const peer = await connectPeer(server, device);
     const user = await connectUser(server, device);
     await ask('check-device-update');

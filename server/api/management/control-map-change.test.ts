@@ -19,7 +19,7 @@ afterAll(() => server.close());
 const pausing = { priority: 1, states: { ArtifactInstall_Enter: { action: 'pause' } } };
 const goingOn = { priority: 2, states: { ArtifactInstall_Enter: { action: 'continue' } } };
 
-/** A device that pauses in a deployment; without a map when it is null. */
+/** Returns a device that pauses in a deployment, which has no map if `map` is null. */
 async function pausedDevice(map: object | null = pausing) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `paused-${deviceCount}`);
@@ -38,8 +38,8 @@ async function mapOf({ token }: AcceptedDevice, id: string): Promise<unknown> {
   return (await server.call('get-update-control-map', { token, parameters: { id } })).json();
 }
 
-describe('a control map changed while a device pauses', () => {
-  it("is served whole at the next poll, with the deployment's id", async () => {
+describe('a control map that is changed while a device pauses', () => {
+  it('is served at the next poll under the deployment id', async () => {
     const { device, id } = await pausedDevice();
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...pausing } });
     const reply = await change(id, { update_control_map: goingOn });
@@ -51,13 +51,13 @@ describe('a control map changed while a device pauses', () => {
     });
   });
 
-  it('takes nothing over from the one before', async () => {
+  it('replaces the earlier map completely', async () => {
     const { device, id } = await pausedDevice();
     await change(id, { update_control_map: {} });
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id } });
   });
 
-  it('is in the instructions of devices that ask later', async () => {
+  it('is in the instructions for devices that ask later', async () => {
     const { id } = await pausedDevice();
     const later = await acceptedDevice(server, `later-${id}`);
     const second = await deploy(server, [later], { update_control_map: pausing });
@@ -67,7 +67,7 @@ describe('a control map changed while a device pauses', () => {
     expect(reply.json()).toMatchObject({ artifact: { update_control_map: goingOn } });
   });
 
-  it('leaves an entry of the audit log', async () => {
+  it('is logged in the audit log', async () => {
     const { id } = await pausedDevice();
     await change(id, { update_control_map: goingOn });
     const [entry] = await entries(server, { object_id: id });
@@ -79,8 +79,8 @@ describe('a control map changed while a device pauses', () => {
   });
 });
 
-describe('a change of a control map is refused', () => {
-  it('where the deployment was made without one: 409', async () => {
+describe('a change of an update control map', () => {
+  it('returns 409 if the deployment was created without a map', async () => {
     const { device, id } = await pausedDevice(null);
     const reply = await change(id, { update_control_map: goingOn });
     expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('without')]);
@@ -89,7 +89,7 @@ describe('a change of a control map is refused', () => {
     expect(await mapOf(device, id)).toEqual({});
   });
 
-  it.each(['aborted', 'over'])('once the deployment is %s: 409', async (end) => {
+  it.each(['aborted', 'over'])('returns 409 once the deployment is %s', async (end) => {
     const { device, id } = await pausedDevice();
     if (end === 'aborted') await abort(server, id);
     else await report(server, device, { id, status: 'success' });
@@ -105,7 +105,7 @@ describe('a change of a control map is refused', () => {
     ['an unknown field', { update_control_map: { expiry: 60 } }],
     ['a map that is a list', { update_control_map: [goingOn] }],
     ['a body that is a list', []],
-  ])('with %s: 400, and the map stays', async (_, json) => {
+  ])('with %s returns 400, and the map stays unchanged', async (_, json) => {
     const { device, id } = await pausedDevice();
     const reply = await change(id, json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
@@ -115,7 +115,7 @@ describe('a change of a control map is refused', () => {
   it.each([
     ['00000000-0000-4000-8000-000000000000', 404],
     ['no-uuid', 400],
-  ])('for %s: %i', async (id, status) => {
+  ])('for the deployment id %s returns %i', async (id, status) => {
     expect((await change(id, { update_control_map: goingOn })).status).toBe(status);
   });
 });

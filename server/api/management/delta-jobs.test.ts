@@ -33,8 +33,8 @@ function show(id: string): Promise<Reply> {
   return server.call('get-delta-job', { token: server.adminToken, parameters: { id } });
 }
 
-describe('a deployment that wants deltas', () => {
-  it('begins a job when a device says what it has, and serves the whole artifact', async () => {
+describe('a deployment with autogenerate_delta', () => {
+  it('starts a job when a device asks, and serves the whole artifact', async () => {
     const device = await acceptedDevice(server, 'one');
     const id = await deploy(server, [device], { autogenerate_delta: true });
     expect(await jobs()).toEqual([]);
@@ -64,7 +64,7 @@ describe('a deployment that wants deltas', () => {
     });
   });
 
-  it('begins one for each pair of artifacts, however many devices ask how often', async () => {
+  it('starts one job per pair of artifacts, for any number of requests', async () => {
     await publish(server, { name: 'release-00' });
     const devices = [];
     for (const name of ['a', 'b', 'c']) devices.push(await acceptedDevice(server, name));
@@ -85,7 +85,7 @@ describe('a deployment that wants deltas', () => {
     ['an artifact that is not stored', { artifact_name: 'release-9' }],
     ['one that is stored for other devices only', { artifact_name: 'elsewhere' }],
     ['the target itself', { artifact_name: 'release-1' }],
-  ])('begins none for a device that has %s', async (_, has) => {
+  ])('starts no job for a device that has %s', async (_, has) => {
     await publish(server, { name: 'elsewhere', deviceTypes: ['other'] });
     const device = await acceptedDevice(server, 'one');
     await deploy(server, [device], { autogenerate_delta: true, force_installation: true });
@@ -94,8 +94,8 @@ describe('a deployment that wants deltas', () => {
   });
 });
 
-describe('a deployment that does not', () => {
-  it.each([{}, { autogenerate_delta: false }])('begins no job: %j', async (wish) => {
+describe('a deployment without autogenerate_delta', () => {
+  it.each([{}, { autogenerate_delta: false }])('starts no delta job: %j', async (wish) => {
     const device = await acceptedDevice(server, 'one');
     await deploy(server, [device], wish);
     instructionsIn(await nextRequests['POST v2'](server, device.token, board));
@@ -103,7 +103,7 @@ describe('a deployment that does not', () => {
   });
 });
 
-describe('delta jobs', () => {
+describe('the list of delta jobs', () => {
   beforeEach(async () => {
     const device = await acceptedDevice(server, 'one');
     for (const name of ['a', 'b', 'c']) {
@@ -114,7 +114,7 @@ describe('delta jobs', () => {
     }
   });
 
-  it('are listed with the newest first, in pages', async () => {
+  it('is sorted from newest to oldest and comes in pages', async () => {
     const reply = await list({ page: '2', per_page: '2' });
     expect([reply.json(), reply.headers.get('x-total-count')]).toEqual([
       [expect.objectContaining({ started: '2026-11-21T12:00:00.000Z' })],
@@ -123,15 +123,21 @@ describe('delta jobs', () => {
     expect((await list({ page: '3', per_page: '2' })).json()).toEqual([]);
   });
 
-  it.each([{ page: '0' }, { per_page: '501' }, { page: 'x' }])('are 400 with %j', async (query) => {
-    expect((await list(query)).status).toBe(400);
-  });
+  it.each([{ page: '0' }, { per_page: '501' }, { page: 'x' }])(
+    'returns 400 for the query %j',
+    async (query) => {
+      expect((await list(query)).status).toBe(400);
+    },
+  );
 
-  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])('are 404 for %s', async (id) => {
-    expect((await show(id)).status).toBe(404);
-  });
+  it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])(
+    'returns 404 for the job id %s',
+    async (id) => {
+      expect((await show(id)).status).toBe(404);
+    },
+  );
 
-  it('stay as they were when their artifacts are deleted', async () => {
+  it('keeps its jobs when their artifacts are deleted', async () => {
     const query = new URLSearchParams('name=release-0&name=release-1');
     const call = { token: server.adminToken, query };
     expect((await server.call('delete-releases', call)).status).toBe(204);

@@ -44,7 +44,7 @@ function call(
   return server.call(id, { token: server.adminToken, parameters, query });
 }
 
-/** A device that has come this far in a deployment of its own. */
+/** Returns a device that has reported this status in a deployment of its own. */
 async function deviceAt(status?: string): Promise<{ device: AcceptedDevice; id: string }> {
   const device = await someDevice();
   const id = await deploy(server, [device]);
@@ -55,8 +55,8 @@ async function deviceAt(status?: string): Promise<{ device: AcceptedDevice; id: 
   return { device, id };
 }
 
-describe('a device in the list of a deployment', () => {
-  it('shows its artifact and the number of its offers', async () => {
+describe('a device in the device list of a deployment', () => {
+  it('has its artifact and the number of its offers', async () => {
     const { device, id } = await deviceAt('installing');
     const artifact = await shownArtifact(server, artifactId);
     expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
@@ -72,7 +72,7 @@ describe('a device in the list of a deployment', () => {
     });
   });
 
-  it('shows none before it was offered one', async () => {
+  it('has no artifact before it was offered one', async () => {
     const { device, id } = await deviceAt();
     const deviceDeployment = await deviceDeploymentOf(server, id, device);
     expect(deviceDeployment).toMatchObject({ status: 'pending', attempts: 0 });
@@ -80,8 +80,8 @@ describe('a device in the list of a deployment', () => {
   });
 });
 
-describe("the deprecated list of a deployment's devices", () => {
-  it('has them all at once, as the list that replaces it', async () => {
+describe('the deprecated device list of a deployment', () => {
+  it('contains all devices without pages, like the list that replaces it', async () => {
     const devices = [];
     for (const _ of Array.from({ length: 25 })) devices.push(await someDevice());
     const id = await deploy(server, devices);
@@ -94,13 +94,13 @@ describe("the deprecated list of a deployment's devices", () => {
   it.each([
     [unknownId, 404],
     ['no-uuid', 400],
-  ])('of %s is %i', async (deployment_id, status) => {
+  ])('for the deployment id %s returns %i', async (deployment_id, status) => {
     expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(status);
   });
 });
 
-describe("the ids of a deployment's devices", () => {
-  it('are those of all its devices, also of such that never asked', async () => {
+describe('the list of device ids of a deployment', () => {
+  it('contains all its devices, even those that never asked', async () => {
     const devices = [await someDevice(), await someDevice()];
     const id = await deploy(server, devices);
     const reply = await call('list-deployment-device-ids', { id });
@@ -110,13 +110,13 @@ describe("the ids of a deployment's devices", () => {
   it.each([
     [unknownId, 404],
     ['no-uuid', 400],
-  ])('of %s are %i', async (id, status) => {
+  ])('for the deployment id %s returns %i', async (id, status) => {
     expect((await call('list-deployment-device-ids', { id })).status).toBe(status);
   });
 });
 
-describe('the deployments of a device', () => {
-  it('are listed with its state, the newest first, at most 20 a page', async () => {
+describe('the list of deployments of a device', () => {
+  it('is sorted from newest to oldest, with at most 20 per page', async () => {
     const device = await someDevice();
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.unshift(await deploy(server, [device], { name }));
@@ -139,7 +139,7 @@ describe('the deployments of a device', () => {
     expect(second.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
   });
 
-  it('can be narrowed to a status or a group of statuses', async () => {
+  it('can be filtered by a status or a group of statuses', async () => {
     const { device, id } = await deviceAt('success');
     await deploy(server, [device], { name: 'second' });
     const found: Record<string, string[]> = {};
@@ -156,7 +156,7 @@ describe('the deployments of a device', () => {
   });
 
   it.each(['per_page=21', 'per_page=0', 'page=0', 'status=done', 'status='])(
-    'are 400 with %s',
+    'returns 400 for %s',
     async (text) => {
       const { device } = await deviceAt();
       const query = Object.fromEntries(new URLSearchParams(text));
@@ -166,8 +166,8 @@ describe('the deployments of a device', () => {
   );
 });
 
-describe('deleting the history of a device', () => {
-  it('makes its finished deployments unknown to it, and leaves the deployments unchanged', async () => {
+describe("the deletion of a device's deployment history", () => {
+  it('hides finished deployments from the device, but keeps their results', async () => {
     const { device, id } = await deviceAt('success');
     expect((await call('reset-device-deployments', { id: device.id })).status).toBe(204);
     const listed = await call('list-device-deployments', { id: device.id });
@@ -176,7 +176,7 @@ describe('deleting the history of a device', () => {
     expect(await statusOf(server, id, device)).toBe('success');
   });
 
-  it('offers it anew what still runs', async () => {
+  it('makes a running deployment available to the device again', async () => {
     const [device, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [device, other]);
     await nextRequests['POST v2'](server, device.token, board);
@@ -190,7 +190,7 @@ describe('deleting the history of a device', () => {
     });
   });
 
-  it('lets it take a deployment that is older than the last one it finished', async () => {
+  it('makes a deployment available that is older than the last finished one', async () => {
     const [device, other] = [await someDevice(), await someDevice()];
     const older = await deploy(server, [device, other], { name: 'older' });
     const newer = await deploy(server, [device], { name: 'newer' });
@@ -202,14 +202,14 @@ describe('deleting the history of a device', () => {
     );
   });
 
-  it('leaves what is under way', async () => {
+  it('does not affect a deployment that is in progress on the device', async () => {
     const { device, id } = await deviceAt('installing');
     await call('reset-device-deployments', { id: device.id });
     expect(await statusOf(server, id, device)).toBe('installing');
     expect((await report(server, device, { id, status: 'success' })).status).toBe(204);
   });
 
-  it('leaves an entry of the audit log', async () => {
+  it('is logged in the audit log', async () => {
     const { device } = await deviceAt('success');
     await call('reset-device-deployments', { id: device.id });
     const [entry] = await entries(server, { object_id: device.id });
@@ -217,8 +217,11 @@ describe('deleting the history of a device', () => {
   });
 });
 
-describe.each(['list-device-deployments', 'reset-device-deployments'] as const)('%s', (id) => {
-  it.each([unknownId, 'no-uuid', 'ü'])('is 404 for %s', async (device) => {
-    expect((await call(id, { id: device })).status).toBe(404);
-  });
-});
+describe.each(['list-device-deployments', 'reset-device-deployments'] as const)(
+  'the operation %s',
+  (id) => {
+    it.each([unknownId, 'no-uuid', 'ü'])('returns 404 for the device id %s', async (device) => {
+      expect((await call(id, { id: device })).status).toBe(404);
+    });
+  },
+);

@@ -6,7 +6,7 @@ import { acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
-/** By the name of the deployment, in order of creation. */
+/** The map holds the deployment ids by name, in order of creation. */
 const ids = new Map<string, string>();
 const startSeconds = Date.parse('2026-11-21T12:00:00Z') / 1000;
 const unknownId = '00000000-0000-4000-8000-000000000000';
@@ -86,14 +86,14 @@ describe.each(['list-deployments', 'list-deployments-v1'] as const)('the operati
     expect(namesIn(await list(id, 'page=3&per_page=3'))).toEqual([]);
   });
 
-  it.each(sharedFaults)('is 400 with %s', async (query) => {
+  it.each(sharedFaults)('returns 400 for %s', async (query) => {
     const reply = await list(id, query);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
   });
 });
 
-describe('the list of version 2', () => {
-  it('finds by ids and by names, and by both together', async () => {
+describe('the version 2 list of deployments', () => {
+  it('can be filtered by ids, by names and by both', async () => {
     const spring = `id=${ids.get('spring')}`;
     expect(namesIn(await list('list-deployments', `${spring}&id=${ids.get('autumn')}`))).toEqual([
       'autumn',
@@ -107,28 +107,28 @@ describe('the list of version 2', () => {
     expect(namesIn(await list('list-deployments', 'name=summer'))).toEqual([]);
   });
 
-  it('knows no search', async () => {
+  it('ignores the parameter search', async () => {
     expect(namesIn(await list('list-deployments', 'search=spring'))).toHaveLength(4);
   });
 });
 
-describe('the deprecated list of version 1', () => {
+describe('the deprecated version 1 list of deployments', () => {
   it.each<[string, string, string[]]>([
     ['a part of the name, whatever its capitals', 'search=UM', ['autumn', 'Summer']],
     ['a part of the name of the artifact', 'search=autumn-rel', ['autumn']],
     ['nothing', 'search=winter', []],
-  ])('is searched by %s', async (_, query, expected) => {
+  ])('can be searched by %s', async (_, query, expected) => {
     expect(namesIn(await list('list-deployments-v1', query))).toEqual(expected);
   });
 
-  it('is searched by the id', async () => {
+  it('can be searched by the deployment id', async () => {
     const query = `search=${ids.get('Summer')}`;
     expect(namesIn(await list('list-deployments-v1', query))).toEqual(['Summer']);
   });
 });
 
-describe('a configuration in a list', () => {
-  it('shows the beginning of its values only', async () => {
+describe('a configuration deployment in a list', () => {
+  it('shows only the beginning of each value', async () => {
     const device = await acceptedDevice(server, 'configured');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { key: 'secret', on: 'yes' } });
@@ -148,7 +148,7 @@ describe('the statistics of several deployments', () => {
     return server.call('list-deployment-statistics', call);
   }
 
-  it('are told for each, once', async () => {
+  it('are returned once per deployment', async () => {
     const [spring, summer] = [`${ids.get('spring')}`, `${ids.get('Summer')}`];
     expect((await statistics([spring, summer, spring])).json()).toEqual([
       { id: spring, stats: expect.objectContaining({ aborted: 1, pending: 0 }) },
@@ -162,12 +162,12 @@ describe('the statistics of several deployments', () => {
     ['an id that is no UUID', ['no-uuid']],
     ['a text', unknownId],
     ['nothing', undefined],
-  ])('are 400 for %s', async (_, given) => {
+  ])('return 400 for %s as the list of ids', async (_, given) => {
     const reply = await statistics(given);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
   });
 
-  it('are 404 when one of them is unknown', async () => {
+  it('return 404 if one of the deployments is unknown', async () => {
     expect((await statistics([`${ids.get('spring')}`, unknownId])).status).toBe(404);
   });
 });

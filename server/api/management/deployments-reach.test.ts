@@ -17,11 +17,11 @@ import { inGroups, userWithSets } from '../../testing/test-tenants.ts';
 type OperationId = Parameters<TestServer['call']>[0];
 
 let server: TestServer;
-/** Of a user whose roles are limited to the group north. */
+/** This token belongs to a user whose roles are limited to the group north. */
 let token: string;
 let north: AcceptedDevice;
 let south: AcceptedDevice;
-/** Deployments by whom they are for. */
+/** These deployments have the device in the group north, the device in south, and both. */
 let ids: Record<'inside' | 'outside' | 'both', string>;
 
 beforeAll(async () => {
@@ -65,9 +65,9 @@ function ask(id: OperationId, call: Call = {}): Promise<Reply> {
 const abortBody = { status: 'aborted' };
 const mapBody = { update_control_map: { priority: 2 } };
 
-describe('a user who is limited to a group', () => {
+describe('a user limited to a group', () => {
   it.each(['list-deployments', 'list-deployments-v1'] as const)(
-    'sees the deployments with a device of the group: %s',
+    'lists only deployments with a device of the group: %s',
     async (id) => {
       const reply = await ask(id);
       const seen = reply.json<Deployment[]>().map((deployment) => deployment.id);
@@ -84,7 +84,7 @@ describe('a user who is limited to a group', () => {
     ['list-deployment-device-ids', {}],
     ['update-deployment', { json: mapBody }],
     ['abort-deployment', { json: abortBody }],
-  ])('gets 403 for a deployment without one: %s', async (id, call) => {
+  ])('gets 403 for a deployment without a device of the group: %s', async (id, call) => {
     const parameters = { id: ids.outside, deployment_id: ids.outside };
     const reply = await ask(id, { ...call, parameters });
     expect([reply.status, reply.json().error]).toEqual([403, expect.stringContaining('group')]);
@@ -96,12 +96,12 @@ describe('a user who is limited to a group', () => {
     ['list-deployment-devices'],
     ['list-deployment-devices-v1'],
     ['list-deployment-device-ids'],
-  ])('may look at one with a device outside too: %s', async (id) => {
+  ])('can read a deployment that also has other devices: %s', async (id) => {
     const parameters = { id: ids.both, deployment_id: ids.both };
     expect((await ask(id, { parameters })).status).toBe(200);
   });
 
-  it('sees only the devices of the group in it', async () => {
+  it('sees only the devices of the group in a deployment', async () => {
     const parameters = { id: ids.both, deployment_id: ids.both };
     for (const id of ['list-deployment-devices', 'list-deployment-devices-v1'] as const) {
       const shown = (await ask(id, { parameters })).json<DeploymentDevice[]>();
@@ -113,18 +113,18 @@ describe('a user who is limited to a group', () => {
   it.each<[OperationId, Call]>([
     ['update-deployment', { json: mapBody }],
     ['abort-deployment', { json: abortBody }],
-  ])('may not change it for all: %s', async (id, call) => {
+  ])('gets 403 for changes to a deployment that also has other devices: %s', async (id, call) => {
     expect((await ask(id, { ...call, parameters: { id: ids.both } })).status).toBe(403);
     expect(await statusOf(server, ids.both, north)).toBe('pending');
   });
 
-  it('gets statistics of several only when each is to be seen', async () => {
+  it('gets statistics only if all requested deployments are visible', async () => {
     const of = async (...deployment_ids: string[]): Promise<number> =>
       (await ask('list-deployment-statistics', { json: { deployment_ids } })).status;
     expect([await of(ids.inside, ids.both), await of(ids.inside, ids.outside)]).toEqual([200, 403]);
   });
 
-  it('reads the logs of devices of the group only', async () => {
+  it('can read only the logs of devices of the group', async () => {
     const of = async (id: string, device_id: string): Promise<number> =>
       (await ask('get-deployment-log', { parameters: { id, device_id } })).status;
     expect([await of(ids.inside, north.id), await of(ids.outside, south.id)]).toEqual([200, 403]);
@@ -134,12 +134,12 @@ describe('a user who is limited to a group', () => {
     'list-device-deployments',
     'reset-device-deployments',
     'abort-device-deployments',
-  ] as const)('gets 403 for another device: %s', async (id) => {
+  ] as const)('gets 403 for a device of another group: %s', async (id) => {
     expect((await ask(id, { parameters: { id: south.id } })).status).toBe(403);
     expect(await statusOf(server, ids.outside, south)).toBe('downloading');
   });
 
-  it('deploys to devices of the group only', async () => {
+  it('can deploy only to devices of the group', async () => {
     const to = (body: object): Promise<Reply> => {
       const json = { name: 'by the limited', artifact_name: 'release-1', ...body };
       return ask('create-deployment', { json });
@@ -153,7 +153,7 @@ describe('a user who is limited to a group', () => {
     expect((await to({ devices: [north.id] })).status).toBe(201);
   });
 
-  it('deploys to the group, and to no other', async () => {
+  it('can deploy to the group and to no other group', async () => {
     const to = (name: string): Promise<Reply> => {
       const json = { name: 'group', artifact_name: 'release-1' };
       return ask('create-group-deployment', { parameters: { name }, json });
@@ -162,7 +162,7 @@ describe('a user who is limited to a group', () => {
     expect((await to('north')).status).toBe(201);
   });
 
-  it('changes and aborts what is for devices of the group alone', async () => {
+  it('can change and abort a deployment with devices of the group alone', async () => {
     const parameters = { id: ids.inside };
     expect((await ask('update-deployment', { parameters, json: mapBody })).status).toBe(204);
     expect((await ask('abort-deployment', { parameters, json: abortBody })).status).toBe(204);
@@ -170,7 +170,7 @@ describe('a user who is limited to a group', () => {
   });
 });
 
-describe('a user who may only look', () => {
+describe('a user with read permissions only', () => {
   it.each<[OperationId, Call]>([
     ['create-deployment', { json: { name: 'x', artifact_name: 'release-1', all_devices: true } }],
     ['create-group-deployment', { json: { name: 'x', artifact_name: 'release-1' } }],
@@ -185,7 +185,7 @@ describe('a user who may only look', () => {
     ['delete-releases', { query: { name: 'release-1' } }],
     ['update-release', { json: { notes: 'x' } }],
     ['put-release-tags', { json: ['x'] }],
-  ])('gets 403: %s', async (id, call) => {
+  ])('gets 403 for %s', async (id, call) => {
     const observer = await userWithSets(server, `${id}@example.com`, [
       { name: 'ReadDevices' },
       { name: 'ReadReleases' },

@@ -19,7 +19,7 @@ import { secondTenant } from '../../testing/test-tenants.ts';
 type OperationId = Parameters<TestServer['call']>[0];
 
 let server: TestServer;
-/** Of the admin of another tenant. */
+/** This token belongs to the admin of another tenant. */
 let token: string;
 let artifact: string;
 let device: string;
@@ -76,7 +76,7 @@ describe('a user of another tenant', () => {
     ['list-device-deployments', () => ({ parameters: { id: device } })],
     ['abort-device-deployments', () => ({ parameters: { id: device } })],
     ['reset-device-deployments', () => ({ parameters: { id: device } })],
-  ])('gets what there is for what does not exist: %s', async (id, call) => {
+  ])('gets the same refusal as for unknown resources: %s', async (id, call) => {
     const reply = await ask(id, call());
     expect([reply.status, reply.json()]).toEqual([
       id === 'abort-deployment' ? 422 : 404,
@@ -96,16 +96,16 @@ describe('a user of another tenant', () => {
     ['list-delta-jobs'],
     ['list-deployments'],
     ['list-deployments-v1'],
-  ])('has a list without anything of the first: %s', async (id) => {
+  ])('gets an empty list: %s', async (id) => {
     const reply = await ask(id);
     expect([reply.status, reply.json()]).toEqual([200, []]);
   });
 
-  it('has a storage of his own', async () => {
+  it('has a separate storage usage', async () => {
     expect((await ask('get-storage-usage')).json()).toEqual({ limit: 0, usage: 0 });
   });
 
-  it('cannot deploy to devices of the first, nor its artifacts', async () => {
+  it('cannot deploy to devices of the first tenant or deploy its artifacts', async () => {
     const form = new FormData();
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
     const json = { name: 'x', artifact_name: 'release-1', devices: [device] };
@@ -115,7 +115,7 @@ describe('a user of another tenant', () => {
     expect((await ask('delete-releases', { query: { name: 'release-1' } })).status).toBe(204);
   });
 
-  it('may use the id of an artifact of the first for one of his own', async () => {
+  it('can upload an artifact with an id that the first tenant uses', async () => {
     const form = new FormData();
     form.append('artifact_id', artifact);
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
@@ -125,7 +125,7 @@ describe('a user of another tenant', () => {
 });
 
 describe('the first tenant', () => {
-  it('has kept everything as it was', async () => {
+  it('keeps its artifacts, deployments and releases unchanged', async () => {
     expect(await shownArtifact(server, artifact)).toMatchObject({ name: 'release-1' });
     expect(await shownArtifact(server, artifact)).not.toHaveProperty('description');
     expect(await deviceDeploymentOf(server, deployment, { id: device })).toMatchObject({

@@ -44,8 +44,8 @@ function one(id: string): Promise<Reply> {
   return server.call('get-deployment', { token: server.adminToken, parameters: { id } });
 }
 
-describe('creating a deployment', () => {
-  it('is 201 with its place, and it can be read there', async () => {
+describe('the creation of a deployment', () => {
+  it('returns 201 with its Location, where it can be read', async () => {
     const [device] = await someDevices(1);
     const reply = await createDeployment(server, [{ id: `${device?.id}` }], { name: 'größer' });
     const location = `${reply.headers.get('location')}`;
@@ -67,7 +67,7 @@ describe('creating a deployment', () => {
     });
   });
 
-  it('counts a device once that is named twice', async () => {
+  it('counts a device once if it is listed twice', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device, device]);
     expect((await one(id)).json()).toMatchObject({ device_count: 1 });
@@ -89,20 +89,20 @@ describe('creating a deployment', () => {
     ['a device that is no UUID', { devices: ['device-1'] }],
     ['devices that are a text', { devices: unknownId }],
     ['force_installation that is a text', { force_installation: 'yes' }],
-  ])('is 400 with %s, and nothing is created', async (_, overrides) => {
+  ])('returns 400 for %s, and nothing is created', async (_, overrides) => {
     const device = await someDevice();
     const reply = await createDeployment(server, [device], overrides);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
     expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
-  it('is 422 for an artifact that does not exist', async () => {
+  it('returns 422 for an unknown artifact', async () => {
     const device = await someDevice();
     const reply = await createDeployment(server, [device], { artifact_name: 'release-9' });
     expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('release-9')]);
   });
 
-  it('is 409 while an identical one is active, whatever the order of its devices', async () => {
+  it('returns 409 while an identical deployment is active, in any device order', async () => {
     const [a, b] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [a, b]);
     const reply = await createDeployment(server, [b, a]);
@@ -114,7 +114,7 @@ describe('creating a deployment', () => {
   it.each([
     ['name', { name: 'autumn' }],
     ['devices', { devices: undefined }],
-  ])('is 201 where only the %s differ', async (field, overrides) => {
+  ])('returns 201 if only the %s differ', async (field, overrides) => {
     const [a, b] = [await someDevice(), await someDevice()];
     await deploy(server, [a, b]);
     const devices = field === 'devices' ? [a] : [a, b];
@@ -124,7 +124,7 @@ describe('creating a deployment', () => {
 });
 
 describe('a deployment to all devices', () => {
-  it('goes to every accepted device, and to no other', async () => {
+  it('reaches every accepted device and no other', async () => {
     const own = await startTestServer();
     await publish(own);
     const nobody = await createDeployment(own, [], { devices: undefined, all_devices: true });
@@ -141,8 +141,8 @@ describe('a deployment to all devices', () => {
   });
 });
 
-describe('aborting a deployment', () => {
-  it('ends what is unfinished and leaves the rest', async () => {
+describe('the abort of a deployment', () => {
+  it('ends unfinished device deployments and keeps the others', async () => {
     const [done, busy, waiting] = [await someDevice(), await someDevice(), await someDevice()];
     const id = await deploy(server, [done, busy, waiting]);
     for (const { token } of [done, busy]) await nextRequests['POST v1'](server, token, board);
@@ -158,7 +158,7 @@ describe('aborting a deployment', () => {
     });
   });
 
-  it('is 422 once it is finished, by abort or by its devices', async () => {
+  it('returns 422 once the deployment is finished', async () => {
     const [a, b] = [await someDevice(), await someDevice()];
     const aborted = await deploy(server, [a]);
     await abort(server, aborted);
@@ -179,7 +179,7 @@ describe('aborting a deployment', () => {
     [],
     'aborted',
     null,
-  ])('is 400 with %j, and the deployment goes on', async (json) => {
+  ])('returns 400 for %j, and the deployment continues', async (json) => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     const call = { token: server.adminToken, parameters: { id }, json };
@@ -188,8 +188,8 @@ describe('aborting a deployment', () => {
   });
 });
 
-describe('a deployment that has ended', () => {
-  it('keeps its end time when a device repeats its report, until one goes on', async () => {
+describe('a finished deployment', () => {
+  it('keeps its end time until a device reports an unfinished status', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v1'](server, device.token, board);
@@ -208,8 +208,8 @@ describe('a deployment that has ended', () => {
   });
 });
 
-describe('aborting the deployments of one device', () => {
-  it('ends all of them there and nowhere else', async () => {
+describe('the abort of the deployments of one device', () => {
+  it('ends all deployments on that device and on no other', async () => {
     const [one, other] = [await someDevice(), await someDevice()];
     const first = await deploy(server, [one, other]);
     const second = await deploy(server, [one], { name: 'second' });
@@ -222,7 +222,7 @@ describe('aborting the deployments of one device', () => {
   });
 });
 
-describe('listing deployments', () => {
+describe('the list of deployments', () => {
   let own: TestServer;
   const ids: string[] = [];
   const list = (query: string): Promise<Reply> =>
@@ -255,25 +255,25 @@ describe('listing deployments', () => {
     [`id=${unknownId}`, []],
     ['page=2&per_page=3', [0]],
     ['page=9', []],
-  ])('with %j finds %j', async (query, expected) => {
+  ])('with the query %j contains the deployments %j', async (query, expected) => {
     expect(found(await list(query))).toEqual(expected);
   });
 
-  it('finds them by their ids, and counts all that match', async () => {
+  it('can be filtered by ids and has the count of all matches', async () => {
     const reply = await list(`id=${ids[2]}&id=${ids[0]}&per_page=1`);
     expect([found(reply), reply.headers.get('x-total-count')]).toEqual([[2], '2']);
   });
 
   it.each(['status=aborted', 'status=', 'sort=up', 'page=0', 'per_page=501', 'sort=asc&sort=desc'])(
-    'is 400 with %s',
+    'returns 400 for %s',
     async (query) => {
       expect((await list(query)).status).toBe(400);
     },
   );
 });
 
-describe('the devices of a deployment', () => {
-  it('can be narrowed to a status or a group of statuses', async () => {
+describe('the device list of a deployment', () => {
+  it('can be filtered by a status or a group of statuses', async () => {
     const devices = await someDevices(4);
     const id = await deploy(server, devices);
     const statuses = ['pause_before_installing', 'installing', 'success'];
@@ -305,7 +305,7 @@ describe('the devices of a deployment', () => {
   });
 
   it.each(['status=done', 'status=', 'status=constructor', 'page=0', 'per_page=501'])(
-    'is 400 with %s',
+    'returns 400 for %s',
     async (text) => {
       const id = await deploy(server, [await someDevice()]);
       const query = new URLSearchParams(text);
@@ -323,8 +323,8 @@ const withId = [
   'abort-deployment',
 ] as const;
 
-describe.each([...withId, 'abort-device-deployments'] as const)('%s', (operation) => {
-  it.each([unknownId, 'no-uuid', 'ü'])('is refused for %s', async (id) => {
+describe.each([...withId, 'abort-device-deployments'] as const)('the operation %s', (operation) => {
+  it.each([unknownId, 'no-uuid', 'ü'])('is refused for the id %s', async (id) => {
     const json = operation === 'abort-deployment' ? { status: 'aborted' } : undefined;
     const parameters = { id, device_id: unknownId };
     const reply = await server.call(operation, { token: server.adminToken, parameters, json });
@@ -336,7 +336,7 @@ describe.each([...withId, 'abort-device-deployments'] as const)('%s', (operation
     ]);
   });
 
-  it('is 401 without a token, and with that of a device', async () => {
+  it('returns 401 without a token and with a device token', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     const parameters = { id, device_id: device.id };

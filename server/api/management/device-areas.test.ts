@@ -1,4 +1,4 @@
-/** What every operation on devices, their inventory, settings and alerts refuses. */
+/** These tests cover what the operations on devices, inventory, settings and alerts refuse. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -45,7 +45,7 @@ beforeEach(async () => {
 
 type Id = keyof typeof managementOperations;
 
-/** Operations on one device with a body that is good, where they take one, and their success. */
+/** Each entry is an operation on one device, its status of success and, if needed, a valid body. */
 const onOneDevice: readonly [id: Id, success: number, json?: unknown][] = [
   ['get-device', 200],
   ['decommission-device', 204],
@@ -90,23 +90,23 @@ function call(id: Id, rest: Call = {}) {
 
 const everyOne = onOneDevice.map(([id, success, json]) => [id, success, json] as const);
 
-describe.each(everyOne)('%s', (id, success, json) => {
+describe.each(everyOne)('the operation %s', (id, success, json) => {
   const send = (rest: Call) => call(id, { ...(json !== undefined && { json }), ...rest });
 
-  it('is 404 for a device that there is not', async () => {
+  it('returns 404 for an unknown device', async () => {
     for (const unknown of [unknownId, 'x', "' OR 1=1"]) {
       const parameters = { id: unknown, aid: device.authSetId, jti: unknown, name: 'blue' };
       expect((await send({ parameters })).status).toBe(404);
     }
   });
 
-  it('is 404 for the device of another tenant, which stays as it is', async () => {
+  it('returns 404 for the device of another tenant and does not change it', async () => {
     const [before] = await knownDevices(server, { id: device.id });
     expect((await send({ token: foreign.token })).status).toBe(404);
     expect((await knownDevices(server, { id: device.id }))[0]).toEqual(before);
   });
 
-  it('is 403 for a user of another group, and open to one of the device', async () => {
+  it('returns 403 to a user of another group, not to one of the same group', async () => {
     const refused = await send({ token: redsUser.token });
     expect([refused.status, refused.json().error]).toEqual([
       403,
@@ -119,30 +119,30 @@ describe.each(everyOne)('%s', (id, success, json) => {
 describe.each(withBody)('the body of %s', (id, json) => {
   const headers = { 'Content-Type': 'application/json' };
 
-  it('must be there, and be JSON: 400', async () => {
+  it('is required and must be JSON: 400', async () => {
     for (const body of ['', '{', '{"a":', 'status=accepted', '\u0000']) {
       const reply = await call(id, { headers, body });
       expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
     }
   });
 
-  it.each([[['x', null]], 'text', 7, null, true])('must not be %j: 400', async (given) => {
+  it.each([[['x', null]], 'text', 7, null, true])('cannot be %j: 400', async (given) => {
     expect((await call(id, { json: given })).status).toBe(400);
   });
 
-  it('must be sent as JSON: 415', async () => {
+  it('must have the media type JSON: 415', async () => {
     const body = JSON.stringify(json);
     const reply = await call(id, { headers: { 'Content-Type': 'text/plain' }, body });
     expect(reply.status).toBe(415);
   });
 
-  it('must have at most a mebibyte: 413', async () => {
+  it('can have at most 1 MiB: 413', async () => {
     const body = JSON.stringify(json).padEnd(1_048_577, ' ');
     expect((await call(id, { headers, body })).status).toBe(413);
   });
 });
 
-describe('what a user of one group sees', () => {
+describe('a user who is limited to one group', () => {
   let blue: TestServer;
   let user: TestUser;
 
@@ -162,7 +162,7 @@ describe('what a user of one group sees', () => {
 
   const ask = (id: Id, rest: Call = {}) => blue.call(id, { token: user.token, ...rest });
 
-  it('is the devices of the group, in every list and count', async () => {
+  it('sees only the devices of the group in every list and count', async () => {
     const devices = [await ask('list-devices'), await ask('search-devices', { json: {} })];
     for (const reply of devices) {
       const names = reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
@@ -178,14 +178,14 @@ describe('what a user of one group sees', () => {
     expect(counts.every(({ count }) => count === 1)).toBe(true);
   });
 
-  it('is the group itself, and no other', async () => {
+  it('sees only that group in the list of groups', async () => {
     expect((await ask('list-groups')).json()).toEqual(['blue']);
     const inGroup = (name: string) => ask('list-group-devices', { parameters: { name } });
     expect((await inGroup('blue')).json()).toHaveLength(1);
     expect([(await inGroup('red')).status, (await inGroup('none')).status]).toEqual([403, 403]);
   });
 
-  it('is what it can change: devices cannot move in or out', async () => {
+  it('cannot move devices into or out of the group', async () => {
     const ids = (await knownDevices(blue)).map(({ id }) => id);
     const own = (await ask('list-devices')).json<Device[]>()[0]?.id ?? '';
     const add = (name: string) => ask('add-group-devices', { parameters: { name }, json: ids });

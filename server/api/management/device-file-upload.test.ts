@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => close());
 
-/** Answers how many bytes of the file there were, or the status of the refusal. */
+/** Answers with the number of bytes of the file, or with the status of the refusal. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let received = 0;
   try {
@@ -51,7 +51,7 @@ async function send(bytes: number): Promise<string> {
   return (await fetch(url, { method: 'PUT', body: form })).text();
 }
 
-describe('a form with more parts than are read', () => {
+describe('a device file form with more parts than the limit', () => {
   async function sendWith(parts: { before: number; after: number }): Promise<string> {
     const form = new FormData();
     form.append('path', '/etc/motd');
@@ -61,22 +61,22 @@ describe('a form with more parts than are read', () => {
     return (await fetch(url, { method: 'PUT', body: form })).text();
   }
 
-  it('in front of its file is refused', async () => {
+  it('is refused if the parts come before the file', async () => {
     expect(await sendWith({ before: 39, after: 0 })).toBe('400');
   });
 
-  it('behind its file is cut there, while the file is read', async () => {
+  it('is accepted without the parts that come after the file', async () => {
     expect(await sendWith({ before: 0, after: 20_000 })).toBe('4 bytes');
   });
 });
 
-describe('a file that is too large', () => {
+describe('a device file near the size limit', () => {
   it.each([
     [FILE_MAX_BYTES - 1, `${FILE_MAX_BYTES - 1} bytes`],
     [FILE_MAX_BYTES, `${FILE_MAX_BYTES} bytes`],
     [FILE_MAX_BYTES + 1, `413 after ${FILE_MAX_BYTES}`],
     [20 * FILE_MAX_BYTES, `413 after ${FILE_MAX_BYTES}`],
-  ])('of %i bytes is told from one that is not: %s', async (bytes, told) => {
+  ])('of %i bytes is accepted or refused correctly: %s', async (bytes, told) => {
     expect(await send(bytes)).toBe(told);
   });
 });

@@ -22,7 +22,7 @@ async function shownLimit(): Promise<unknown> {
   return (await server.call('get-device-limit', { token: server.adminToken })).json();
 }
 
-/** The device's set as users know it, after its first request. */
+/** Returns the device's authentication set as users see it, after a first request. */
 async function metSet(device: TestDevice) {
   await authenticate(server, device);
   const known = (await knownDevices(server)).find(({ auth_sets: sets }) =>
@@ -45,7 +45,7 @@ describe('the device limit', () => {
     [-1, -1],
     [0, 0],
     [250, 250],
-  ])('that the server has as %s is told as %s, by either name', async (given, limit) => {
+  ])('that is configured as %s is shown as %s by both operations', async (given, limit) => {
     await start(given);
     expect(await shownLimit()).toEqual({ limit });
     const parameters = { name: 'max_devices' };
@@ -54,7 +54,7 @@ describe('the device limit', () => {
   });
 
   it.each(['max', 'Max_Devices', '', 'max_devices '])(
-    'is 400 by the name %j, which there is not',
+    'is refused for the unknown limit name %j',
     async (name) => {
       await start();
       const call = { token: server.adminToken, parameters: { name } };
@@ -63,7 +63,7 @@ describe('the device limit', () => {
     },
   );
 
-  it('is deprecated by name, and never under the path that took its place', async () => {
+  it('has a permanent operation, and a deprecated one by limit name', async () => {
     await start();
     const call = { token: server.adminToken };
     const current = await server.call('get-device-limit', call);
@@ -84,8 +84,8 @@ describe('the device limit', () => {
   }
 });
 
-describe('a server that may accept one device', () => {
-  it('refuses the next with 422, and takes it when the first one goes', async () => {
+describe('a server with a device limit of one', () => {
+  it('refuses the second device with 422 until the first is rejected', async () => {
     await start(1);
     const first = await acceptedDevice(server, 'first');
     const second = newDevice('second');
@@ -105,7 +105,7 @@ describe('a server that may accept one device', () => {
   it.each([
     ['decommissioning', 'decommission-device'],
     ['deleting its set', 'delete-auth-set'],
-  ] as const)('has room again after %s', async (_, operation) => {
+  ] as const)('accepts another device after %s', async (_, operation) => {
     await start(1);
     const first = await acceptedDevice(server, 'first');
     const parameters = { id: first.id, aid: first.authSetId };
@@ -125,7 +125,7 @@ describe('a server that may accept one device', () => {
     expect((await decide(server, first, 'accepted')).status).toBe(204);
   });
 
-  it('accepts a preauthorized device below the limit, and answers 401 beyond', async () => {
+  it('accepts one preauthorized device and answers the next with 401', async () => {
     await start(1);
     const [one, other] = [newDevice('one'), newDevice('other')];
     await preauthorize(one);
@@ -141,7 +141,7 @@ describe('a server that may accept one device', () => {
     expect((await authenticate(server, other)).status).toBe(200);
   });
 
-  it('accepts by itself as long as there is room', async () => {
+  it('accepts devices automatically only up to the limit', async () => {
     await start(1, true);
     const [one, other] = [newDevice('one'), newDevice('other')];
     for (const device of [one, other]) await authenticate(server, device);
@@ -155,8 +155,8 @@ describe('a server that may accept one device', () => {
   });
 });
 
-describe('a server that may accept no device', () => {
-  it('accepts none, by whatever way', async () => {
+describe('a server with a device limit of zero', () => {
+  it('accepts no device by any means', async () => {
     await start(0, true);
     const device = newDevice('none');
     const set = await metSet(device);
@@ -167,7 +167,7 @@ describe('a server that may accept no device', () => {
   });
 });
 
-describe('the limit of a tenant of its own', () => {
+describe('the device limit of a single tenant', () => {
   const setLimit = (tenantId: string, json: unknown) =>
     control(server, 'PUT', `/tenants/${tenantId}/device-limit`, json);
 
@@ -176,7 +176,7 @@ describe('the limit of a tenant of its own', () => {
     return (JSON.parse(text) as { id: string }[])[0]?.id ?? '';
   }
 
-  it('is set on the control listener and replaces that of the server', async () => {
+  it("is set on the control listener and overrides the server's limit", async () => {
     await start(1);
     const second = await secondTenant(server);
     const reply = await setLimit(second.id, { limit: 0 });
@@ -189,7 +189,7 @@ describe('the limit of a tenant of its own', () => {
   });
 
   it.each([{}, { limit: -2 }, { limit: 1.5 }, { limit: '1' }, { limit: null }])(
-    'is 400 with %j, and stays as it is',
+    'is refused with 400 for %j and stays unchanged',
     async (json) => {
       await start(1);
       const { status, text } = await setLimit(await firstTenant(), json);
@@ -198,7 +198,7 @@ describe('the limit of a tenant of its own', () => {
     },
   );
 
-  it('is 404 for a tenant that there is not', async () => {
+  it('returns 404 for an unknown tenant', async () => {
     await start();
     expect((await setLimit('nobody', { limit: 1 })).status).toBe(404);
   });

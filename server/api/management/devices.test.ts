@@ -53,11 +53,11 @@ describe('the list of devices', () => {
     return reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
   }
 
-  it('is in the order of first contact', async () => {
+  it('is sorted by first contact', async () => {
     expect(await namesIn({})).toEqual(['accepted', 'rejected', 'p1', 'p2', 'p3']);
   });
 
-  it('is narrowed by statuses and ids, each of them repeatable', async () => {
+  it('can be filtered by several statuses and ids', async () => {
     expect(await namesIn({ status: 'pending' })).toEqual(['p1', 'p2', 'p3']);
     expect(await namesIn({ status: 'noauth' })).toEqual([]);
     expect(await namesIn({ id: rejected.id })).toEqual(['rejected']);
@@ -72,7 +72,7 @@ describe('the list of devices', () => {
     expect(await namesIn(both)).toEqual(['accepted']);
   });
 
-  it('comes in pages that lead to each other', async () => {
+  it('comes in pages with links to the neighbouring pages', async () => {
     const page = async (number: string) => {
       const call = { token: list.adminToken, query: { page: number, per_page: '2' } };
       const reply = await list.call('list-devices', call);
@@ -94,14 +94,14 @@ describe('the list of devices', () => {
     ['per_page', '501'],
     ['status', 'unheard-of'],
     ['status', ''],
-  ])('is 400 with %s=%s, and the answer names it', async (name, value) => {
+  ])('returns 400 for %s=%s, with the parameter name in the error', async (name, value) => {
     const call = { token: list.adminToken, query: { [name]: value } };
     const reply = await list.call('list-devices', call);
     expect(reply.status).toBe(400);
     expect(reply.json().error).toContain(`query: ${name}`);
   });
 
-  it('is counted, all or by statuses', async () => {
+  it('has a count of all devices or of those with given statuses', async () => {
     const count = async (...statuses: readonly string[]): Promise<unknown> => {
       const query = new URLSearchParams(
         statuses.map((status): [string, string] => ['status', status]),
@@ -114,7 +114,7 @@ describe('the list of devices', () => {
     expect(await count('pending', 'rejected')).toBe(4);
   });
 
-  it('is 400 to count what is no status', async () => {
+  it('returns 400 for a count of an unknown status', async () => {
     const call = { token: list.adminToken, query: { status: 'all' } };
     expect((await list.call('count-devices', call)).status).toBe(400);
   });
@@ -141,7 +141,7 @@ describe('the search for devices', () => {
     return reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
   }
 
-  it('finds what the list finds: all, by status, by id, by both', async () => {
+  it('can be filtered by status, by id and by both', async () => {
     expect(await namesIn({})).toEqual(['accepted', 'p1', 'p2', 'p3']);
     expect(await namesIn({ status: 'pending' })).toEqual(['p1', 'p2', 'p3']);
     expect(await namesIn({ status: ['accepted', 'rejected'] })).toEqual(['accepted']);
@@ -150,7 +150,7 @@ describe('the search for devices', () => {
     expect(await namesIn({ unheard: 'of' })).toHaveLength(4);
   });
 
-  it('comes in pages that lead to each other', async () => {
+  it('comes in pages with links to the neighbouring pages', async () => {
     expect(await namesIn({ status: 'pending' }, { page: '2', per_page: '2' })).toEqual(['p3']);
     expect(await namesIn({}, { page: '9' })).toEqual([]);
     const { headers } = await send({}, { per_page: '2' });
@@ -167,7 +167,7 @@ describe('the search for devices', () => {
     [[], 'body: must be an object'],
     ['pending', 'body: must be an object'],
     [null, 'body: must be an object'],
-  ])('is 400 with %j', async (json, problem) => {
+  ])('returns 400 for the body %j', async (json, problem) => {
     const reply = await send(json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
   });
@@ -175,14 +175,14 @@ describe('the search for devices', () => {
   it.each([
     ['page', '0'],
     ['per_page', '501'],
-  ])('is 400 with %s=%s', async (name, value) => {
+  ])('returns 400 for the query %s=%s', async (name, value) => {
     const reply = await send({}, { [name]: value });
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(name)]);
   });
 });
 
-describe('one device', () => {
-  it('is shown with its identity, its sets and its times', async () => {
+describe('a request for one device', () => {
+  it('returns its identity, its authentication sets and its times', async () => {
     const device = await acceptedDevice(server, 'shown');
     const reply = await server.call('get-device', asUser({ parameters: { id: device.id } }));
     expect(reply.status).toBe(200);
@@ -206,14 +206,14 @@ describe('one device', () => {
     });
   });
 
-  it.each([unknownId, 'x', '%', "' OR 1=1"])('is 404 when there is none: %s', async (id) => {
+  it.each([unknownId, 'x', '%', "' OR 1=1"])('returns 404 for the id %s', async (id) => {
     const reply = await server.call('get-device', asUser({ parameters: { id } }));
     expect([reply.status, reply.json().error]).toEqual([404, 'no device has this id']);
   });
 });
 
-describe('decommissioning', () => {
-  it('is 404 for a device that is not there, and for one that is gone already', async () => {
+describe('decommissioning a device', () => {
+  it('returns 404 for an unknown device and at the second call', async () => {
     const device = await acceptedDevice(server, 'gone');
     const remove = (id: string) =>
       server.call('decommission-device', asUser({ parameters: { id } }));
@@ -222,7 +222,7 @@ describe('decommissioning', () => {
     expect((await remove(device.id)).status).toBe(404);
   });
 
-  it('takes all that belonged to the device, and ends its deployments', async () => {
+  it('deletes all data of the device and ends its deployments', async () => {
     const [device, other] = [
       await acceptedDevice(server, 'all'),
       await acceptedDevice(server, 'left'),
@@ -244,7 +244,7 @@ describe('decommissioning', () => {
     });
   });
 
-  it('leaves nothing to the device that comes back under the same identity', async () => {
+  it('leaves no data or token to a new device with the same identity', async () => {
     const device = await acceptedDevice(server, 'back');
     const json = { secret: 'of the former owner' };
     await server.call('put-configuration', { token: device.token, json });

@@ -1,4 +1,4 @@
-/** What one tenant can see and do of another: nothing. It goes by the rows, as `bad-input` does. */
+/** One tenant cannot read or change anything of another; the tests iterate over all operations. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
@@ -44,7 +44,7 @@ const rows: readonly Row[] = [
   operations['export-audit-logs'],
 ];
 
-/** The same for all tenants, as far as nothing was set for one of them. */
+/** These operations return the same to all tenants, unless a tenant has its own settings. */
 const common: readonly Row['id'][] = [
   'get-permission-set',
   'list-permission-sets',
@@ -54,8 +54,8 @@ const common: readonly Row['id'][] = [
 
 const owned = namingIds.filter((id) => !common.includes(id));
 
-describe.each(owned.map((id) => [id, namings[id]] as const))('%s', (id, naming) => {
-  it('finds nothing of another tenant, and what belongs to its own', async () => {
+describe.each(owned.map((id) => [id, namings[id]] as const))('the operation %s', (id, naming) => {
+  it('finds the resource of its own tenant and nothing of another tenant', async () => {
     const row: Operation = managementOperations[id];
     const parameters = (await naming.make?.(server, round)) ?? {};
     const call = { parameters, ...naming.call?.(parameters) };
@@ -72,16 +72,16 @@ describe.each(owned.map((id) => [id, namings[id]] as const))('%s', (id, naming) 
   });
 });
 
-/** Operations that tell and change nothing, whose path names nothing. */
+/** These operations change nothing, and their path has no parameter. */
 const telling = rows.filter(
   ({ id, method, path }) =>
     (method === 'GET' || id.startsWith('search-')) && !path.includes('{') && !common.includes(id),
 );
 
-/** Everything of the first tenant that a text could give away. */
+/** These texts of the first tenant must not appear in any response to another tenant. */
 const secrets: string[] = [];
 
-/** Gives the first tenant one of each kind. */
+/** Creates one resource of each kind in the first tenant. */
 async function furnish(): Promise<void> {
   for (const [at, id] of owned.entries()) {
     if (!/^(get|show|list)-|^revoke-personal/.test(id)) continue;
@@ -107,7 +107,7 @@ function call({ method, path }: Row, token: string): Promise<Reply> {
   return server.request(method, path, { token, ...body });
 }
 
-/** All that the first tenant is told of itself. */
+/** Returns all that the first tenant can read about itself. */
 async function everythingOfTheFirst(): Promise<string> {
   const replies = await Promise.all(telling.map((row) => call(row, server.adminToken)));
   return replies.map(({ status, text }) => `${status} ${text}`).join('\n');
@@ -116,7 +116,7 @@ async function everythingOfTheFirst(): Promise<string> {
 type DoingId = Exclude<Id, NamingId | `list-${string}` | `get-${string}` | `search-${string}`>;
 
 interface Doing {
-  /** The call with which a user of another tenant aims at the first one. */
+  /** Returns the call by which a user of another tenant targets the first one. */
   readonly call?: () => Call | Promise<Call>;
   readonly status: number;
 }
@@ -128,7 +128,7 @@ async function secretMailedTo(email: string): Promise<Call> {
   return { json: { secret_hash: secret, password: testPassword } };
 }
 
-/** Operations that change something and whose path names nothing; none can be left out. */
+/** Each of these operations changes something without a path parameter; the type requires all. */
 const doings: Readonly<Record<DoingId | 'list-deployment-statistics', Doing>> = {
   login: {
     call: () => {
@@ -154,7 +154,7 @@ const doings: Readonly<Record<DoingId | 'list-deployment-statistics', Doing>> = 
     },
     status: 204,
   },
-  // An e-mail signs in to one tenant only.
+  // An e-mail address belongs to a user of one tenant only.
   'create-user-v1': {
     call: () => ({ json: { email: secretEmail, password: testPassword } }),
     status: 422,
@@ -235,14 +235,14 @@ describe('the first tenant', () => {
     deploymentId = list.json<{ id: string }[]>()[0]?.id ?? '';
   });
 
-  it('has a case for each operation', () => {
+  it('has an isolation test for each operation', () => {
     const covered = [...namingIds, ...telling.map(({ id }) => id), ...Object.keys(doings)];
     const missing = rows.filter(({ id }) => !covered.includes(id) && !common.includes(id));
     expect(missing.map(({ id }) => id)).toEqual([]);
   });
 
   it.each(telling.map((row) => [row.id, row] as const))(
-    'is in nothing that %s tells another one',
+    'does not appear in the response of %s to another tenant',
     async (_, row) => {
       const told = await call(row, foreign.token);
       expect(told.status).toBe(200);
@@ -251,13 +251,16 @@ describe('the first tenant', () => {
     },
   );
 
-  it.each(Object.entries(doings))('stays as it is when another one does %s', async (id, doing) => {
-    foreign = await secondTenant(server, `Second-${round}`);
-    const call = await doing.call?.();
-    const before = await everythingOfTheFirst();
-    const token = id === 'login' ? {} : { token: foreign.token };
-    const reply = await server.call(id as Id, { ...token, ...call });
-    expect(reply.status).toBe(doing.status);
-    expect(await everythingOfTheFirst()).toBe(before);
-  });
+  it.each(Object.entries(doings))(
+    'is unchanged after another tenant calls %s',
+    async (id, doing) => {
+      foreign = await secondTenant(server, `Second-${round}`);
+      const call = await doing.call?.();
+      const before = await everythingOfTheFirst();
+      const token = id === 'login' ? {} : { token: foreign.token };
+      const reply = await server.call(id as Id, { ...token, ...call });
+      expect(reply.status).toBe(doing.status);
+      expect(await everythingOfTheFirst()).toBe(before);
+    },
+  );
 });

@@ -42,7 +42,7 @@ function storedFiles(): string[] {
   return readdirSync(join(folder, readdirSync(folder)[0] ?? 'none'));
 }
 
-/** Asks for an artifact as a user; a field that is undefined is left out. */
+/** Requests the generation of an artifact as a user; undefined fields are omitted. */
 function generate(
   fields: object = {},
   { file = plainFile, fileName = 'app.conf' }: { file?: Buffer; fileName?: string } = {},
@@ -69,8 +69,8 @@ function namesOfFiles({ updates }: Artifact): unknown {
   return updates?.[0]?.files?.map(({ name }) => name);
 }
 
-describe('an artifact that is generated from a plain file', () => {
-  it('provides and clears what the tool of the field would write', async () => {
+describe('an artifact generated from a plain file', () => {
+  it('has the provides and clears that the common artifact tool writes', async () => {
     const artifact = await generated({ description: 'settings' });
     expect(artifact).toMatchObject({
       name: 'release-1',
@@ -96,7 +96,7 @@ describe('an artifact that is generated from a plain file', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('can be deployed and is fetched as a whole artifact', async () => {
+  it('can be deployed and downloaded as a whole artifact', async () => {
     await generated();
     const device = await acceptedDevice(server, 'reader');
     const id = await deploy(server, [device]);
@@ -112,7 +112,7 @@ describe('an artifact that is generated from a plain file', () => {
     });
   });
 
-  it('carries the destination of the file for the update module', async () => {
+  it('contains the destination of the file for the update module', async () => {
     const args = { filename: 'settings.conf', dest_dir: '/etc/app', further: [1] };
     const artifact = await generated({ args: JSON.stringify(args) });
     expect(namesOfFiles(artifact)).toEqual(['dest_dir', 'filename', 'settings.conf']);
@@ -123,7 +123,7 @@ describe('an artifact that is generated from a plain file', () => {
     expect(text).toContain('settings.conf\n');
   });
 
-  it('is named as its software is, when args say so', async () => {
+  it('has provides with the software name and version from args', async () => {
     const software = { software_filesystem: 'data', software_name: 'app', software_version: '7' };
     const args = { ...software, dest_dir: '/opt' };
     expect(await generated({ args: JSON.stringify(args) })).toMatchObject({
@@ -132,12 +132,12 @@ describe('an artifact that is generated from a plain file', () => {
     });
   });
 
-  it('takes spaces in the list of device types for none', async () => {
+  it('ignores spaces in the list of device types', async () => {
     const artifact = await generated({ device_types_compatible: ' board , raspberry pi ' });
     expect(artifact.device_types_compatible).toEqual(['board', 'raspberry pi']);
   });
 
-  it('ignores size and unknown parts', async () => {
+  it('ignores the part size and unknown parts', async () => {
     await generated({ size: 'seven', unknown: 'x', artifact_id: 'no-uuid' });
   });
 
@@ -147,12 +147,12 @@ describe('an artifact that is generated from a plain file', () => {
     ['../../etc/passwd', 'passwd'],
     ['..', 'file'],
     [`${'x'.repeat(150)}.txt`, `${'x'.repeat(96)}.txt`],
-  ])('makes a plain name of %j', async (fileName, expected) => {
+  ])('has a safe file name made from %j', async (fileName, expected) => {
     const artifact = await generated({}, { fileName });
     expect(namesOfFiles(artifact)).toEqual(['dest_dir', 'filename', expected]);
   });
 
-  it('may be of an empty file', async () => {
+  it('can contain an empty file', async () => {
     const artifact = await generated({}, { file: Buffer.alloc(0) });
     expect(artifact.updates?.[0]?.files?.at(-1)).toMatchObject({ size: 0 });
   });
@@ -166,12 +166,15 @@ describe('an artifact that is generated from a plain file', () => {
     ['own-module', undefined, 'app.bin', ['app.bin']],
     ['own-module', '{"dest_dir":"/"}', 'app.bin', ['dest_dir', 'filename', 'app.bin']],
     ['constructor', undefined, 'app.bin', ['app.bin']],
-  ])('holds what the module %s reads, with args %s', async (type, args, fileName, expected) => {
-    expect(namesOfFiles(await generated({ type, args }, { fileName }))).toEqual(expected);
-  });
+  ])(
+    'contains the files that the module %s reads, with args %s',
+    async (type, args, fileName, expected) => {
+      expect(namesOfFiles(await generated({ type, args }, { fileName }))).toEqual(expected);
+    },
+  );
 });
 
-describe('a form that is refused with 400 leaves nothing behind', () => {
+describe('a malformed request to generate an artifact', () => {
   it.each<[string, object, string]>([
     ['no name', { name: undefined }, 'name: is required'],
     ['an empty name', { name: '' }, 'name: '],
@@ -232,7 +235,7 @@ describe('a form that is refused with 400 leaves nothing behind', () => {
     ['the type docker', { type: 'docker' }, 'type: must be a type that installs a file, which'],
     ['the type mender-configure', { type: 'mender-configure' }, 'set the configuration of the'],
     ['a software_name that is a number', { args: '{"software_name":7}' }, 'args.software_name: '],
-  ])('%s', async (_, fields, because) => {
+  ])('returns 400 and stores no file for %s', async (_, fields, because) => {
     const reply = await generate(fields);
     expect([reply.status, reply.json()]).toEqual([
       400,
@@ -241,7 +244,7 @@ describe('a form that is refused with 400 leaves nothing behind', () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  it('no part of the name file', async () => {
+  it('returns 400 and stores no file without a part named file', async () => {
     const body = new FormData();
     body.append('name', 'release-1');
     body.append('artifact', new Blob([plainFile]), 'app.conf');
@@ -250,7 +253,7 @@ describe('a form that is refused with 400 leaves nothing behind', () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  it('a form whose fields come after the file', async () => {
+  it('returns 400 and stores no file if the fields come after the file', async () => {
     const body = new FormData();
     body.append('file', new Blob([plainFile]), 'app.conf');
     for (const [name, value] of Object.entries(goodFields)) body.append(name, value);
@@ -259,8 +262,8 @@ describe('a form that is refused with 400 leaves nothing behind', () => {
   });
 });
 
-describe('an artifact that cannot be generated', () => {
-  it('is 409 when its name exists for the same devices; no file is left', async () => {
+describe('a refused request to generate an artifact', () => {
+  it('returns 409 if the name exists for the same devices, and stores nothing', async () => {
     const id = await publish(server);
     const reply = await generate();
     expect([reply.status, reply.json()]).toEqual([
@@ -274,7 +277,7 @@ describe('an artifact that cannot be generated', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('is asked for by nobody, or by a device: 401', async () => {
+  it('returns 401 without a token and with a device token', async () => {
     const { token } = await acceptedDevice(server, 'asker');
     for (const who of [{}, { token }]) {
       const body = new FormData();
@@ -283,7 +286,7 @@ describe('an artifact that cannot be generated', () => {
     }
   });
 
-  it('is asked for in JSON: 415', async () => {
+  it('returns 415 for a JSON body', async () => {
     const call = { token: server.adminToken, json: goodFields };
     expect((await server.call('generate-artifact', call)).status).toBe(415);
   });

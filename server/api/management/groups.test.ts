@@ -10,7 +10,7 @@ let server: TestServer;
 let one: AcceptedDevice;
 let other: AcceptedDevice;
 let round = 0;
-/** A name that no other test has. */
+/** This group name is used by no other test. */
 let blue: string;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ function change(operation: BulkChange, name: string, json: unknown) {
 }
 
 describe('the group of a device', () => {
-  it('is null at first, then the one it was put into last', async () => {
+  it('is null at first, then the group that was set last', async () => {
     expect(await groupOf(one)).toBeNull();
     expect((await setGroup(server, one.id, blue)).status).toBe(204);
     expect([await groupOf(one), await groupOf(other)]).toEqual([blue, null]);
@@ -62,7 +62,7 @@ describe('the group of a device', () => {
     expect(await attributeOf(server, one.id, ['system', 'group'])).toBe(`red-${round}`);
   });
 
-  it('is null again once it is cleared, which takes its present name', async () => {
+  it('is null after a clear request with the name of the current group', async () => {
     await setGroup(server, one.id, blue);
     const reply = await clear(one, `red-${round}`);
     expect([reply.status, reply.json().error]).toEqual([404, 'the device is not in this group']);
@@ -72,14 +72,14 @@ describe('the group of a device', () => {
     expect(await attributeOf(server, one.id, ['system', 'group'])).toBeUndefined();
   });
 
-  it('goes with the device', async () => {
+  it('disappears when the device is decommissioned', async () => {
     await setGroup(server, one.id, blue);
     await server.call('decommission-device', asUser({ parameters: { id: one.id } }));
     expect(await groups()).not.toContain(blue);
     expect(await groupOf(await acceptedDevice(server, `one-${round}`))).toBeNull();
   });
 
-  it('stands in the audit log each time it becomes another', async () => {
+  it('is logged in the audit log only when it changes', async () => {
     await setGroup(server, one.id, blue);
     await setGroup(server, one.id, blue);
     await clear(one, blue);
@@ -100,7 +100,7 @@ describe('the group of a device', () => {
     [{ group: 'x'.repeat(257) }],
     [['blue']],
     ['blue'],
-  ])('is not changed by %j: 400', async (json) => {
+  ])('is not changed by the body %j: 400', async (json) => {
     await setGroup(server, one.id, blue);
     const call = asUser({ parameters: { id: one.id }, json });
     const reply = await server.call('set-device-group', call);
@@ -108,13 +108,13 @@ describe('the group of a device', () => {
     expect(await groupOf(one)).toBe(blue);
   });
 
-  it('may have a name of 256 letters, digits, dashes and underscores', async () => {
+  it('can have a name of 256 letters, digits, dashes and underscores', async () => {
     expect((await setGroup(server, one.id, `A-z_0${'x'.repeat(251)}`)).status).toBe(204);
   });
 });
 
-describe('the groups', () => {
-  it('are listed by name while there are devices in them', async () => {
+describe('the device groups', () => {
+  it('are listed by name while they have devices', async () => {
     await setGroup(server, one.id, `b-${round}`);
     await setGroup(server, other.id, `a-${round}`);
     const mine = async () => (await groups()).filter((name) => name.endsWith(`-${round}`));
@@ -123,7 +123,7 @@ describe('the groups', () => {
     expect(await mine()).toEqual([`b-${round}`]);
   });
 
-  it('tell their devices in pages, with the total', async () => {
+  it('list their devices in pages with the total count', async () => {
     for (const { id } of [one, other]) await setGroup(server, id, blue);
     const ids = [one.id, other.id].toSorted();
     const reply = await inGroup(blue);
@@ -137,13 +137,13 @@ describe('the groups', () => {
     expect((await inGroup(blue, { per_page: '501' })).status).toBe(400);
   });
 
-  it.each(['unheard-of', 'a b', '%'])('tell nothing of %j: 404', async (name) => {
+  it.each(['unheard-of', 'a b', '%'])('return 404 for the unknown name %j', async (name) => {
     expect((await inGroup(name)).status).toBe(404);
   });
 });
 
-describe('many devices at once', () => {
-  it('are put into a group: those that there are, counted once', async () => {
+describe('a group change for many devices', () => {
+  it('adds all known devices to the group, each counted once', async () => {
     await setGroup(server, one.id, blue);
     const ids = [one.id, other.id, other.id, unknownId];
     const reply = await change('add-group-devices', blue, ids);
@@ -151,7 +151,7 @@ describe('many devices at once', () => {
     expect([await groupOf(one), await groupOf(other)]).toEqual([blue, blue]);
   });
 
-  it('are removed from a group: those that are in it', async () => {
+  it('removes only the devices that are in the group', async () => {
     await setGroup(server, one.id, blue);
     await setGroup(server, other.id, `red-${round}`);
     const reply = await change('remove-group-devices', blue, [one.id, other.id, unknownId]);
@@ -161,7 +161,7 @@ describe('many devices at once', () => {
   });
 
   it.each<BulkChange>(['add-group-devices', 'remove-group-devices'])(
-    '%s is 400 with a body that is no list of ids',
+    'by %s returns 400 for a body that is no list of ids',
     async (operation) => {
       await setGroup(server, one.id, blue);
       for (const json of [[], {}, null, 'x', [7], [null], [[one.id]], { ids: [one.id] }]) {
@@ -172,8 +172,11 @@ describe('many devices at once', () => {
     },
   );
 
-  it.each(['a b', 'x'.repeat(257), 'a.b'])('are put into no group %j: 400', async (name) => {
-    const reply = await change('add-group-devices', name, [one.id]);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^name: /)]);
-  });
+  it.each(['a b', 'x'.repeat(257), 'a.b'])(
+    'returns 400 for the invalid group name %j',
+    async (name) => {
+      const reply = await change('add-group-devices', name, [one.id]);
+      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^name: /)]);
+    },
+  );
 });

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What the server keeps: its folder of files, and its list of artifacts. */
+/** Returns the stored artifact files and the list of artifacts. */
 async function kept(): Promise<unknown> {
   const listed = await server.call('list-all-artifacts', { token: server.adminToken });
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -44,7 +44,7 @@ async function expectRefused(bytes: Buffer, because: RegExp): Promise<void> {
 }
 
 afterEach(async () => {
-  // The answer does not wait until the file is removed.
+  // The server may respond before it has removed the file.
   await expect.poll(kept, { timeout: KEPT_MAX_MS }).toEqual([[], []]);
 });
 
@@ -52,7 +52,7 @@ const TEN_GIB = Buffer.alloc(12);
 TEN_GIB.writeUInt8(0x80);
 TEN_GIB.writeBigUInt64BE(10n * 2n ** 30n, 4);
 
-/** The archive with 10 GiB in the size field of an entry's header, the header's sum corrected. */
+/** Returns the archive with 10 GiB as the size of an entry, and a corrected header checksum. */
 function claimingTenGib(archive: Buffer, entry: string): Buffer {
   const changed = Buffer.from(archive);
   const at = changed.indexOf(`${entry}\0`);
@@ -63,30 +63,30 @@ function claimingTenGib(archive: Buffer, entry: string): Buffer {
   return changed;
 }
 
-it('an artifact that says too much of itself is refused', async () => {
+it('an artifact whose provides exceed 65536 bytes as JSON is refused', async () => {
   const provides = { 'rootfs-image.note': 'x'.repeat(70_000) };
   await expectRefused(await artifactBytes({ provides }), /at most 65536 bytes as JSON/);
 });
 
-describe('an artifact that ends too early is refused', () => {
-  it('wherever it is cut', async () => {
+describe('a truncated artifact', () => {
+  it('is refused at whatever length it ends', async () => {
     const whole = debianArtifact('conformance-release-1');
     const cuts = [1, 511, 512, 513, 1024, 1536, 2048, 3000, 5000, 10_000, whole.length - 1024];
     for (const length of cuts) await expectRefused(whole.subarray(0, length), /artifact: /);
   });
 });
 
-describe('an artifact whose sums do not fit is refused', () => {
+describe('an artifact with a wrong checksum', () => {
   it.each([
     ['of the payload', /^.{5}(?=.* data\/)/m, /app\.bin/],
     ['of the header', /^.{5}(?=.* header)/m, /header\.tar\.gz/],
     ['of the version', /^.{5}(?=.* version)/m, /version/],
-  ])('%s', async (_, place, because) => {
+  ])('is refused if it is the checksum %s', async (_, place, because) => {
     const manifest = (lines: string): string => lines.replace(place, '00000');
     await expectRefused(await looseArtifact({ manifest }), because);
   });
 
-  it('where one bit of the payload is another', async () => {
+  it('is refused if one bit of the payload differs', async () => {
     const whole = await artifactBytes({ compression: 'none' });
     const at = whole.lastIndexOf('content of app.bin');
     whole.writeUInt8(whole.readUInt8(at) ^ 1, at);
@@ -94,7 +94,7 @@ describe('an artifact whose sums do not fit is refused', () => {
   });
 });
 
-describe('an artifact with a way out of its folder is refused', () => {
+describe('an artifact with an unsafe entry', () => {
   it.each([
     '../evil',
     '../../../../tmp/evil',
@@ -107,46 +107,49 @@ describe('an artifact with a way out of its folder is refused', () => {
     'nul\u0000evil',
     'evil\n',
     '',
-  ])('file %j', async (name) => {
+  ])('is refused for the file name %j', async (name) => {
     await expectRefused(await looseArtifact({ dataEntries: [{ name, content: 'x' }] }), /artifact/);
   });
 
   it.each(['symlink', 'link', 'directory', 'character-device', 'fifo'] as const)(
-    'entry of the kind %s',
+    'is refused for an entry of the type %s',
     async (type) => {
       const dataEntries = [{ name: 'app.bin', content: '/etc/passwd', type }];
       await expectRefused(await looseArtifact({ dataEntries }), /artifact/);
     },
   );
 
-  it('state script', async () => {
+  it('is refused for a state script with a path out of its folder', async () => {
     const script = { name: 'scripts/../../ArtifactInstall_Enter_00', content: 'x' };
     const headerEntries = [...looseHeaderEntries(), script];
     await expectRefused(await looseArtifact({ headerEntries }), /artifact/);
   });
 });
 
-describe('an artifact that claims an entry of 10 GiB is refused', () => {
-  it.each(['version', 'manifest', 'header.tar.gz', 'data/0000.tar.gz'])('%s', async (entry) => {
-    await expectRefused(claimingTenGib(await artifactBytes(), entry), /artifact/);
-  });
+describe('an artifact that claims an entry of 10 GiB', () => {
+  it.each(['version', 'manifest', 'header.tar.gz', 'data/0000.tar.gz'])(
+    'is refused if the entry is %s',
+    async (entry) => {
+      await expectRefused(claimingTenGib(await artifactBytes(), entry), /artifact/);
+    },
+  );
 
-  it('within the payload', async () => {
+  it('is refused if the entry is within the payload', async () => {
     const storeData = (archive: Buffer): Buffer => gzipSync(claimingTenGib(archive, 'app.bin'));
     await expectRefused(await looseArtifact({ storeData }), /app\.bin/);
   });
 
-  it('within the header', async () => {
+  it('is refused if the entry is within the header', async () => {
     const storeHeader = (archive: Buffer): Buffer =>
       gzipSync(claimingTenGib(archive, 'header-info'));
     await expectRefused(await looseArtifact({ storeHeader }), /header-info/);
   });
 });
 
-describe('a decompression bomb is refused', () => {
+describe('an artifact with a decompression bomb', () => {
   const zeros = gzipSync(Buffer.alloc(64 * 2 ** 20));
 
-  it('behind the payload, of which 400 kB unpack to 400 MB', async () => {
+  it('is refused if 400 kB behind the payload unpack to 400 MB', async () => {
     const storeData = (archive: Buffer): Buffer =>
       Buffer.concat([gzipSync(archive), zeros, zeros, zeros, zeros, zeros, zeros]);
     const bomb = await looseArtifact({ storeData });
@@ -154,17 +157,17 @@ describe('a decompression bomb is refused', () => {
     await expectRefused(bomb, /unpacks to more bytes than the limit/);
   });
 
-  it('in the header', async () => {
+  it('is refused if the bomb is in the header', async () => {
     const storeHeader = (archive: Buffer): Buffer => Buffer.concat([gzipSync(archive), zeros]);
     await expectRefused(await looseArtifact({ storeHeader }), /header\.tar\.gz/);
   });
 
-  it('of 2,000 files', async () => {
+  it('is refused if the payload has 2,000 files', async () => {
     const dataEntries = Array.from({ length: 2000 }, (_, at) => ({ name: `f${at}`, content: '' }));
     await expectRefused(await looseArtifact({ dataEntries }), /artifact/);
   });
 
-  it('of a gzip within a tar within a gzip, which is never opened', async () => {
+  it('is refused without unpacking a gzip within a tar within a gzip', async () => {
     const inner = gzipSync(await looseTar([{ name: 'app.bin', content: zeros }]));
     await expectRefused(await looseArtifact({ storeData: () => gzipSync(inner) }), /artifact/);
   });

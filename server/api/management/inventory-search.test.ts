@@ -36,7 +36,7 @@ function filter([scope, attribute, type, value]: Terms) {
   return { scope, attribute, type, value };
 }
 
-describe('the search in the inventory', () => {
+describe('the inventory search', () => {
   it.each<[...Terms, readonly string[]]>([
     ['inventory', 'ip', '$eq', '10.0.0.1', ['beta']],
     ['inventory', 'modes', '$eq', 'b', ['alpha']],
@@ -62,7 +62,7 @@ describe('the search in the inventory', () => {
     ['monitor', 'alerts', '$eq', true, ['beta']],
     ['monitor', 'alert_count', '$gte', 1, ['beta']],
     ['monitor', 'alert_count', '$exists', false, ['alpha', 'waiting']],
-  ])('%s/%s %s %j finds %j', async (scope, attribute, type, value, expected) => {
+  ])('for %s/%s %s %j finds %j', async (scope, attribute, type, value, expected) => {
     const filters = [filter([scope, attribute, type, value])];
     expect(namesIn(await search({ filters }))).toEqual(expected);
   });
@@ -79,7 +79,7 @@ describe('the search in the inventory', () => {
     }
   });
 
-  it('joins its conditions by and, and takes devices by their ids', async () => {
+  it('combines filters by AND and can be limited to device ids', async () => {
     const filters = [
       filter(['inventory', 'cores', '$gte', 4]),
       filter(['identity', 'status', '$eq', 'accepted']),
@@ -90,14 +90,14 @@ describe('the search in the inventory', () => {
     expect(namesIn(await search({ device_ids: [] }))).toHaveLength(3);
   });
 
-  it('looks for words in ids and identities', async () => {
+  it('matches words of the text in ids and identities', async () => {
     expect(namesIn(await search({ text: 'ALPH' }))).toEqual(['alpha']);
     expect(namesIn(await search({ text: ` ${beta.id}  et ` }))).toEqual(['beta']);
     expect(namesIn(await search({ text: 'alpha beta' }))).toEqual([]);
     expect(namesIn(await search({ text: 'mac' }))).toEqual([]);
   });
 
-  it('puts them in the order asked for', async () => {
+  it('sorts the devices as requested', async () => {
     const by = (attribute: string, order: string) => [{ scope: 'inventory', attribute, order }];
     expect(namesIn(await search({ sort: by('ip', 'asc') }))).toEqual(['waiting', 'beta', 'alpha']);
     expect(namesIn(await search({ sort: by('cores', 'desc') }))).toEqual([
@@ -107,7 +107,7 @@ describe('the search in the inventory', () => {
     ]);
   });
 
-  it('shows the attributes that are asked for, and no others', async () => {
+  it('returns only the requested attributes', async () => {
     const attributes = [
       { scope: 'inventory', attribute: 'ip' },
       { scope: 'identity', attribute: 'status' },
@@ -119,7 +119,7 @@ describe('the search in the inventory', () => {
     ]);
   });
 
-  it('comes in pages with their total', async () => {
+  it('comes in pages with the total count', async () => {
     const page = await search({ page: 2, per_page: 2 });
     expect([namesIn(page), page.headers.get('x-total-count')]).toEqual([['waiting'], '3']);
     const beyond = await search({
@@ -131,7 +131,7 @@ describe('the search in the inventory', () => {
   });
 });
 
-describe('a search that is malformed is 400, and the answer says where', () => {
+describe('a malformed inventory search', () => {
   const place = { scope: 'inventory', attribute: 'ip' };
   const good = { ...place, type: '$eq', value: 'x' };
   const one = (changes: object) => ({ filters: [{ ...good, ...changes }] });
@@ -176,14 +176,14 @@ describe('a search that is malformed is 400, and the answer says where', () => {
     [{ page: '1' }, 'page'],
     [{ per_page: 501 }, 'per_page: must be at most 500'],
     [{ text: 'x'.repeat(257) }, 'text'],
-  ])('%j', async (json, problem) => {
+  ])('returns 400 with the place of the mistake: %j', async (json, problem) => {
     const reply = await search(json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
   });
 });
 
-describe('a pattern that would take for ever elsewhere', () => {
-  it('is answered, by the device or by a refusal', async () => {
+describe('a pattern that makes other regular expression engines hang', () => {
+  it('returns the matching devices or a 400 within a bounded time', async () => {
     const long = await reportingDevice(server, 'long', { blob: `${'a'.repeat(50_000)}!` });
     const ask = (value: string) =>
       search({ filters: [{ scope: 'inventory', attribute: 'blob', type: '$regex', value }] });

@@ -26,8 +26,8 @@ function list(query: string) {
   return server.call('list-inventory', { token: server.adminToken, query: search });
 }
 
-describe('the list of the inventory', () => {
-  it('is in the order of first contact, devices that wait too, whole with all attributes', async () => {
+describe('the inventory list', () => {
+  it('has all devices with all attributes in the order of first contact', async () => {
     const reply = await list('');
     expect(namesIn(reply)).toEqual(['alpha', 'beta', 'gamma', 'waiting']);
     const parameters = { id: alpha.id };
@@ -60,11 +60,11 @@ describe('the list of the inventory', () => {
     ['sort=system/created_ts:desc', ['gamma', 'waiting', 'beta', 'alpha']],
     ['sort=system/created_ts:desc,identity/mac:desc', ['waiting', 'gamma', 'beta', 'alpha']],
     ['group=red&sort=ip:asc&ip=10.0.0.3', ['gamma']],
-  ])('?%s gives %j', async (query, expected) => {
+  ])('for the query ?%s contains %j', async (query, expected) => {
     expect(namesIn(await list(query))).toEqual(expected);
   });
 
-  it.each(['', 'sort=ip:asc'])('comes in pages with their total (%s)', async (query) => {
+  it.each(['', 'sort=ip:asc'])('comes in pages with the total count (%s)', async (query) => {
     const all = namesIn(await list(query));
     const reply = await list(`${query}&page=2&per_page=3`);
     expect(namesIn(reply)).toEqual(all.slice(3));
@@ -88,14 +88,14 @@ describe('the list of the inventory', () => {
       Array.from({ length: 101 }, (_, at) => `a${at}=1`).join('&'),
       'query: must filter by at most 100',
     ],
-  ])('is 400 with %s', async (query, problem) => {
+  ])('returns 400 for %s', async (query, problem) => {
     const reply = await list(query);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
   });
 });
 
-describe('the attributes that can be filtered by', () => {
-  it('are listed with scope and number of devices, the most common first', async () => {
+describe('the list of filterable attributes', () => {
+  it('has their scope and number of devices, the most common first', async () => {
     const call = { token: server.adminToken };
     const reply = await server.call('list-filterable-attributes', call);
     const count = (scope: string, name: string, devices: number) => ({

@@ -24,15 +24,15 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
 
-describe('signing in', () => {
-  it('gives the bare token of a user', async () => {
+describe('a login', () => {
+  it('returns the bare token of the user', async () => {
     const reply = await signIn(basic(server.adminEmail, password));
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/jwt']);
     expect(reply.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect((await server.call('list-devices', { token: reply.text })).status).toBe(200);
   });
 
-  it('gives a token that lasts a week and has an id of its own', async () => {
+  it('returns a token that is valid for a week and has a unique id', async () => {
     const [one, other] = [
       claimsOf((await signIn(basic(server.adminEmail, password))).text),
       claimsOf((await signIn(basic(server.adminEmail, password))).text),
@@ -43,7 +43,7 @@ describe('signing in', () => {
     expect(one.jti).not.toBe(other.jti);
   });
 
-  it('gives a token without end when asked for one', async () => {
+  it('returns a token without expiry if no_expiry is true', async () => {
     const { text: token } = await signIn(basic(server.adminEmail, password), { no_expiry: true });
     expect(claimsOf(token)).not.toHaveProperty('exp');
     const { text: ending } = await signIn(basic(server.adminEmail, password), { no_expiry: false });
@@ -52,16 +52,16 @@ describe('signing in', () => {
     expect((await server.call('count-devices', { token: ending })).status).toBe(401);
   });
 
-  it('does not mind capitals in the e-mail', async () => {
+  it('ignores the letter case of the e-mail address', async () => {
     expect((await signIn(basic(server.adminEmail.toUpperCase(), password))).status).toBe(200);
   });
 
-  it.each(['basic', 'BASIC', 'Basic '])('takes the scheme %j', async (scheme) => {
+  it.each(['basic', 'BASIC', 'Basic '])('accepts the scheme %j', async (scheme) => {
     expect((await signIn(basic(server.adminEmail, password, scheme))).status).toBe(200);
   });
 });
 
-describe('a login that is refused', () => {
+describe('a refused login', () => {
   it.each<[string, () => string | undefined]>([
     ['no Authorization', () => undefined],
     ['an empty one', () => ''],
@@ -78,7 +78,7 @@ describe('a login that is refused', () => {
     ['no colon', () => `Basic ${Buffer.from(server.adminEmail).toString('base64')}`],
     ['SQL for an e-mail', () => basic("' OR 1=1 --", password)],
     ['bytes that are no text', () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`],
-  ])('is 401 with %s, and does not tell which half was wrong', async (_, authorization) => {
+  ])('returns 401 for %s, with one error text for all cases', async (_, authorization) => {
     const reply = await signIn(authorization());
     expect(reply.status).toBe(401);
     expect(reply.json().error).toBe(
@@ -88,19 +88,19 @@ describe('a login that is refused', () => {
   });
 
   it.each([[], 'text', { no_expiry: 'yes' }, { no_expiry: null }])(
-    'is 400 with the body %j, whatever the password',
+    'returns 400 for the body %j even with the right password',
     async (json) => {
       expect((await signIn(basic(server.adminEmail, password), json)).status).toBe(400);
     },
   );
 
-  it('is 415 with a body that is no JSON', async () => {
+  it('returns 415 for a body that is not JSON', async () => {
     const headers = { Authorization: basic(server.adminEmail, password) };
     expect((await server.call('login', { headers, body: 'no_expiry=true' })).status).toBe(415);
   });
 });
 
-/** A server of its own: sessions of the others would count. */
+/** Runs the act with a new server, because sessions from other tests would count. */
 async function withServer(act: (own: TestServer) => Promise<void>): Promise<void> {
   const own = await startTestServer({ adminPassword: password });
   try {
@@ -114,8 +114,8 @@ async function statusOf(own: TestServer, token: string): Promise<number> {
   return (await own.call('get-own-user', { token })).status;
 }
 
-describe('signing out', () => {
-  it('ends the session of the token, and no other one', async () => {
+describe('a logout', () => {
+  it('ends only the session of its token', async () => {
     const [{ text: token }, { text: other }] = [
       await signIn(basic(server.adminEmail, password)),
       await signIn(basic(server.adminEmail, password)),
@@ -130,13 +130,13 @@ describe('signing out', () => {
     expect((await server.call('count-devices', { token: other })).status).toBe(200);
   });
 
-  it('is possible once', async () => {
+  it('returns 401 at the second call', async () => {
     const { text: token } = await signIn(basic(server.adminEmail, password));
     await server.call('logout', { token });
     expect((await server.call('logout', { token })).status).toBe(401);
   });
 
-  it('ends a personal access token too', async () => {
+  it('can end a personal access token too', async () => {
     const { text: session } = await signIn(basic(server.adminEmail, password));
     const { text: token } = await server.call('create-personal-token', {
       token: session,
@@ -147,8 +147,8 @@ describe('signing out', () => {
   });
 });
 
-describe('sessions', () => {
-  it('are ten at most: the oldest one ends, the token of the start does not', () =>
+describe('the sessions of a user', () => {
+  it('are limited to ten: the oldest one ends, but not the startup token', () =>
     withServer(async (own) => {
       const tokens: string[] = [];
       for (let number = 0; number < 11; number += 1) {
@@ -160,7 +160,7 @@ describe('sessions', () => {
       expect(await statusOf(own, own.adminToken)).toBe(200);
     }));
 
-  it('do not count once they have been signed out of', () =>
+  it('do not count after a logout', () =>
     withServer(async (own) => {
       const { text: first } = await signIntoOwn(own);
       for (let number = 0; number < 20; number += 1) {
@@ -175,8 +175,8 @@ function signIntoOwn(own: TestServer) {
   return own.call('login', { headers: { Authorization: basic(own.adminEmail, password) } });
 }
 
-describe('a flood of sign-ins', () => {
-  it('is bounded, and keeps nobody else waiting', async () => {
+describe('a flood of 300 logins', () => {
+  it('gets 429 beyond a limit and does not block other requests', async () => {
     const { text: token } = await signIn(basic(server.adminEmail, password));
     const flood = Promise.all(
       Array.from({ length: 300 }, (_, each) => signIn(basic(`nobody-${each}@example.com`, 'x'))),

@@ -8,9 +8,9 @@ import { reportingDevice } from '../../testing/test-inventory.ts';
 import { journalPage } from '../../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
-/** More than connections hold on their way. */
+/** A list of these devices exceeds the buffers of a connection. */
 const DEVICES = 120;
-/** One client may leave as much unread as the server makes ahead, and ten of them may not. */
+/** The limit allows one client with unread data, but not ten of them. */
 const UNREAD_MAX_BYTES = 650_000;
 const VALUE = 'v'.repeat(200_000);
 
@@ -32,7 +32,7 @@ function page(perPage: number) {
 
 const listLine = `GET ${pathOf(managementOperations['list-inventory'])}?per_page=500`;
 
-/** Asks for all devices on a connection that is not read. */
+/** Requests all devices on a connection that is not read. */
 async function unreadList(id: string): Promise<Socket> {
   const socket = await openConnection(server);
   socket.pause();
@@ -41,8 +41,8 @@ async function unreadList(id: string): Promise<Socket> {
   return socket;
 }
 
-describe('a list of the inventory', () => {
-  it('has its length up to 256 KiB, and comes in chunks beyond', async () => {
+describe('an inventory list', () => {
+  it('has a Content-Length up to 256 KiB, and comes in chunks beyond', async () => {
     const [short, long] = [await page(1), await page(500)];
     expect(short.headers.get('content-length')).toBe(String(Buffer.byteLength(short.text)));
     expect(long.headers.get('content-length')).toBeNull();
@@ -53,7 +53,7 @@ describe('a list of the inventory', () => {
     expect(long.headers.get('x-total-count')).toBe(String(DEVICES));
   });
 
-  it('in chunks is in the journal with its whole size and its beginning', async () => {
+  it('in chunks is in the journal with its total size and its beginning', async () => {
     const { text } = await page(500);
     const { entries } = await journalPage(server, 'operation=list-inventory&limit=500&whole=true');
     expect(entries.at(-1)).toMatchObject({
@@ -65,8 +65,8 @@ describe('a list of the inventory', () => {
   });
 });
 
-describe('a list that its client does not read', () => {
-  it('is cut where the answers that nobody reads are too many', async () => {
+describe('an inventory list that its client does not read', () => {
+  it('is cut off if too much unread data accumulates', async () => {
     const ids = Array.from({ length: 12 }, (_, at) => `unread-${at}`);
     const sockets = await Promise.all(ids.map(unreadList));
     await untilOneIsCut(ids);
@@ -75,7 +75,7 @@ describe('a list that its client does not read', () => {
   });
 });
 
-/** Asks until the journal has one of these exchanges as cut. */
+/** Polls the journal until one of these exchanges is marked as cut. */
 async function untilOneIsCut(ids: readonly string[]): Promise<void> {
   for (let trip = 0; trip < 1000; trip += 1) {
     const { entries } = await journalPage(server, 'operation=list-inventory&limit=500');
@@ -84,8 +84,8 @@ async function untilOneIsCut(ids: readonly string[]): Promise<void> {
   throw new Error('no answer was cut');
 }
 
-describe('a search whose client has gone', () => {
-  it('stops, and the next one of its caller is answered', async () => {
+describe('an inventory list whose client has disconnected', () => {
+  it('is aborted, and the next request of the same user succeeds', async () => {
     const line = `${listLine}&sort=note:asc,at:desc`;
     const headers = [`Authorization: Bearer ${server.adminToken}`];
     const sockets = await Promise.all(Array.from({ length: 60 }, () => openConnection(server)));

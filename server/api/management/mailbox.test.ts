@@ -40,7 +40,7 @@ async function invited(token = server.adminToken): Promise<string> {
   return email;
 }
 
-/** POSTs to the link of a message as it is, as curl would. */
+/** Sends a POST to the link of a message, as curl would. */
 async function follow(link: string, json?: unknown): Promise<Response> {
   const headers = json === undefined ? {} : { 'Content-Type': 'application/json' };
   const body = json === undefined ? null : JSON.stringify(json);
@@ -52,13 +52,13 @@ function complete(json: unknown, query: Record<string, string> = {}) {
 }
 
 describe('the link of an invitation', () => {
-  it('leads to this server as the caller reached it, and holds the secret', async () => {
+  it('contains the secret and the server address that the caller used', async () => {
     const { link, secret } = await mailTo(server, await invited());
     const url = new URL(link);
     expect([url.origin, url.search]).toEqual([server.baseUrl, `?secret_hash=${secret}`]);
   });
 
-  it('leads through the proxy that the caller came by', async () => {
+  it('contains the host of the proxy that forwarded the request', async () => {
     const proxied = await startTestServer({ trustProxy: true });
     const headers = { 'X-Forwarded-Host': 'fleet.example', 'X-Forwarded-Proto': 'https' };
     const json = { email: 'behind@example.com' };
@@ -68,7 +68,7 @@ describe('the link of an invitation', () => {
     await proxied.close();
   });
 
-  it('sets the password, which then signs in', async () => {
+  it('sets the password with which the user can log in', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     const reply = await follow(link, { password: fresh });
@@ -76,7 +76,7 @@ describe('the link of an invitation', () => {
     expect((await signIn(server, email, fresh)).status).toBe(200);
   });
 
-  it('opens a form in a browser, which loads nothing and POSTs to the same link', async () => {
+  it('shows a self-contained form in a browser that POSTs to the same link', async () => {
     const { link } = await mailTo(server, await invited());
     const page = await fetch(link, { headers: { Accept: 'text/html,*/*;q=0.8' } });
     expect([page.status, page.headers.get('content-type')]).toEqual([
@@ -90,14 +90,14 @@ describe('the link of an invitation', () => {
     expect((await fetch(link)).status).toBe(405);
   });
 
-  it('works with the secret in the body too', async () => {
+  it('has an alternative: the secret can be in the body', async () => {
     const email = await invited();
     const { secret } = await mailTo(server, email);
     expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(202);
     expect((await signIn(server, email, fresh)).status).toBe(200);
   });
 
-  it('works once', async () => {
+  it('can be used once', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     await follow(link, { password: fresh });
@@ -105,7 +105,7 @@ describe('the link of an invitation', () => {
     expect((await signIn(server, email, fresh)).status).toBe(200);
   });
 
-  it('works for seven days', async () => {
+  it('is valid for seven days', async () => {
     const [inTime, tooLate] = [await invited(), await invited()];
     const [one, other] = [await mailTo(server, inTime), await mailTo(server, tooLate)];
     server.clock.advance(7 * day - 1000);
@@ -120,7 +120,7 @@ describe('the link of an invitation', () => {
     ['a password that is no text', 400, { password: 12345678 }, 'password'],
     ['a short password', 422, { password: '1234567' }, 'at least 8'],
     ['a list', 400, [], 'body'],
-  ])('refuses %s with %i, and still works', async (_, status, json, named) => {
+  ])('refuses %s with %i, and can still be used', async (_, status, json, named) => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     const reply = await follow(link, json);
@@ -128,27 +128,27 @@ describe('the link of an invitation', () => {
     expect((await follow(link, { password: fresh })).status).toBe(202);
   });
 
-  it('refuses the e-mail as password', async () => {
+  it('refuses the e-mail address as password', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     expect((await follow(link, { password: email.toUpperCase() })).status).toBe(422);
   });
 
   it.each([undefined, '', 'unknown', 'x'.repeat(300)])(
-    'is 400 with the secret %j',
+    'does not work with the secret %j: 400',
     async (secret) => {
       expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(400);
     },
   );
 
-  it('is not opened by the secret for an e-mail', async () => {
+  it('does not work with the secret of an e-mail change', async () => {
     const user = await signedInUser(server, address());
     await start(user, { email: `new-${user.email}` });
     const { secret } = await mailTo(server, `new-${user.email}`);
     expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(400);
   });
 
-  it('makes a user of another tenant too, and audits it there', async () => {
+  it('works for another tenant, whose audit log gets the entry', async () => {
     const email = await invited(second.token);
     const message = await mailTo(server, email);
     expect(message.tenantId).toBe(second.id);
@@ -163,7 +163,7 @@ describe('the link of an invitation', () => {
     });
   });
 
-  it('is dead once the user is removed', async () => {
+  it('is invalid once the user is deleted', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     const found = await server.call('list-users', { token: server.adminToken, query: { email } });
@@ -172,7 +172,7 @@ describe('the link of an invitation', () => {
     expect((await follow(link, { password: fresh })).status).toBe(400);
   });
 
-  it('is 401 while the tenant is suspended', async () => {
+  it('returns 401 while the tenant is suspended', async () => {
     const email = await invited(second.token);
     const { link } = await mailTo(server, email);
     await setTenantStatus(server, second.id, 'suspended');
@@ -187,8 +187,8 @@ function start(user: TestUser, json: unknown) {
   return server.call('start-email-change', { token: user.token, json });
 }
 
-describe('a change of the e-mail', () => {
-  it('waits for the link sent to the new address; until then the old stays', async () => {
+describe('a change of the own e-mail address', () => {
+  it('takes effect only through the link sent to the new address', async () => {
     const user = await signedInUser(server, address());
     const email = `new-${user.email}`;
     const reply = await start(user, { email, current_password: testPassword });
@@ -207,7 +207,7 @@ describe('a change of the e-mail', () => {
     );
   });
 
-  it('is in the audit log from its start', async () => {
+  it('is in the audit log from the request on', async () => {
     const user = await signedInUser(server, address());
     const email = `new-${user.email}`;
     await start(user, { email });
@@ -219,7 +219,7 @@ describe('a change of the e-mail', () => {
     });
   });
 
-  it('can be done without the password, but not with a wrong one', async () => {
+  it('requires no password, but a wrong one is refused', async () => {
     const user = await signedInUser(server, address());
     const email = `new-${user.email}`;
     expect((await start(user, { email, current_password: 'wrong' })).status).toBe(422);
@@ -239,12 +239,12 @@ describe('a change of the e-mail', () => {
     expect((await start(user, json())).status).toBe(status);
   });
 
-  it('is refused with the own e-mail', async () => {
+  it('is refused for the address that the user already has', async () => {
     const user = await signedInUser(server, address());
     expect((await start(user, { email: user.email })).status).toBe(422);
   });
 
-  it('is 409 while another one waits, which ends after a day', async () => {
+  it('returns 409 while another change is pending, which expires after a day', async () => {
     const user = await signedInUser(server, address());
     await start(user, { email: `one-${user.email}` });
     const again = await start(user, { email: `two-${user.email}` });
@@ -255,7 +255,7 @@ describe('a change of the e-mail', () => {
     expect((await start(user, { email: `two-${user.email}` })).status).toBe(202);
   });
 
-  it('works once', async () => {
+  it('can be completed once', async () => {
     const user = await signedInUser(server, address());
     await start(user, { email: `new-${user.email}` });
     const { secret } = await mailTo(server, `new-${user.email}`);
@@ -264,7 +264,7 @@ describe('a change of the e-mail', () => {
     expect((await server.call('complete-email-change', { json })).status).toBe(400);
   });
 
-  it('is 409 when somebody has taken the e-mail meanwhile', async () => {
+  it('returns 409 if another user has taken the address meanwhile', async () => {
     const user = await signedInUser(server, address());
     const email = `raced-${user.email}`;
     await start(user, { email });
@@ -275,15 +275,15 @@ describe('a change of the e-mail', () => {
   });
 
   it.each([{}, { secret_hash: 'unknown' }, { secret_hash: 7 }, []])(
-    'is 400 to complete with the body %j',
+    'cannot be completed with the body %j: 400',
     async (json) => {
       expect((await server.call('complete-email-change', { json })).status).toBe(400);
     },
   );
 });
 
-describe('requests at the same time', () => {
-  it('use a secret once, whichever of them is first', async () => {
+describe('four concurrent requests with one secret', () => {
+  it('use the secret exactly once', async () => {
     const { secret: secret_hash } = await mailTo(server, await invited());
     const replies = await Promise.all(
       Array.from({ length: 4 }, () => complete({ secret_hash, password: fresh })),

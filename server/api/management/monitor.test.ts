@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 type Level = 'OK' | 'CRITICAL';
 
-/** An alert of minute `minute` about a subject of the type and name `type/name`. */
+/** Returns an alert of the given minute about the subject `type/name`. */
 function alert(level: Level, about: string, minute: number) {
   const [type = '', name = ''] = about.split('/');
   const timestamp = `2026-11-21T11:${String(minute).padStart(2, '0')}:00.000Z`;
@@ -44,7 +44,7 @@ function asUser(call: Call = {}): Call {
   return { token: server.adminToken, parameters: { id: device.id }, ...call };
 }
 
-/** What an answer lists, as `level type/name minute`. */
+/** Returns the listed alerts as `level type/name minute`. */
 function told(reply: Reply): string[] {
   expect(reply.status).toBe(200);
   return reply
@@ -60,7 +60,7 @@ describe('the list of alerts', () => {
     send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 3), alert('CRITICAL', 'log/b', 2)),
   );
 
-  it('is newest first, and the other way round when asked, in either manner', async () => {
+  it('is newest first, or oldest first with sort or sort_ascending', async () => {
     const down = ['OK log/a 3', 'CRITICAL log/b 2', 'CRITICAL log/a 1'];
     const up = down.toReversed();
     for (const [query, expected] of [
@@ -75,7 +75,7 @@ describe('the list of alerts', () => {
     }
   });
 
-  it('comes in pages, with the total of what was asked for', async () => {
+  it('comes in pages with the count of all matching alerts', async () => {
     const reply = await list({ per_page: '2', page: '2' });
     expect(told(reply)).toEqual(['CRITICAL log/a 1']);
     expect(reply.headers.get('x-total-count')).toBe('3');
@@ -92,7 +92,7 @@ describe('the list of alerts', () => {
     ['issued_before', 'today'],
     ['sort', 'up'],
     ['sort_ascending', 'yes'],
-  ])('is 400 with %s=%s', async (name, value) => {
+  ])('returns 400 for %s=%s', async (name, value) => {
     const reply = await list({ [name]: value });
     expect([reply.status, reply.json().error]).toEqual([
       400,
@@ -101,7 +101,7 @@ describe('the list of alerts', () => {
   });
 });
 
-it('long alerts come in chunks, in both lists, as they were sent', async () => {
+it('the lists of all and of latest alerts come unchanged in chunks if long', async () => {
   const details = { description: 'x'.repeat(30_000) };
   const sent = Array.from({ length: 20 }, (_, at) => {
     const plain = alert('OK', `service/${String(at).padStart(2, '0')}`, at);
@@ -122,7 +122,7 @@ describe('the latest alerts', () => {
   const latest = (query: Record<string, string> = {}) =>
     server.call('list-latest-alerts', asUser({ query }));
 
-  it('are the last one of each subject, the oldest first', async () => {
+  it('contain the last alert per subject, the oldest first', async () => {
     expect(told(await latest())).toEqual([]);
     await send(alert('CRITICAL', 'log/a', 1), alert('CRITICAL', 'unit/a', 2));
     await send(alert('OK', 'log/a', 4), alert('CRITICAL', 'log/b', 3));
@@ -132,33 +132,33 @@ describe('the latest alerts', () => {
     expect(told(await latest({ level_from: 'CRITICAL' }))).toEqual(all.slice(0, 2));
   });
 
-  it('go by the time of the alert; of two at one time, the one sent last', async () => {
+  it('are determined by time, and at equal times by order of arrival', async () => {
     await send(alert('OK', 'log/a', 5), alert('CRITICAL', 'log/a', 4));
     expect(told(await latest())).toEqual(['OK log/a 5']);
     await send(alert('CRITICAL', 'log/a', 5));
     expect(told(await latest())).toEqual(['CRITICAL log/a 5']);
   });
 
-  it('have the ids that the list gives them', async () => {
+  it('have the same ids as in the list of alerts', async () => {
     await send(alert('CRITICAL', 'log/a', 1));
     const all = await server.call('list-alerts', asUser());
     expect((await latest()).json()).toEqual(all.json());
   });
 
-  it('are 400 from a level that there is not', async () => {
+  it('return 400 for an unknown level_from', async () => {
     for (const level_from of ['WARNING', 'critical', '']) {
       expect((await latest({ level_from })).status).toBe(400);
     }
   });
 });
 
-describe('alerts in the inventory', () => {
+describe('the alert attributes in the inventory', () => {
   const counted = async () => [
     await attributeOf(server, device.id, ['monitor', 'alert_count']),
     await attributeOf(server, device.id, ['monitor', 'alerts']),
   ];
 
-  it('are counted by their subjects that are critical now', async () => {
+  it('count the subjects that are critical now', async () => {
     expect(await counted()).toEqual([undefined, undefined]);
     await send(
       alert('OK', 'unit/a', 1),
@@ -172,7 +172,7 @@ describe('alerts in the inventory', () => {
     expect(await counted()).toEqual([0, false]);
   });
 
-  it('stay counted however many alerts of other subjects come after them', async () => {
+  it('still count a subject after many alerts of other subjects', async () => {
     await send(alert('CRITICAL', 'log/first', 1));
     await send(...Array.from({ length: 1000 }, () => alert('OK', 'log/chatter', 2)));
     expect(await counted()).toEqual([1, true]);
@@ -185,7 +185,7 @@ describe('alerts in the inventory', () => {
   });
 });
 
-describe('alerts by e-mail', () => {
+describe('alert e-mails', () => {
   async function mails(): Promise<Record<string, unknown>[]> {
     const { text } = await control(server, 'GET', '/outbox');
     const { alerts } = JSON.parse(text) as { alerts: Record<string, unknown>[] };
@@ -195,7 +195,7 @@ describe('alerts by e-mail', () => {
   const enable = (enabled: unknown, token = server.adminToken) =>
     server.call('switch-alert-emails', { token, json: { enabled } });
 
-  it('go out for each alert to each user of the tenant, for OK too', async () => {
+  it('are sent for each alert, also OK, to each user of the tenant', async () => {
     await signedInUser(server, 'second@example.com');
     const other = await secondTenant(server);
     await send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 2));
@@ -210,7 +210,7 @@ describe('alerts by e-mail', () => {
     expect(sent[0]).toMatchObject({ text: 'a (log) has been told since 2026-11-21T11:01:00.000Z' });
   });
 
-  it('stay away while they are switched off, which stands in the audit log', async () => {
+  it('are not sent while switched off, and switching is audited', async () => {
     expect((await enable(false)).status).toBe(204);
     expect((await enable(false)).status).toBe(204);
     await send(alert('CRITICAL', 'log/a', 1));
@@ -234,7 +234,7 @@ describe('alerts by e-mail', () => {
     expect(await mails()).not.toEqual([]);
   });
 
-  it.each([undefined, null, 'no', 0])('are not switched by %j: 400', async (enabled) => {
+  it.each([undefined, null, 'no', 0])('are not switched by the value %j: 400', async (enabled) => {
     expect((await enable(enabled)).status).toBe(400);
     await send(alert('CRITICAL', 'log/a', 1));
     expect(await mails()).not.toEqual([]);

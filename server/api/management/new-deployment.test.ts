@@ -70,7 +70,7 @@ function idIn(reply: Reply): string {
 }
 
 describe('a deployment to a group', () => {
-  it('goes to the accepted devices of the group, and to no other', async () => {
+  it('reaches the accepted devices of the group and no other', async () => {
     const [inside, rejected, outside] = await someDevices(3);
     if (!inside || !rejected || !outside) throw new Error('there are fewer devices');
     await putInto('north', [inside, rejected]);
@@ -89,7 +89,7 @@ describe('a deployment to a group', () => {
     expect(entry).toMatchObject({ action: 'create', object: { type: 'deployment' } });
   });
 
-  it('does not reach a device that comes into the group later', async () => {
+  it('does not reach a device that joins the group later', async () => {
     const [first, later] = await someDevices(2);
     if (!first || !later) throw new Error('there are fewer devices');
     await putInto('west', [first]);
@@ -98,12 +98,12 @@ describe('a deployment to a group', () => {
     expect((await next(later)).status).toBe(204);
   });
 
-  it.each(['nobody-is-here', 'ü/%'])('is 400 where %s has no device', async (group) => {
+  it.each(['nobody-is-here', 'ü/%'])('returns 400 if the group %s has no device', async (group) => {
     const reply = await deployTo(group);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(group)]);
   });
 
-  it('is 400 where no device of the group is accepted', async () => {
+  it('returns 400 if no device of the group is accepted', async () => {
     await authenticate(server, newDevice('pending-only'));
     const known = await knownDevices(server, { status: 'pending' });
     await putInto(
@@ -113,7 +113,7 @@ describe('a deployment to a group', () => {
     expect((await deployTo('pending-ones')).status).toBe(400);
   });
 
-  it('is 422 for an unknown artifact and 409 while an identical one is active', async () => {
+  it('returns 422 for an unknown artifact, 409 while an identical one is active', async () => {
     await putInto('east', await someDevices(1));
     expect((await deployTo('east', { artifact_name: 'release-9' })).status).toBe(422);
     const id = idIn(await deployTo('east'));
@@ -127,14 +127,14 @@ describe('a deployment to a group', () => {
     ['no artifact_name', { artifact_name: undefined }],
     ['force_installation that is a text', { force_installation: 'yes' }],
     ['retries that are a text', { retries: '1' }],
-  ])('is 400 with %s', async (_, overrides) => {
+  ])('returns 400 for %s', async (_, overrides) => {
     const reply = await deployTo('north', overrides);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
   });
 });
 
 describe('a deployment to a single device', () => {
-  it('names the group that the device is in', async () => {
+  it('shows the group of the device, unlike a deployment to two devices', async () => {
     const devices = await someDevices(1);
     await putInto('alone', devices);
     expect(await shown(await deploy(server, devices))).toMatchObject({ groups: ['alone'] });
@@ -144,7 +144,7 @@ describe('a deployment to a single device', () => {
   });
 });
 
-describe('a new deployment is refused with 400', () => {
+describe('a new deployment with an invalid setting', () => {
   it.each<[string, Record<string, unknown>]>([
     ['retries below 0', { retries: -1 }],
     ['retries above 100', { retries: 101 }],
@@ -161,7 +161,7 @@ describe('a new deployment is refused with 400', () => {
     ['a start_ts that is no time', { phases: [{ batch_size: 100, start_ts: 'soon' }] }],
     ['phases that do not add up', { phases: [{ batch_size: 50 }] }],
     ['a phase of no device', { phases: [{ batch_size: 1 }, { start_ts: '2026-12-01T00:00:00Z' }] }],
-  ])('with %s, and nothing is created', async (_, overrides) => {
+  ])('returns 400 for %s, and nothing is created', async (_, overrides) => {
     const devices = await someDevices(1);
     const reply = await createDeployment(server, devices, overrides);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
@@ -170,7 +170,7 @@ describe('a new deployment is refused with 400', () => {
 });
 
 describe('a deployment with max_devices', () => {
-  it('is offered to so many devices that ask first, and over when these are through', async () => {
+  it('is offered to the first devices that ask, and is finished when they are', async () => {
     const [a, b, c] = await someDevices(3);
     if (!a || !b || !c) throw new Error('there are fewer devices');
     const id = await deploy(server, [a, b, c], { max_devices: 2 });
@@ -191,7 +191,7 @@ describe('a deployment with max_devices', () => {
 describe('a deployment with phases', () => {
   const start = '2026-11-21T13:00:00.000Z';
 
-  it('lets its devices begin phase by phase, and shows how many did', async () => {
+  it('starts its devices phase by phase and shows the count per phase', async () => {
     const own = await startTestServer();
     await publish(own);
     const devices: AcceptedDevice[] = [];

@@ -29,7 +29,7 @@ function create(version: Version, json: unknown, token = server.adminToken) {
   return server.call(version, { token, json });
 }
 
-/** A body that is in order in the version, for the address. */
+/** Returns a valid body for this version with the e-mail address. */
 function bodyFor(version: Version, email: string): Record<string, unknown> {
   return version === 'create-user' ? { email } : { ...good, email };
 }
@@ -38,10 +38,10 @@ async function count(): Promise<number> {
   return (await server.call('list-users', { token: server.adminToken })).json<User[]>().length;
 }
 
-describe.each(versions)('making a user by %s', (version) => {
+describe.each(versions)('the creation of a user by %s', (version) => {
   const address = `${version}@example.com`;
 
-  it('answers 201 with his Location, and is in the audit log', async () => {
+  it('returns 201 with a Location, and is in the audit log', async () => {
     const body = { ...bodyFor(version, address), roles: ['RBAC_ROLE_CI'] };
     const reply = await create(version, body);
     expect([reply.status, reply.text]).toEqual([201, '']);
@@ -57,7 +57,7 @@ describe.each(versions)('making a user by %s', (version) => {
     });
   });
 
-  it('is 422 for an e-mail that is taken, in capitals too and in whichever tenant', async () => {
+  it('returns 422 for a taken e-mail address, in any letter case and tenant', async () => {
     const before = await count();
     for (const email of [address, address.toUpperCase(), second.adminEmail]) {
       const reply = await create(version, bodyFor(version, email));
@@ -79,28 +79,28 @@ describe.each(versions)('making a user by %s', (version) => {
     ['a role that is no text', { roles: [7] }, 'roles'],
     ['an empty role', { roles: [''] }, 'roles'],
     ['too many roles', { roles: Array(21).fill('RBAC_ROLE_CI') }, 'roles'],
-  ])('is 400 with %s, naming the field', async (_, change, named) => {
+  ])('returns 400 for %s, with the field name in the error', async (_, change, named) => {
     const body = { ...bodyFor(version, 'bad@example.com'), ...(change as object) };
     const reply = await create(version, body);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
 
-  it.each([[], 'text', null])('is 400 with the body %j', async (json) => {
+  it.each([[], 'text', null])('returns 400 for the body %j', async (json) => {
     expect((await create(version, json)).status).toBe(400);
   });
 
-  it('is 413 with a body that is too large', async () => {
+  it('returns 413 for a body that is too large', async () => {
     const body = { ...bodyFor(version, 'big@example.com'), note: 'x'.repeat(1_100_000) };
     expect((await create(version, body)).status).toBe(413);
   });
 
-  it('is 422 with a role that there is not', async () => {
+  it('returns 422 for an unknown role', async () => {
     const body = { ...bodyFor(version, 'role@example.com'), roles: ['RBAC_ROLE_KING'] };
     const reply = await create(version, body);
     expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('KING')]);
   });
 
-  it('makes him in the tenant of the caller', async () => {
+  it('adds the user to the tenant of the caller', async () => {
     const email = `${version}@second.example`;
     const reply = await create(version, bodyFor(version, email), second.token);
     const id = reply.headers.get('location')?.split('/').at(-1) ?? '';
@@ -111,8 +111,8 @@ describe.each(versions)('making a user by %s', (version) => {
   });
 });
 
-describe('the first version', () => {
-  it('lets him sign in with the password at once', async () => {
+describe('the version 1 creation of a user', () => {
+  it('allows a login with the password at once', async () => {
     await create('create-user-v1', { ...good, email: 'Mixed@Example.com' });
     expect((await signIn(server, 'mixed@example.com', good.password)).status).toBe(200);
   });
@@ -121,13 +121,13 @@ describe('the first version', () => {
     ['1234567', 'at least 8 characters'],
     ['similar@example.com', 'too similar'],
     ['SIMILAR@exam', 'too similar'],
-  ])('is 422 with the password %j', async (password, because) => {
+  ])('returns 422 for the password %j', async (password, because) => {
     const reply = await create('create-user-v1', { email: 'similar@example.com', password });
     expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining(because)]);
   });
 
   it.each([undefined, '', null, 12345678, 'x'.repeat(257)])(
-    'is 400 with the password %j',
+    'returns 400 for the password %j',
     async (password) => {
       const reply = await create('create-user-v1', { email: 'pw@example.com', password });
       expect([reply.status, reply.json().error]).toEqual([
@@ -137,30 +137,33 @@ describe('the first version', () => {
     },
   );
 
-  it('can leave the password to a message', async () => {
+  it('can send a message to set the password instead', async () => {
     const email = 'by-mail@example.com';
     const reply = await create('create-user-v1', { email, send_reset_password: true });
     expect(reply.status).toBe(201);
     expect(await mailTo(server, email)).toMatchObject({ kind: 'password-reset' });
   });
 
-  it('sends no message otherwise', async () => {
+  it('sends no message if a password is given', async () => {
     await create('create-user-v1', { ...good, email: 'no-mail@example.com' });
     expect((await outbox(server)).map(({ to }) => to)).not.toContain('no-mail@example.com');
   });
 });
 
-describe('the second version', () => {
-  it.each(['password', 'send_reset_password'])('is 400 with %s, naming it', async (name) => {
-    for (const value of ['long enough', true, null]) {
-      const reply = await create('create-user', { email: 'v2@example.com', [name]: value });
-      expect(reply.status).toBe(400);
-      expect(reply.json().error).toMatch(new RegExp(`${name}: is not accepted here.*invited`));
-    }
-    expect((await outbox(server)).map(({ to }) => to)).not.toContain('v2@example.com');
-  });
+describe('the version 2 creation of a user', () => {
+  it.each(['password', 'send_reset_password'])(
+    'returns 400 for the field %s, with its name in the error',
+    async (name) => {
+      for (const value of ['long enough', true, null]) {
+        const reply = await create('create-user', { email: 'v2@example.com', [name]: value });
+        expect(reply.status).toBe(400);
+        expect(reply.json().error).toMatch(new RegExp(`${name}: is not accepted here.*invited`));
+      }
+      expect((await outbox(server)).map(({ to }) => to)).not.toContain('v2@example.com');
+    },
+  );
 
-  it('invites him; until he has set a password he cannot sign in', async () => {
+  it('sends an invitation, and refuses logins until a password is set', async () => {
     await create('create-user', { email: 'invited@example.com' });
     expect(await mailTo(server, 'invited@example.com')).toMatchObject({ kind: 'invitation' });
     for (const password of ['', 'undefined', 'null', good.password]) {

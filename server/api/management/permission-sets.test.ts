@@ -19,8 +19,8 @@ function get(id: string) {
   return server.call('get-permission-set', call);
 }
 
-describe('permission sets', () => {
-  it('are listed with what they open and whether a group can limit them', async () => {
+describe('the permission sets', () => {
+  it('are listed with their permissions and whether groups can limit them', async () => {
     const sets = (await list()).json<PermissionSetDescription[]>();
     expect(sets.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['Basic', 'SuperUser', 'ManageUsers', 'ReadDevices', 'ReadReleases']),
@@ -48,7 +48,7 @@ describe('permission sets', () => {
     ]);
   });
 
-  it('come in pages', async () => {
+  it('are listed in pages', async () => {
     const reply = await list({ per_page: '2', page: '2' });
     expect(reply.json<unknown[]>()).toHaveLength(2);
     expect(reply.headers.get('link')).toContain('rel="next"');
@@ -56,12 +56,12 @@ describe('permission sets', () => {
     expect((await list({ per_page: '501' })).status).toBe(400);
   });
 
-  it('are shown one by one', async () => {
+  it('can be read one by one', async () => {
     const [first] = (await list()).json<PermissionSetDescription[]>();
     expect((await get(first?.name ?? '')).json()).toEqual(first);
   });
 
-  it.each(['readdevices', 'constructor', '__proto__', '%20'])('are 404 for %j', async (id) => {
+  it.each(['readdevices', 'constructor', '__proto__', '%20'])('return 404 for %j', async (id) => {
     const reply = await get(id);
     expect([reply.status, reply.json().error]).toEqual([404, expect.stringContaining('SuperUser')]);
   });

@@ -45,7 +45,7 @@ async function statusOf(token: string): Promise<number> {
 }
 
 describe('a personal access token', () => {
-  it('is given bare, once, and opens what its user may do', async () => {
+  it('is returned once as a bare token and identifies its user', async () => {
     const user = await newUser();
     const reply = await create(user.token, { name: 'ci' });
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/jwt']);
@@ -55,7 +55,7 @@ describe('a personal access token', () => {
     expect(JSON.stringify(await list(user.token))).not.toContain(reply.text.slice(-20));
   });
 
-  it('is listed with its moments, and its last use to within five minutes', async () => {
+  it('is listed with its times, and with its last use accurate to five minutes', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci', expires_in: 3600 });
     const created = server.clock.now();
@@ -76,7 +76,7 @@ describe('a personal access token', () => {
     expect(await list(user.token)).toEqual([{ ...fresh, last_used: at(300) }]);
   });
 
-  it('ends when it was told to, and makes room then', async () => {
+  it('expires as requested and then frees its name', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'short', expires_in: 60 });
     server.clock.advance(60_000);
@@ -85,7 +85,7 @@ describe('a personal access token', () => {
     expect((await create(user.token, { name: 'short' })).status).toBe(200);
   });
 
-  it.each([undefined, 0])('does not end when expires_in is %j', async (expires_in) => {
+  it.each([undefined, 0])('does not expire if expires_in is %j', async (expires_in) => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'endless', expires_in });
     const [shown] = await list(user.token);
@@ -94,7 +94,7 @@ describe('a personal access token', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('is refused once revoked', async () => {
+  it('is refused once it is revoked', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci' });
     const [shown] = await list(user.token);
@@ -107,14 +107,14 @@ describe('a personal access token', () => {
     expect(await list(user.token)).toEqual([]);
   });
 
-  it('is not a session: signing in often does not end it', async () => {
+  it('is not a session, so many logins do not end it', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci' });
     for (let count = 0; count < 11; count += 1) await signIn(server, user.email, testPassword);
     expect([await statusOf(user.token), await statusOf(token)]).toEqual([401, 200]);
   });
 
-  it('is in the audit log as a change of its user, by its name', async () => {
+  it('is in the audit log by its name as a change of its user', async () => {
     const user = await newUser();
     await create(user.token, { name: 'audited' });
     const [shown] = await list(user.token);
@@ -132,7 +132,7 @@ describe('a personal access token', () => {
   });
 });
 
-describe('making one', () => {
+describe('the creation of a personal access token', () => {
   it.each<[string, unknown, string]>([
     ['no name', {}, 'name'],
     ['an empty name', { name: '' }, 'name'],
@@ -143,18 +143,18 @@ describe('making one', () => {
     ['a broken lifetime', { name: 'x', expires_in: 1.5 }, 'expires_in'],
     ['a lifetime that is text', { name: 'x', expires_in: '60' }, 'expires_in'],
     ['a list', [], 'body'],
-  ])('is 400 with %s', async (_, json, named) => {
+  ])('returns 400 for %s', async (_, json, named) => {
     const reply = await create(server.adminToken, json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
     expect(await list(server.adminToken)).toEqual([]);
   });
 
-  it('takes a whole year', async () => {
+  it('accepts a lifetime of a whole year', async () => {
     const user = await newUser();
     expect((await create(user.token, { name: 'x', expires_in: year })).status).toBe(200);
   });
 
-  it('is 409 with a name that the user has given already; another user may', async () => {
+  it('returns 409 for a second token of the user with the same name', async () => {
     const [one, other] = [await newUser(), await newUser()];
     await create(one.token, { name: 'same' });
     const again = await create(one.token, { name: 'same' });
@@ -162,7 +162,7 @@ describe('making one', () => {
     expect((await create(other.token, { name: 'same' })).status).toBe(200);
   });
 
-  it('is 422 beyond ten, until one is revoked', async () => {
+  it('returns 422 beyond ten tokens until one is revoked', async () => {
     const user = await newUser();
     for (let count = 0; count < 10; count += 1) {
       expect((await create(user.token, { name: `t${count}` })).status).toBe(200);
@@ -175,7 +175,7 @@ describe('making one', () => {
   });
 });
 
-describe('the list of them', () => {
+describe('the list of personal access tokens', () => {
   it('comes in pages', async () => {
     const user = await newUser();
     for (const name of ['a', 'b', 'c']) await create(user.token, { name });
@@ -189,12 +189,12 @@ describe('the list of them', () => {
   });
 });
 
-describe('revoking one', () => {
-  it('is 404 for an id that there is not', async () => {
+describe('the revocation of a personal access token', () => {
+  it('returns 404 for an unknown id', async () => {
     expect((await revoke(server.adminToken, 'nothing')).status).toBe(404);
   });
 
-  it('is 404 for that of another user, of this tenant or another, which goes on working', async () => {
+  it('returns 404 for the token of another user, which stays valid', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'mine' });
     const [shown] = await list(user.token);
@@ -204,7 +204,7 @@ describe('revoking one', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('is 404 for a session', async () => {
+  it('returns 404 for the id of a session, which stays valid', async () => {
     const user = await newUser();
     const claims = Buffer.from(user.token.split('.')[1] ?? '', 'base64url').toString();
     const { jti } = JSON.parse(claims) as { jti: string };

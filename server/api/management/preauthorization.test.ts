@@ -36,8 +36,8 @@ function idIn(reply: Reply): string {
   return reply.headers.get('location')?.split('/').at(-1) ?? 'none';
 }
 
-describe('preauthorizing a new device', () => {
-  it('is 201 without a body, and tells where the device is', async () => {
+describe('the preauthorization of a new device', () => {
+  it('returns 201 without a body and the Location of the device', async () => {
     const device = newDevice('new');
     const reply = await preauthorize(device);
     expect([reply.status, reply.text]).toEqual([201, '']);
@@ -50,20 +50,20 @@ describe('preauthorizing a new device', () => {
     });
   });
 
-  it('stands in the audit log as created by the user', async () => {
+  it('is in the audit log as a creation by the user', async () => {
     const id = idIn(await preauthorize(newDevice('audited')));
     const call = { token: server.adminToken, query: { object_id: id } };
     const entries = (await server.call('list-audit-logs', call)).json<AuditLog[]>();
     expect(entries).toMatchObject([{ action: 'create', actor: { type: 'user' } }]);
   });
 
-  it('keeps the key in its one form', async () => {
+  it('recognizes the key in spite of other line ends', async () => {
     const device = newDevice('form');
     await preauthorize(device, { pubkey: device.publicKeyPem.replaceAll('\n', '\r\n') });
     expect((await authenticate(server, device)).status).toBe(200);
   });
 
-  it('takes members of every name', async () => {
+  it('accepts identity members of any name', async () => {
     const device = { ...newDevice('x'), idData: '{"__proto__":"a","constructor":"b"}' };
     const pubkey = JSON.stringify(device.publicKeyPem);
     const body = `{"identity_data":${device.idData},"pubkey":${pubkey}}`;
@@ -73,14 +73,14 @@ describe('preauthorizing a new device', () => {
     expect((await authenticate(server, device)).status).toBe(200);
   });
 
-  it('takes values of every kind', async () => {
+  it('accepts identity values of all JSON types', async () => {
     const identity_data = { mac: 'kinds', list: [1, 'a'], object: { a: null }, yes: true };
     expect((await preauthorize(newDevice('kinds'), { identity_data })).status).toBe(201);
   });
 });
 
-describe('preauthorizing a known device', () => {
-  it('is 409, says how it can be done, and shows the device', async () => {
+describe('the preauthorization of a known device', () => {
+  it('returns 409 with the device and a hint at force: true', async () => {
     const device = await acceptedDevice(server, 'known');
     const reply = await preauthorize(newDevice('known'));
     expect(reply.status).toBe(409);
@@ -91,7 +91,7 @@ describe('preauthorizing a known device', () => {
     expect(await setsOf('known')).toEqual(['accepted']);
   });
 
-  it('is 409 under another text of the same identity, and with force: false', async () => {
+  it('returns 409 for the same identity in another form, and with force: false', async () => {
     await preauthorize(newDevice('same'), { identity_data: { mac: 'same', b: 1, a: 2 } });
     const turned = { a: 2, b: 1.0, mac: 'same' };
     expect((await preauthorize(newDevice('x'), { identity_data: turned })).status).toBe(409);
@@ -99,7 +99,7 @@ describe('preauthorizing a known device', () => {
     expect((await preauthorize(newDevice('x'), fields)).status).toBe(409);
   });
 
-  it('adds the key when it is forced; the accepted one goes on working', async () => {
+  it('adds the key with force: true, and the accepted key still works', async () => {
     const device = await acceptedDevice(server, 'forced');
     const reply = await preauthorize(newDevice('forced'), { force: true });
     expect([reply.status, idIn(reply)]).toEqual([201, device.id]);
@@ -107,15 +107,18 @@ describe('preauthorizing a known device', () => {
     expect((await authenticate(server, device)).status).toBe(200);
   });
 
-  it.each(['pending', 'rejected'])('overrules what its key was when forced: %s', async (status) => {
-    const name = `overruled ${status}`;
-    const device = newDevice(name);
-    await authenticate(server, device);
-    if (status === 'rejected') await rejectFirstSet(name);
-    await preauthorize(device, { force: true });
-    expect(await setsOf(name)).toEqual(['preauthorized']);
-    expect((await authenticate(server, device)).status).toBe(200);
-  });
+  it.each(['pending', 'rejected'])(
+    'replaces the status of its key with force: true: %s',
+    async (status) => {
+      const name = `overruled ${status}`;
+      const device = newDevice(name);
+      await authenticate(server, device);
+      if (status === 'rejected') await rejectFirstSet(name);
+      await preauthorize(device, { force: true });
+      expect(await setsOf(name)).toEqual(['preauthorized']);
+      expect((await authenticate(server, device)).status).toBe(200);
+    },
+  );
 });
 
 async function rejectFirstSet(name: string): Promise<void> {
@@ -125,7 +128,7 @@ async function rejectFirstSet(name: string): Promise<void> {
   await decide(server, wanted, 'rejected');
 }
 
-describe('a preauthorization that is malformed', () => {
+describe('a malformed preauthorization', () => {
   const spki = { type: 'spki', format: 'pem' } as const;
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-521' }).publicKey.export(spki);
 
@@ -139,7 +142,7 @@ describe('a preauthorization that is malformed', () => {
     ['a key of another curve', { pubkey: curve }, 'pubkey: has an unsupported algorithm'],
     ['a force that is no boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
     ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
-  ])('is 400 with %s, and nothing is recorded', async (_, fields, problem) => {
+  ])('returns 400 for %s, and nothing is recorded', async (_, fields, problem) => {
     const before = (await knownDevices(server)).length;
     const reply = await preauthorize(newDevice('malformed'), fields);
     expect(reply.status).toBe(400);

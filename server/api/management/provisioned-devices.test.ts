@@ -36,7 +36,7 @@ async function listed(): Promise<unknown[]> {
 
 describe('under asynchronous-provisioning the records of a device', () => {
   it.each<Shown>(['get-inventory', 'show-configuration', 'get-device-group', 'get-connection'])(
-    'appear a while after it is accepted, not a moment earlier: %s',
+    'appear exactly after the delay from acceptance: %s',
     async (operation) => {
       await start();
       const { id } = await acceptedDevice(server, 'new');
@@ -52,7 +52,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
     },
   );
 
-  it('are not there while it waits to be accepted', async () => {
+  it('do not appear while the device waits to be accepted', async () => {
     await start();
     await authenticate(server, newDevice('waiting'));
     server.clock.advance(10 * DELAY_MS);
@@ -61,7 +61,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('are in no list before, and stay when it is rejected', async () => {
+  it('are in no list before the delay, and stay after a rejection', async () => {
     await start();
     const device = await acceptedDevice(server, 'new');
     expect(await listed()).toEqual([]);
@@ -74,7 +74,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
     expect(await listed()).toEqual(['new']);
   });
 
-  it('hold what the device told before they appeared', async () => {
+  it('contain what the device sent before they appeared', async () => {
     await start();
     const { id, token } = await acceptedDevice(server, 'eager');
     const json = [{ name: 'ip', value: '10.0.0.1' }];
@@ -84,7 +84,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
     expect((await show('get-inventory', id)).text).toContain('10.0.0.1');
   });
 
-  it('take no group and no tags before', async () => {
+  it('refuse a group and tags with 404 before the delay', async () => {
     await start();
     const { id } = await acceptedDevice(server, 'new');
     const call = { token: server.adminToken, parameters: { id }, json: [{ name: 'a', value: 1 }] };
@@ -94,7 +94,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
 });
 
 describe('under asynchronous-provisioning the settings of a device', () => {
-  it('are also 404 for the device until written or the record appears', async () => {
+  it('return 404 to the device until they are written or the record appears', async () => {
     await start();
     const one = await acceptedDevice(server, 'one');
     const read = (token: string) => server.call('get-configuration', { token });
@@ -110,7 +110,7 @@ describe('under asynchronous-provisioning the settings of a device', () => {
     expect((await read(other.token)).json()).toEqual({});
   });
 
-  it('are deployed a while after it was asked for', async () => {
+  it('are deployed only after the delay from the request', async () => {
     await start();
     const { id, token } = await acceptedDevice(server, 'deployed');
     const call = { token: server.adminToken, parameters: { id } };
@@ -133,8 +133,8 @@ describe('under asynchronous-provisioning the settings of a device', () => {
   });
 });
 
-describe('without the dialect', () => {
-  it('all of it is there at once', async () => {
+describe('without the dialect asynchronous-provisioning', () => {
+  it('the records and settings of a device appear at once', async () => {
     await start(false);
     const { id, token } = await acceptedDevice(server, 'prompt');
     expect((await show('get-inventory', id)).status).toBe(200);

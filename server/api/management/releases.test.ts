@@ -50,7 +50,7 @@ function namesIn(reply: Reply): string[] {
 }
 
 describe('a release', () => {
-  it('is all artifacts of one name, in small letters', async () => {
+  it('contains all artifacts of one name', async () => {
     const first = await publish(server, { deviceTypes: ['board'] });
     server.clock.advance(1000);
     const second = await publish(server, { deviceTypes: ['other'] });
@@ -66,16 +66,19 @@ describe('a release', () => {
     expect((await list()).json()).toEqual([reply.json()]);
   });
 
-  it('is found by a name with signs that a path escapes', async () => {
+  it('is found by a name with characters that a path escapes', async () => {
     await publish(server, { name: 'größe/1 %?#' });
     expect((await show('größe/1 %?#')).json()).toMatchObject({ name: 'größe/1 %?#' });
   });
 
-  it.each(['release-9', 'Release-1', 'release-', 'delta'])('is 404 for %s', async (name) => {
-    await publish(server);
-    const replies = [await show(name), await tag(name, ['x']), await note(name, { notes: 'x' })];
-    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
-  });
+  it.each(['release-9', 'Release-1', 'release-', 'delta'])(
+    'returns 404 for the name %s',
+    async (name) => {
+      await publish(server);
+      const replies = [await show(name), await tag(name, ['x']), await note(name, { notes: 'x' })];
+      expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+    },
+  );
 });
 
 describe('the list of releases', () => {
@@ -102,13 +105,13 @@ describe('the list of releases', () => {
     ['modified:desc', 'sort=modified:desc', ['alpha', 'gamma', 'beta']],
     ['artifacts_count:desc', 'sort=artifacts_count:desc', ['alpha', 'beta', 'gamma']],
     ['tags:asc', 'sort=tags:asc', ['gamma', 'beta', 'alpha']],
-  ])('shows %s', async (_, query, expected) => {
+  ])('returns the matching releases in order for %s', async (_, query, expected) => {
     const reply = await list(query);
     expect(namesIn(reply)).toEqual(expected);
     expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
-  it('comes in pages', async () => {
+  it('comes in pages with the total count', async () => {
     const reply = await list('page=2&per_page=2');
     expect([namesIn(reply), reply.headers.get('x-total-count')]).toEqual([['gamma'], '3']);
     expect(reply.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
@@ -116,14 +119,14 @@ describe('the list of releases', () => {
   });
 
   it.each(['page=0', 'per_page=501', 'sort=name', 'sort=up:asc', 'name=a&name=b'])(
-    'is 400 with %s',
+    'returns 400 for %s',
     async (query) => {
       const reply = await list(query);
       expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
     },
   );
 
-  it('has a deprecated form with capitals, of which the later one has pages', async () => {
+  it('has two deprecated forms, and only the later one has pages', async () => {
     const first = await server.call('list-releases-v1', asAdmin());
     expect(
       first.json<ReleaseV1[]>().map(({ Name, Artifacts }) => [Name, Artifacts.length]),
@@ -143,21 +146,21 @@ describe('the list of releases', () => {
     [{ device_type: 'other' }, ['alpha']],
     [{ update_type: 'app' }, ['beta']],
     [{ description: 'none' }, []],
-  ])('has deprecated forms that are narrowed too: %j', async (query, expected) => {
+  ])('can be filtered in its deprecated forms too: %j', async (query, expected) => {
     for (const id of ['list-releases-v1', 'list-paged-releases-v1'] as const) {
       const reply = await server.call(id, { ...asAdmin(), query });
       expect(reply.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(expected);
     }
   });
 
-  it('is 400 in its deprecated form with pages too', async () => {
+  it('returns 400 for wrong parameters in its deprecated paged form', async () => {
     for (const query of [{ page: '0' }, { per_page: '501' }, { sort: 'up' }]) {
       const call = { ...asAdmin(), query };
       expect((await server.call('list-paged-releases-v1', call)).status).toBe(400);
     }
   });
 
-  it('tells all tags and all types', async () => {
+  it('has two related lists: all tags and all update types', async () => {
     const tags = await server.call('list-release-tags', asAdmin());
     const types = await server.call('list-release-types', asAdmin());
     expect([tags.json(), types.json()]).toEqual([
@@ -170,7 +173,7 @@ describe('the list of releases', () => {
 describe('the tags of a release', () => {
   beforeEach(() => publish(server));
 
-  it('are replaced, in small letters and each once', async () => {
+  it('are replaced, in lower case and without duplicates', async () => {
     expect((await tag('release-1', ['old'])).status).toBe(204);
     expect((await tag('release-1', ['Stable', 'stable', 'v1.0_rc-2'])).status).toBe(204);
     expect((await show('release-1')).json()).toMatchObject({ tags: ['stable', 'v1.0_rc-2'] });
@@ -187,14 +190,14 @@ describe('the tags of a release', () => {
     ['one with letters beyond ASCII', ['größe']],
     ['one that is too long', ['x'.repeat(1025)]],
     ['21 of them', Array.from({ length: 21 }, (_, at) => `t${at}`)],
-  ])('are 400 with %s, and stay as they are', async (_, json) => {
+  ])('return 400 for %s and stay unchanged', async (_, json) => {
     await tag('release-1', ['kept']);
     const reply = await tag('release-1', json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
     expect((await show('release-1')).json()).toMatchObject({ tags: ['kept'] });
   });
 
-  it('are 409 beyond 100 different ones of all releases, and one less is accepted', async () => {
+  it('return 409 beyond 100 different tags over all releases', async () => {
     const twenty = (prefix: string): string[] =>
       Array.from({ length: 20 }, (_, at) => `${prefix}${at}`);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
@@ -213,7 +216,7 @@ describe('the tags of a release', () => {
 describe('the notes of a release', () => {
   beforeEach(() => publish(server));
 
-  it('are replaced, and stay where none are given', async () => {
+  it('are replaced, but stay if the body has none', async () => {
     expect((await note('release-1', { notes: 'Vorsicht: ändert alles 😀' })).status).toBe(204);
     expect((await note('release-1', { name: 'other' })).status).toBe(204);
     expect((await show('release-1')).json()).toMatchObject({ notes: 'Vorsicht: ändert alles 😀' });
@@ -229,19 +232,19 @@ describe('the notes of a release', () => {
     ['a number', { notes: 7 }],
     ['null', { notes: null }],
     ['a text', 'notes'],
-  ])('are 400 with %s, and stay as they are', async (_, json) => {
+  ])('return 400 for %s and stay unchanged', async (_, json) => {
     await note('release-1', { notes: 'kept' });
     expect((await note('release-1', json)).status).toBe(400);
     expect((await show('release-1')).json()).toMatchObject({ notes: 'kept' });
   });
 
-  it('take 1024 characters', async () => {
+  it('can have 1024 characters', async () => {
     expect((await note('release-1', { notes: 'x'.repeat(1024) })).status).toBe(204);
   });
 });
 
-describe('deleting releases', () => {
-  it('is 204; their artifacts, files, tags and notes are gone', async () => {
+describe('the deletion of releases', () => {
+  it('returns 204 and removes their artifacts, files, tags and notes', async () => {
     const ids = [await publish(server), await publish(server, { deviceTypes: ['other'] })];
     await publish(server, { name: 'release-2' });
     await publish(server, { name: 'release-3' });
@@ -256,7 +259,7 @@ describe('deleting releases', () => {
     expect((await show('release-1')).json()).toMatchObject({ tags: [], artifacts_count: 1 });
   });
 
-  it('is 409 while a deployment of one is active, names it, and deletes none', async () => {
+  it('returns 409 with the active deployments of a release and deletes none', async () => {
     await publish(server);
     await publish(server, { name: 'release-2' });
     const device = await acceptedDevice(server, 'user-of-it');
@@ -275,12 +278,12 @@ describe('deleting releases', () => {
     expect((await remove('release-2', 'release-1')).status).toBe(204);
   });
 
-  it('is 400 without a name, and with more than 100', async () => {
+  it('returns 400 without a name and with more than 100', async () => {
     const many = Array.from({ length: 101 }, (_, at) => `r${at}`);
     for (const names of [[], many]) expect((await remove(...names)).status).toBe(400);
   });
 
-  it('leaves an entry of the audit log for each artifact', async () => {
+  it('is in the audit log with an entry for each artifact', async () => {
     const first = await publish(server);
     server.clock.advance(1000);
     const ids = [first, await publish(server, { deviceTypes: ['other'] })];

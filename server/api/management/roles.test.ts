@@ -26,7 +26,7 @@ afterAll(() => server.close());
 const readTest = { name: 'ReadDevices', scope: inGroups('test') };
 const viewTest = { action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } };
 
-/** What differs between the versions of the form. */
+/** Each version of the role form has its own operations. */
 const versions = {
   'create-role-v1': { update: 'update-role-v1', remove: 'delete-role-v1', get: 'get-role-v1' },
   'create-role': { update: 'update-role', remove: 'delete-role', get: 'get-role' },
@@ -34,13 +34,13 @@ const versions = {
 type Version = keyof typeof versions;
 const both = Object.keys(versions) as Version[];
 
-/** The part of a role's body that says what it permits. */
+/** Returns the part of a role's body that holds its permissions. */
 function permits(version: Version, isEmpty = false): object {
   if (version === 'create-role') return { permission_sets_with_scope: isEmpty ? [] : [readTest] };
   return { permissions: isEmpty ? [] : [viewTest] };
 }
 
-it('what a role permits has at most 16 KiB', async () => {
+it('the permissions of a role are limited to 16 KiB', async () => {
   const groups = Array.from({ length: 100 }, (_, at) => `${'g'.repeat(200)}${at}`);
   const set = { name: 'ReadDevices', scope: inGroups(...groups) };
   const json = { name: newName(), description: 'd', permission_sets_with_scope: [set] };
@@ -80,8 +80,8 @@ function remove(version: Version, id: string, token = server.adminToken) {
   return server.call(versions[version].remove, { token, parameters: { id } });
 }
 
-describe.each(both)('a role made by %s', (version) => {
-  it('is at its Location, and in the audit log as a change of the tenant', async () => {
+describe.each(both)('a role created by %s', (version) => {
+  it('has a Location and an audit entry as a change of the tenant', async () => {
     const json = { name: newName(), description: 'tests', ...permits(version) };
     const reply = await create(version, json);
     expect([reply.status, reply.text]).toEqual([201, '']);
@@ -96,7 +96,7 @@ describe.each(both)('a role made by %s', (version) => {
     });
   });
 
-  it('has a name of its own, also beside the predefined ones', async () => {
+  it('must have a unique name in its tenant, also beside the predefined roles', async () => {
     const name = await made(version);
     for (const taken of [name, 'RBAC_ROLE_CI']) {
       const reply = await create(version, { name: taken, ...permits(version) });
@@ -106,7 +106,7 @@ describe.each(both)('a role made by %s', (version) => {
     expect(foreign.status).toBe(201);
   });
 
-  it('may have an empty object value, which narrows nothing', async () => {
+  it('in version 1 can have an empty object value, except for a group', async () => {
     if (version !== 'create-role-v1') return;
     for (const permission of [
       { action: 'any', object: { type: 'any', value: '' } },
@@ -138,12 +138,12 @@ describe.each(both)('a role made by %s', (version) => {
       },
       'at most 100',
     ],
-  ])('is 400 with %s', async (_, wrong, named) => {
+  ])('is refused with 400 for %s', async (_, wrong, named) => {
     const reply = await create(version, { name: newName(), ...permits(version), ...wrong });
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
 
-  it('is changed in description and permissions; what is not named stays', async () => {
+  it('keeps the fields that an update does not contain', async () => {
     const name = await made(version);
     const first = await update(version, name, { name, description: 'new' });
     expect([first.status, first.text]).toEqual([200, '']);
@@ -166,12 +166,12 @@ describe.each(both)('a role made by %s', (version) => {
     ['a list', []],
     ['a description that is no text', { description: null }],
     ['permissions that are none', { permissions: ['x'], permission_sets_with_scope: ['x'] }],
-  ])('is 400 to change to %s', async (_, json) => {
+  ])('cannot be updated to %s: 400', async (_, json) => {
     const name = await made(version);
     expect((await update(version, name, json)).status).toBe(400);
   });
 
-  it('is removed', async () => {
+  it('can be deleted once', async () => {
     const name = await made(version);
     expect((await remove(version, name)).status).toBe(204);
     expect((await get(version, name)).status).toBe(404);
@@ -179,7 +179,7 @@ describe.each(both)('a role made by %s', (version) => {
     expect((await entries(server))[0]).toMatchObject({ change: `Deleted role ${name}` });
   });
 
-  it('stays while somebody holds it: without it he would have no limits', async () => {
+  it('cannot be deleted while a user has it: 409', async () => {
     const name = await made(version);
     const { id } = await signedInUser(server, `holder-${number}@example.com`, { roles: [name] });
     const reply = await remove(version, name);
@@ -188,7 +188,7 @@ describe.each(both)('a role made by %s', (version) => {
     expect((await remove(version, name)).status).toBe(204);
   });
 
-  it('is 404 for a name that there is not, and for one of another tenant', async () => {
+  it('returns 404 for an unknown name and for a name of another tenant', async () => {
     const name = await made(version);
     for (const [id, token] of [
       ['nothing', server.adminToken],
@@ -204,14 +204,14 @@ describe.each(both)('a role made by %s', (version) => {
     expect((await get(version, name)).status).toBe(200);
   });
 
-  it('is 422 to change or remove when it is a predefined one', async () => {
+  it('cannot be changed or deleted if it is a predefined one: 422', async () => {
     const id = 'RBAC_ROLE_OBSERVER';
     expect((await update(version, id, { description: 'mine' })).status).toBe(422);
     expect((await remove(version, id)).status).toBe(422);
   });
 });
 
-describe('the second form', () => {
+describe('a role in the version 2 form', () => {
   it.each<[string, unknown, string]>([
     ['a set that there is not', { name: 'RuleTheWorld' }, 'must be one of Basic'],
     ['a scope for a set without devices', { name: 'ReadReleases', scope: inGroups('a') }, 'scope'],
@@ -224,14 +224,14 @@ describe('the second form', () => {
     ['a group that is none', { ...readTest, scope: inGroups('a b') }, 'scope.value'],
     ['a scope that is no object', { ...readTest, scope: 'test' }, 'scope'],
     ['a bare word', 'ReadDevices', 'permission_sets_with_scope.0'],
-  ])('is 400 with %s', async (_, set, named) => {
+  ])('returns 400 for %s', async (_, set, named) => {
     const json = { name: newName(), permission_sets_with_scope: [set] };
     const reply = await create('create-role', json);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
 });
 
-describe('the first form', () => {
+describe('a role in the version 1 form', () => {
   it.each<[string, unknown, string]>([
     ['an unknown action', { ...viewTest, action: 'LAUNCH' }, 'permissions.0.action'],
     ['no object', { action: 'http' }, 'permissions.0.object'],
@@ -240,7 +240,7 @@ describe('the first form', () => {
       { action: 'http', object: { type: 'GET', value: '(a+)+' } },
       'permissions.0.object.value',
     ],
-  ])('is 400 with %s, on making and on changing', async (_, permission, named) => {
+  ])('returns 400 for %s at creation and at update', async (_, permission, named) => {
     const json = { permissions: [permission] };
     const name = await made('create-role-v1');
     for (const reply of [
@@ -251,7 +251,7 @@ describe('the first form', () => {
     }
   });
 
-  it('and the second one show the same roles', async () => {
+  it('is shown in version 2 too, and the reverse', async () => {
     const name = await made('create-role-v1');
     expect((await get('create-role', name)).json()).toMatchObject({
       permission_sets_with_scope: [readTest],
@@ -260,7 +260,7 @@ describe('the first form', () => {
     expect((await get('create-role-v1', other)).json()).toMatchObject({ permissions: [viewTest] });
   });
 
-  it('shows by paths what the second one cannot say', async () => {
+  it('is shown in version 2 with paths that permission sets cannot express', async () => {
     const name = newName();
     const http = { action: 'http', object: { type: 'GET', value: '/useradm/' } };
     await create('create-role-v1', { name, permissions: [http] });
@@ -274,7 +274,7 @@ describe('the first form', () => {
 });
 
 describe('the list of roles', () => {
-  it('begins with the predefined ones, in both forms', async () => {
+  it('begins with the predefined roles in both versions', async () => {
     const call = { token: second.token, query: { per_page: '5' } };
     const roles = (await server.call('list-roles', call)).json<RoleDescription[]>();
     expect(roles[0]).toEqual({
@@ -300,14 +300,17 @@ describe('the list of roles', () => {
     expect([past.status, past.text]).toEqual([200, '[]']);
   });
 
-  it.each(['list-roles', 'list-roles-v1'] as const)('%s is 400 beyond 500 a page', async (id) => {
-    const call = { token: server.adminToken, query: { per_page: '501' } };
-    expect((await server.call(id, call)).status).toBe(400);
-  });
+  it.each(['list-roles', 'list-roles-v1'] as const)(
+    'by %s returns 400 for more than 500 per page',
+    async (id) => {
+      const call = { token: server.adminToken, query: { per_page: '501' } };
+      expect((await server.call(id, call)).status).toBe(400);
+    },
+  );
 });
 
-describe('bounds of a tenant', () => {
-  it('is a hundred roles of its own', async () => {
+describe('the role limits of a tenant', () => {
+  it('allow a hundred roles of its own', async () => {
     const { token } = await secondTenant(server, 'Third');
     const permission_sets_with_scope: unknown[] = [];
     for (let count = 0; count < 100; count += 1) {
@@ -318,7 +321,7 @@ describe('bounds of a tenant', () => {
     expect((await create('create-role', json, token)).status).toBe(422);
   });
 
-  it('is that somebody may do everything, also when it is by an own role', async () => {
+  it('require a user with full rights, even through a role of its own', async () => {
     const { token } = await secondTenant(server, 'Fourth');
     const all = { name: 'all', permission_sets_with_scope: [{ name: 'SuperUser' }] };
     await create('create-role', all, token);

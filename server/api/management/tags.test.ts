@@ -41,8 +41,8 @@ async function shown() {
 const tag = (name: string, value: unknown) => ({ name, value });
 const many = (count: number) => Array.from({ length: count }, (_, at) => tag(`t${at}`, 'x'));
 
-describe('tags', () => {
-  it('are put in place of all others, or added to them', async () => {
+describe('the tags of a device', () => {
+  it('replace all earlier tags, or are added to them', async () => {
     const put = await write('replace-tags', [tag('site', 'north'), tag('floor', 3)]);
     expect([put.status, put.text]).toEqual([200, '']);
     expect((await write('add-tags', [tag('floor', 4), tag('roles', ['a', 'b'])])).status).toBe(200);
@@ -53,7 +53,7 @@ describe('tags', () => {
     expect((await shown()).tags).toEqual({});
   });
 
-  it('stand with description and time, and apart from what the device tells', async () => {
+  it('have description and time, and are separate from device attributes', async () => {
     const told = [{ name: 'site', value: 'south' }];
     await server.call('put-attributes', { token: device.token, json: told });
     await write('add-tags', [{ ...tag('site', 'north'), description: 'where', scope: 'system' }]);
@@ -68,13 +68,13 @@ describe('tags', () => {
     expect((await shown()).tags).toEqual({ site: 'north' });
   });
 
-  it('are no concern of the device: what it calls a tag is in its own scope', async () => {
+  it('cannot be set by the device, even in the scope tags', async () => {
     const json = [{ name: 'site', value: 'mine', scope: 'tags' }];
     await server.call('patch-attributes', { token: device.token, json });
     expect((await shown()).tags).toEqual({});
   });
 
-  it('are at most twenty', async () => {
+  it('are limited to twenty', async () => {
     expect((await write('replace-tags', many(21))).status).toBe(400);
     expect((await write('replace-tags', many(20))).status).toBe(200);
     const reply = await write('add-tags', [tag('one more', 'x')]);
@@ -86,7 +86,7 @@ describe('tags', () => {
     expect(Object.keys((await shown()).tags)).toHaveLength(20);
   });
 
-  it('stand in the audit log as an update of the device', async () => {
+  it('are logged in the audit log as an update of the device', async () => {
     await write('add-tags', [tag('site', 'north')]);
     const query = { object_id: device.id, per_page: '1' };
     const call = { token: server.adminToken, query };
@@ -97,8 +97,8 @@ describe('tags', () => {
   });
 });
 
-describe('the version of the tags', () => {
-  it('is there from the first write on, and another after each', async () => {
+describe("the ETag of a device's tags", () => {
+  it('exists from the first write on and changes with each write', async () => {
     expect((await shown()).etag).toBeNull();
     await write('add-tags', [tag('a', 1)]);
     const first = (await shown()).etag;
@@ -111,7 +111,7 @@ describe('the version of the tags', () => {
   });
 
   it.each<Method>(['replace-tags', 'add-tags'])(
-    'lets %s through when it is the present one, and else not: 412',
+    'permits %s only if it is the current one, otherwise 412',
     async (method) => {
       await write('add-tags', [tag('a', 1)]);
       const stale = (await shown()).etag ?? '';
@@ -127,12 +127,12 @@ describe('the version of the tags', () => {
     },
   );
 
-  it('cannot be named before there is one', async () => {
+  it('cannot match before the first write, unless If-Match is *', async () => {
     expect((await write('add-tags', [tag('a', 1)], '"any"')).status).toBe(412);
     expect((await write('add-tags', [tag('a', 1)], '*')).status).toBe(200);
   });
 
-  it('goes with the device', async () => {
+  it('is deleted when the device is decommissioned', async () => {
     await write('add-tags', [tag('a', 1)]);
     const parameters = { id: device.id };
     await server.call('decommission-device', { token: server.adminToken, parameters });
@@ -141,7 +141,7 @@ describe('the version of the tags', () => {
   });
 });
 
-describe('tags that are malformed are 400, and change nothing', () => {
+describe('a malformed write of tags', () => {
   it.each<[string, unknown]>([
     ['an object', { name: 'a', value: 1 }],
     ['a text', 'a'],
@@ -154,7 +154,7 @@ describe('tags that are malformed are 400, and change nothing', () => {
     ['an object for a value', [tag('a', {})]],
     ['a mixed list', [tag('a', [1, 'x'])]],
     ['one wrong among good ones', [tag('b', 1), tag('a', null)]],
-  ])('%s', async (_, json) => {
+  ])('returns 400 and changes nothing for %s', async (_, json) => {
     await write('add-tags', [tag('kept', 1)]);
     for (const method of ['replace-tags', 'add-tags'] as const) {
       const reply = await write(method, json);

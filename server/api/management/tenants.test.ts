@@ -35,8 +35,8 @@ const described = {
   created_at: '2026-11-21T12:00:00.000Z',
 };
 
-describe('the own tenant', () => {
-  it('is shown with its token in the first version', async () => {
+describe('the tenant of a user', () => {
+  it('is shown with its tenant token in version 1', async () => {
     const reply = await server.call('get-own-tenant-v1', { token: second.token });
     expect(reply.json()).toEqual({
       ...described,
@@ -46,19 +46,19 @@ describe('the own tenant', () => {
     });
   });
 
-  it('is shown without it in the second version', async () => {
+  it('is shown without its tenant token in version 2', async () => {
     const reply = await server.call('get-own-tenant', { token: second.token });
     expect(reply.json()).toEqual({ ...described, id: second.id, name: 'Second' });
     expect(reply.text).not.toContain('token');
   });
 
-  it('is another one for a user of another tenant', async () => {
+  it("is the user's own tenant, not another one", async () => {
     const reply = await server.call('get-own-tenant', { token: server.adminToken });
     expect(reply.json()).toMatchObject({ name: 'Default' });
     expect(reply.json().id).not.toBe(second.id);
   });
 
-  it('is shown to every user, whatever his roles', async () => {
+  it('is shown to every user, whatever the roles', async () => {
     const { token } = await signedInUser(server, 'ci@example.com', { roles: ['RBAC_ROLE_CI'] });
     expect((await server.call('get-own-tenant', { token })).status).toBe(200);
     expect((await server.call('get-own-tenant-v1', { token })).status).toBe(200);
@@ -66,12 +66,12 @@ describe('the own tenant', () => {
 });
 
 describe('the tenant token', () => {
-  it('is given to those who may do everything', async () => {
+  it('is returned to users with full rights', async () => {
     const reply = await server.call('get-tenant-token', { token: second.token });
     expect([reply.status, reply.json()]).toEqual([200, { tenant_token: second.tenantToken }]);
   });
 
-  it('is given to those who manage all devices', async () => {
+  it('is returned to users who manage all devices', async () => {
     const { token } = await userWithSets(server, 'all@example.com', [{ name: 'ManageDevices' }]);
     expect((await server.call('get-tenant-token', { token })).status).toBe(200);
   });
@@ -81,7 +81,7 @@ describe('the tenant token', () => {
     ['manage devices of a group', [{ name: 'ManageDevices', scope: inGroups('test') }]],
     ['manage users', [{ name: 'ManageUsers' }]],
     ['have an empty role', []],
-  ])('is refused with 403 to those who %s', async (what, sets) => {
+  ])('is refused with 403 to users who %s', async (what, sets) => {
     const email = `${what.replaceAll(' ', '-')}@example.com`;
     const { token } = await userWithSets(server, email, sets);
     const reply = await server.call('get-tenant-token', { token });
@@ -93,7 +93,7 @@ describe('the tenant token', () => {
   });
 });
 
-/** Asks for a token as a device that says which tenant it belongs to. */
+/** Sends an authentication request of a device with the given tenant token. */
 function ask(name: string, tenant_token: unknown, device = newDevice(name)) {
   const known = { id_data: device.idData, pubkey: device.publicKeyPem };
   return authenticate(server, device, { body: JSON.stringify({ ...known, tenant_token }) });
@@ -108,20 +108,20 @@ function macs(devices: readonly Device[]): unknown[] {
   return devices.map(({ identity_data: data }) => data.mac);
 }
 
-describe('a device', () => {
-  it('comes to the tenant whose token it shows, and to no other', async () => {
+describe('a new device', () => {
+  it('joins only the tenant whose token it sends', async () => {
     expect((await ask('of-second', second.tenantToken)).status).toBe(401);
     expect(macs(await devicesOf(second.token))).toContain('of-second');
     expect(macs(await devicesOf(server.adminToken))).not.toContain('of-second');
   });
 
-  it.each([undefined, ''])('comes to the first tenant with the token %j', async (token) => {
+  it.each([undefined, ''])('joins the first tenant with the tenant token %j', async (token) => {
     await ask(`of-first-${token}`, token);
     expect(macs(await devicesOf(server.adminToken))).toContain(`of-first-${token}`);
     expect(macs(await devicesOf(second.token))).not.toContain(`of-first-${token}`);
   });
 
-  it('is 401 with a token that is unknown, and is not recorded', async () => {
+  it('gets 401 for an unknown tenant token and is not recorded', async () => {
     const reply = await ask('lost', `${second.tenantToken}x`);
     expect([reply.status, reply.json().error]).toEqual([
       401,
@@ -132,7 +132,7 @@ describe('a device', () => {
     }
   });
 
-  it('comes to the only tenant with a token that is unknown, until there is another', async () => {
+  it('joins the only tenant of a server even with an unknown tenant token', async () => {
     const alone = await startTestServer();
     const device = newDevice('from elsewhere');
     const known = { id_data: device.idData, pubkey: device.publicKeyPem };
@@ -151,11 +151,11 @@ describe('a device', () => {
     await alone.close();
   });
 
-  it('is 400 with a token that is no text', async () => {
+  it('gets 400 for a tenant token that is not a string', async () => {
     expect((await ask('odd', 7)).status).toBe(400);
   });
 
-  it('may have an identity that is known in another tenant', async () => {
+  it('can have the same identity as a device of another tenant', async () => {
     const device = newDevice('twin');
     await ask('twin', undefined, device);
     await ask('twin', second.tenantToken, device);
@@ -181,7 +181,7 @@ describe('a device', () => {
 });
 
 describe('a suspended tenant', () => {
-  it('is shut out with its users and devices, and let in again', async () => {
+  it('is refused with its users and devices until it is active again', async () => {
     const third = await secondTenant(server, 'Third');
     const device = newDevice('shut-out');
     await ask('shut-out', third.tenantToken, device);
@@ -222,14 +222,14 @@ describe('a suspended tenant', () => {
     expect(macs(await devicesOf(personal))).toEqual(['shut-out']);
   });
 
-  it('does not tell a wrong password that it is suspended', async () => {
+  it('is not revealed by a login with a wrong password', async () => {
     await setTenantStatus(server, second.id, 'suspended');
     const reply = await signIn(server, second.adminEmail, 'wrong');
     expect(reply.json().error).not.toContain('suspended');
     await setTenantStatus(server, second.id, 'active');
   });
 
-  it('leaves the other tenants alone', async () => {
+  it('does not affect other tenants', async () => {
     const device = await acceptedDevice(server, 'bystander');
     await setTenantStatus(server, second.id, 'suspended');
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);

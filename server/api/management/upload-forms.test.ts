@@ -34,7 +34,7 @@ function storedFiles(): string[] {
   return readdirSync(join(folder, readdirSync(folder)[0] ?? 'none'));
 }
 
-/** A multipart body written by hand, as some clients write it. */
+/** Sends a handwritten multipart body, as some clients do. */
 async function handwritten(mediaType: string, description = 'by hand'): Promise<Reply> {
   const part = (head: string, content: Buffer | string): Buffer =>
     Buffer.concat([
@@ -51,9 +51,9 @@ async function handwritten(mediaType: string, description = 'by hand'): Promise<
   return server.call('upload-artifact', { token: server.adminToken, headers, body });
 }
 
-describe('an upload in either media type', () => {
+describe('an upload of an artifact as multipart data', () => {
   it.each(['multipart/form-data', 'multipart/mixed', 'Multipart/Mixed'])(
-    'is accepted: %s',
+    'is accepted with the media type %s',
     async (mediaType) => {
       const reply = await handwritten(mediaType);
       expect(reply.status).toBe(201);
@@ -62,7 +62,7 @@ describe('an upload in either media type', () => {
     },
   );
 
-  it('is refused in a third one, with the two named', async () => {
+  it('is refused in another multipart type, with both types in the error', async () => {
     const reply = await handwritten('multipart/related');
     expect([reply.status, reply.json().error]).toEqual([
       415,
@@ -71,11 +71,11 @@ describe('an upload in either media type', () => {
   });
 });
 
-describe('the deprecated part size', () => {
+describe('the deprecated form part size', () => {
   it.each([
     ['before its end of life', '2027-08-24T23:59:59.999Z'],
     ['after it', '2027-08-25T00:00:00.000Z'],
-  ])('is accepted and ignored %s, whatever it says', async (_, moment) => {
+  ])('is accepted and ignored %s, whatever its value', async (_, moment) => {
     const own = await startTestServer({ clock: new ManualClock(Date.parse(moment)) });
     const ids = ['17408', '1', '-5', 'large', ''];
     for (const [at, size] of ids.entries()) {
@@ -89,30 +89,33 @@ describe('the deprecated part size', () => {
   });
 });
 
-describe('an upload that is too large', () => {
+describe('a form that is too large', () => {
   const { path } = managementOperations['upload-artifact'];
   const generate = managementOperations['generate-artifact'].path;
 
   it.each([
     ['of an artifact', path, limits.artifactMaxBytes],
     ['of a plain file', generate, limits.generatedFileMaxBytes],
-  ])('%s is 413 before its body has come, when its length tells', async (_, target, most) => {
-    const reply = await sendRaw(
-      server,
-      rawRequest(`POST ${target}`, [
-        'Host: x',
-        `Authorization: Bearer ${server.adminToken}`,
-        'Content-Type: multipart/form-data; boundary=cut',
-        `Content-Length: ${most * 2}`,
-      ]),
-    );
-    expect([reply.status, JSON.parse(reply.body)]).toEqual([
-      413,
-      { error: expect.stringContaining(String(most)), request_id: expect.any(String) },
-    ]);
-  });
+  ])(
+    '%s returns 413 before the body arrives if its Content-Length exceeds the limit',
+    async (_, target, most) => {
+      const reply = await sendRaw(
+        server,
+        rawRequest(`POST ${target}`, [
+          'Host: x',
+          `Authorization: Bearer ${server.adminToken}`,
+          'Content-Type: multipart/form-data; boundary=cut',
+          `Content-Length: ${most * 2}`,
+        ]),
+      );
+      expect([reply.status, JSON.parse(reply.body)]).toEqual([
+        413,
+        { error: expect.stringContaining(String(most)), request_id: expect.any(String) },
+      ]);
+    },
+  );
 
-  it('by a text part is 400, and leaves no file behind', async () => {
+  it('by a text part returns 400 and leaves no file', async () => {
     const reply = await handwritten(
       'multipart/form-data',
       'x'.repeat(limits.uploadFieldMaxBytes + 1),
@@ -126,13 +129,13 @@ describe('an upload that is too large', () => {
 
   const tooManyParts = 'the multipart body has more than 40 parts; send only the required ones';
 
-  it('by more parts than are looked at is 400', async () => {
+  it('by the number of its parts returns 400 and leaves no file', async () => {
     const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, 'x']));
     const reply = await uploadArtifact(server, await artifactBytes(), fields);
     expect([reply.status, reply.json().error, storedFiles()]).toEqual([400, tooManyParts, []]);
   });
 
-  it('by more parts behind the file is 400, and leaves no file behind', async () => {
+  it('by parts behind the file returns 400 and leaves no file', async () => {
     const form = new FormData();
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
     for (let part = 0; part < limits.uploadPartsMax; part += 1) form.append('x', '');

@@ -34,12 +34,12 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The folder in which the server keeps its files. */
+/** Returns the folder in which the server stores its files. */
 function storeFolder(): string {
   return join(folder, readdirSync(folder)[0] ?? 'none');
 }
 
-/** Files that the server keeps, of uploads that were refused too. */
+/** Returns the files that the server stores, including any left from refused uploads. */
 function storedFiles(): string[] {
   return readdirSync(storeFolder());
 }
@@ -51,7 +51,7 @@ function send(
   return server.call('upload-artifact', { token: server.adminToken, headers, body });
 }
 
-/** The parts in the order given; a Buffer becomes a file. */
+/** Returns a form of the parts in the given order; a Buffer becomes a file. */
 function formOf(...parts: readonly (readonly [string, string | Buffer])[]): FormData {
   const form = new FormData();
   for (const [name, value] of parts) {
@@ -65,8 +65,8 @@ async function listed(): Promise<Artifact[]> {
   return (await server.call('list-all-artifacts', { token: server.adminToken })).json<Artifact[]>();
 }
 
-describe('an upload', () => {
-  it('is 201 with the place of the artifact', async () => {
+describe('an upload of an artifact', () => {
+  it('returns 201 with the Location of the artifact', async () => {
     const reply = await send(formOf(['artifact', await artifactBytes()]));
     const [artifact] = await listed();
     expect([reply.status, reply.text]).toEqual([201, '']);
@@ -76,7 +76,7 @@ describe('an upload', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('may name description, size and id before the file; unknown parts are ignored', async () => {
+  it('accepts description, size and id before the file, and ignores unknown parts', async () => {
     const reply = await send(
       formOf(
         ['description', 'größer'],
@@ -111,19 +111,19 @@ describe('an upload', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('has no description where none was given', async () => {
+  it('without a description creates an artifact without one', async () => {
     const id = await publish(server);
     expect(await shownArtifact(server, id)).not.toHaveProperty('description');
   });
 
-  it('of one name for other device types makes one release', async () => {
+  it('under an existing name for other device types extends the release', async () => {
     await publish(server, { deviceTypes: ['board'] });
     await publish(server, { deviceTypes: ['other'] });
     expect((await listed()).map(({ name }) => name)).toEqual(['release-1', 'release-1']);
   });
 });
 
-describe('a file that is no artifact is 400 and leaves nothing behind', () => {
+describe('an upload of a file that is not a valid artifact', () => {
   it.each<[string, () => Buffer | Promise<Buffer>, RegExp]>([
     ['an empty file', () => Buffer.alloc(0), /artifact: /],
     ['text', () => Buffer.from('no artifact'), /artifact: /],
@@ -160,7 +160,7 @@ describe('a file that is no artifact is 400 and leaves nothing behind', () => {
       /JSON/,
     ],
     ['damaged gzip', () => looseArtifact({ storeHeader: (archive) => archive }), /gzip/],
-  ])('%s', async (_, make, because) => {
+  ])('returns 400 and stores nothing for %s', async (_, make, because) => {
     const reply = await uploadArtifact(server, await make());
     expect([reply.status, reply.json()]).toEqual([
       400,
@@ -170,7 +170,7 @@ describe('a file that is no artifact is 400 and leaves nothing behind', () => {
   });
 });
 
-describe('a body that is no upload is 400 and leaves nothing behind', () => {
+describe('a malformed upload', () => {
   const head = '--cut\r\nContent-Disposition: form-data; name="artifact"; filename="a"\r\n\r\n';
   const multipart = { 'Content-Type': 'multipart/form-data; boundary=cut' };
 
@@ -191,7 +191,7 @@ describe('a body that is no upload is 400 and leaves nothing behind', () => {
     ['an empty boundary', head, { 'Content-Type': 'multipart/form-data; boundary=' }],
     ['no media type', head, { 'Content-Type': '' }],
     ['a media type that is none', head, { 'Content-Type': 'multipart' }],
-  ])('%s', async (_, body, headers) => {
+  ])('returns 400 and stores nothing for %s', async (_, body, headers) => {
     const reply = await send(body, headers);
     expect([reply.status, reply.json()]).toEqual([
       400,
@@ -200,13 +200,13 @@ describe('a body that is no upload is 400 and leaves nothing behind', () => {
     expect([await listed(), storedFiles()]).toEqual([[], []]);
   });
 
-  it('another media type is 415', async () => {
+  it('returns 415 for another media type', async () => {
     for (const type of ['application/json', 'application/octet-stream', 'multipart/related']) {
       expect((await send('{}', { 'Content-Type': type })).status).toBe(415);
     }
   });
 
-  it('no part of the name artifact', async () => {
+  it('returns 400 and stores nothing without a part named artifact', async () => {
     const reply = await send(formOf(['description', 'x'], ['file', await artifactBytes()]));
     expect([reply.status, reply.json().error]).toEqual([
       400,
@@ -215,12 +215,12 @@ describe('a body that is no upload is 400 and leaves nothing behind', () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  it('an artifact that is a text, no file', async () => {
+  it('returns 400 if the artifact is a text part instead of a file', async () => {
     expect((await send(formOf(['artifact', 'text']))).status).toBe(400);
   });
 
   it.each(['', 'artifact-1', `${uuid}0`, `{${uuid}}`, '../../etc/passwd'])(
-    'the artifact_id %j',
+    'returns 400 and stores nothing for the artifact_id %j',
     async (id) => {
       const reply = await uploadArtifact(server, await artifactBytes(), { artifact_id: id });
       expect([reply.status, reply.json().error]).toEqual([
@@ -232,8 +232,8 @@ describe('a body that is no upload is 400 and leaves nothing behind', () => {
   );
 });
 
-describe('an artifact that stands in the way', () => {
-  it('has the same id: 422', async () => {
+describe('an upload beside an existing artifact', () => {
+  it('returns 422 for the same id', async () => {
     await uploadArtifact(server, await artifactBytes(), { artifact_id: uuid });
     const another = await artifactBytes({ name: 'release-2' });
     const reply = await uploadArtifact(server, another, { artifact_id: uuid });
@@ -246,7 +246,7 @@ describe('an artifact that stands in the way', () => {
     ['the very same file', {}],
     ['the same device type', { files: [] }],
     ['one device type in common', { deviceTypes: ['board', 'other'] }],
-  ])('has the same name and %s: 409', async (_, spec) => {
+  ])('returns 409 for the same name and %s', async (_, spec) => {
     const id = await publish(server);
     const reply = await uploadArtifact(server, await artifactBytes(spec));
     expect([reply.status, reply.json()]).toEqual([
@@ -268,12 +268,12 @@ describe('an artifact that stands in the way', () => {
       'a dependency with the name of a member',
       { depends: { constructor: ['a'], toString: ['b'] } },
     ],
-  ])('does not with %s', async (_, spec) => {
+  ])('returns 201 for %s', async (_, spec) => {
     await publish(server);
     expect((await uploadArtifact(server, await artifactBytes(spec))).status).toBe(201);
   });
 
-  it('does not as a delta; each device gets the artifact that it fits', async () => {
+  it('succeeds for a delta, and each device gets the artifact that it fits', async () => {
     const whole = await publish(server, { files: [{ name: 'w', content: Buffer.alloc(9000) }] });
     const delta = await publish(server, { depends: { checksum: ['old'] } });
     expect((await uploadArtifact(server, await artifactBytes())).status).toBe(409);
@@ -288,7 +288,7 @@ describe('an artifact that stands in the way', () => {
     expect(await given(far, { checksum: 'else' })).toBe(whole);
   });
 
-  it('does not with a dependency that excludes the other', async () => {
+  it('succeeds if its dependencies exclude the existing artifact', async () => {
     await publish(server, { depends: { slot: ['a', 'b'] } });
     const apart = await artifactBytes({ depends: { slot: ['c'] } });
     const overlapping = await artifactBytes({ depends: { slot: ['b', 'd'] } });
@@ -296,7 +296,7 @@ describe('an artifact that stands in the way', () => {
     expect((await uploadArtifact(server, overlapping)).status).toBe(409);
   });
 
-  it('is only one when the same file comes ten times at once', async () => {
+  it('succeeds once if the same file comes ten times at once', async () => {
     const bytes = await artifactBytes();
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => uploadArtifact(server, bytes)),
@@ -309,8 +309,8 @@ describe('an artifact that stands in the way', () => {
   });
 });
 
-describe('who may upload', () => {
-  it.each(['nobody', 'device'])('not %s: 401, and nothing is kept', async (who) => {
+describe('an upload without permission', () => {
+  it.each(['nobody', 'device'])('returns 401 for %s and stores nothing', async (who) => {
     const token = who === 'device' ? (await acceptedDevice(server, 'uploader')).token : 'x';
     const body = formOf(['artifact', await artifactBytes()]);
     expect((await server.call('upload-artifact', { token, body })).status).toBe(401);
@@ -318,14 +318,14 @@ describe('who may upload', () => {
   });
 });
 
-describe('a connection that is cut', () => {
+describe('an upload whose connection is cut', () => {
   const part = (name: string) =>
     `--cut\r\nContent-Disposition: form-data; name="${name}"; filename="a"\r\n\r\n`;
 
   it.each([
     ['in the middle of the file', -5000, ''],
     ['after the file, in another part', undefined, `\r\n${part('more')}more`],
-  ])('%s leaves no file and no entry, and the server goes on', async (_, end, rest) => {
+  ])('%s leaves no file and no entry, and the server still works', async (_, end, rest) => {
     const gone = new AbortController();
     const changes = watch(storeFolder(), { signal: gone.signal });
     const upload = request(server.baseUrl + managementOperations['upload-artifact'].path, {
@@ -340,7 +340,7 @@ describe('a connection that is cut', () => {
     upload.write((await artifactBytes()).subarray(0, end));
     upload.write(rest);
     for await (const _change of changes) {
-      // The first change is the file that comes in, the last one is its end.
+      // The first change is the arriving file; the last one is its removal.
       if (storedFiles().length === 0) break;
       upload.destroy();
     }
@@ -353,8 +353,8 @@ describe('a connection that is cut', () => {
   });
 });
 
-describe('a disk that takes nothing', () => {
-  it('is 507 without the path when its folder is gone; the server continues', async () => {
+describe('an upload to a storage folder that does not exist', () => {
+  it('returns 507 without the path, and the server still works', async () => {
     const store = storeFolder();
     await rm(store, { recursive: true });
     const refused = await uploadArtifact(server, await artifactBytes());

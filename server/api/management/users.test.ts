@@ -33,7 +33,7 @@ async function emails(query: Record<string, string> | URLSearchParams): Promise<
 }
 
 describe('the list of users', () => {
-  it('shows everybody of the tenant, without a password in any form', async () => {
+  it('contains all users of the tenant without any form of password', async () => {
     const reply = await list();
     expect(reply.json<User[]>()).toEqual([
       {
@@ -55,12 +55,12 @@ describe('the list of users', () => {
     expect(reply.text).not.toMatch(/password|hash/);
   });
 
-  it('shows nobody of another tenant', async () => {
+  it('contains no user of another tenant', async () => {
     const shown = (await list({}, second.token)).json<User[]>();
     expect(shown.map(({ email }) => email)).toEqual([second.adminEmail]);
   });
 
-  it('is filtered by id and e-mail, each as often as wanted', async () => {
+  it('can be filtered by several ids and e-mail addresses', async () => {
     expect(await emails({ id: reader.id })).toEqual(['reader@example.com']);
     const both = new URLSearchParams([
       ['email', 'READER@example.com'],
@@ -71,7 +71,7 @@ describe('the list of users', () => {
     expect(await emails({ id: 'nobody' })).toEqual([]);
   });
 
-  it('is filtered by the moments of creation and change', async () => {
+  it('can be filtered by the times of creation and change', async () => {
     const start = String(Date.parse('2026-11-21T12:00:00Z') / 1000);
     expect(await emails({ created_after: start })).toEqual(['reader@example.com']);
     expect(await emails({ updated_before: String(Number(start) + 1) })).toEqual([
@@ -92,13 +92,13 @@ describe('the list of users', () => {
     { per_page: 'many' },
     { created_after: 'yesterday' },
     { updated_before: '-1' },
-  ])('is 400 with the query %j', async (query) => {
+  ])('returns 400 for the query %j', async (query) => {
     expect((await list(query)).status).toBe(400);
   });
 });
 
-describe('one user', () => {
-  it('is shown by id, and to himself', async () => {
+describe('a request for one user', () => {
+  it('returns the user by id, and the same to that user', async () => {
     const token = server.adminToken;
     const shown = await server.call('get-user', { token, parameters: { id: reader.id } });
     expect(shown.json<User>()).toMatchObject({ id: reader.id, email: 'reader@example.com' });
@@ -107,25 +107,25 @@ describe('one user', () => {
   });
 
   it.each(['nobody', '%00', '00000000-0000-4000-8000-000000000000'])(
-    'is 404 for the id %j',
+    'returns 404 for the id %j',
     async (id) => {
       const reply = await server.call('get-user', { token: server.adminToken, parameters: { id } });
       expect(reply.status).toBe(404);
     },
   );
 
-  it('is 404 when he is of another tenant', async () => {
+  it('returns 404 for a user of another tenant', async () => {
     const call = { token: second.token, parameters: { id: reader.id } };
     expect((await server.call('get-user', call)).status).toBe(404);
   });
 });
 
-describe('removing a user', () => {
+describe('the deletion of a user', () => {
   function remove(id: string, token = server.adminToken) {
     return server.call('delete-user', { token, parameters: { id } });
   }
 
-  it('ends all that he had, and is in the audit log', async () => {
+  it("ends the user's tokens and login, and is in the audit log", async () => {
     const leaver = await signedInUser(server, 'leaver@example.com');
     expect((await remove(leaver.id)).status).toBe(204);
     expect((await server.call('get-own-user', { token: leaver.token })).status).toBe(401);
@@ -138,25 +138,25 @@ describe('removing a user', () => {
     });
   });
 
-  it('frees his e-mail', async () => {
+  it("frees the user's e-mail address", async () => {
     const one = await signedInUser(server, 'again@example.com');
     await remove(one.id);
     expect((await signedInUser(server, 'again@example.com')).id).not.toBe(one.id);
   });
 
-  it('can be done by himself', async () => {
+  it("is possible for the user's own account", async () => {
     const leaver = await signedInUser(server, 'tired@example.com');
     expect((await remove(leaver.id, leaver.token)).status).toBe(204);
     expect((await remove(leaver.id, leaver.token)).status).toBe(401);
   });
 
-  it('is 404 for nobody, and for a user of another tenant, who stays', async () => {
+  it('returns 404 for an unknown user and a user of another tenant', async () => {
     expect((await remove('nobody')).status).toBe(404);
     expect((await remove(reader.id, second.token)).status).toBe(404);
     expect((await server.call('get-own-user', { token: reader.token })).status).toBe(200);
   });
 
-  it('is 422 for the last one who may do everything; an invited one does not count', async () => {
+  it('returns 422 for the last user with full rights, invited ones not counted', async () => {
     const third = await secondTenant(server, 'Third');
     const { token } = third;
     const me = (await server.call('get-own-user', { token })).json<User>();
