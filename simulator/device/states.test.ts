@@ -91,12 +91,12 @@ describe('an update', () => {
     else expect(() => nextUpdateState(state, event)).toThrow(`that is ${state} cannot ${event}`);
   });
 
-  it('knows every status that a device may report', () => {
+  it('knows every status that a device can report', () => {
     expect(updateStates).toEqual(expect.arrayContaining([...reportableStatuses]));
     expect(updateStates).toHaveLength(reportableStatuses.length + 2);
   });
 
-  it('is over in four states and in no other', () => {
+  it('is finished in four states and in no other', () => {
     const over = updateStates.filter(isFinal);
     expect(over).toEqual(['success', 'failure', 'already-installed', 'aborted']);
   });
