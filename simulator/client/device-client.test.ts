@@ -38,7 +38,7 @@ function signedIn(session: Session): Session {
 
 describe('the sign-in of a device', () => {
   it.each(keyTypes)(
-    'signs exactly the bytes that it sends, with a %s key',
+    'signs exactly the bytes of the request that it sends, with a %s key',
     async (keyType) => {
       const { server, client, session } = await started({}, {}, keyType);
       await client.signIn(session);

@@ -117,7 +117,7 @@ describe('the watch over cohorts that return after an outage', () => {
     ]);
   });
 
-  it('compares nothing before the network is back, and counts no refusal as a recovery', async () => {
+  it('compares nothing until the network is back, and counts no refusal as recovery', async () => {
     const device = await begun();
     const watch = new BackoffWatch([device]);
     watch.record(device, answered, 500);

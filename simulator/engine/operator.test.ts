@@ -79,7 +79,7 @@ async function otherPem(): Promise<string> {
 }
 
 describe('the operator of a fleet', () => {
-  it('accepts the set with the key of its device, whatever the line breaks of the server', async () => {
+  it('accepts the set with the key of its device, with any line breaks', async () => {
     const lists: Record<string, unknown[]> = {};
     const { server, device, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
     const sets = [

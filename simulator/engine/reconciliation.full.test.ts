@@ -89,7 +89,7 @@ describe('a report in the reconciliation', () => {
     expect(verdicts).toEqual(['missed', 'met']);
   });
 
-  it('that arrived twice and was refused the second time is an error that names the device', async () => {
+  it('that came twice and was refused once is an error that names the device', async () => {
     const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (_status, id) => {
         const known = [...own.devices.values()].find((device) => device.id === id);

@@ -160,7 +160,7 @@ describe('the reconciliation', () => {
       'unknown',
     ],
   ])(
-    'differs for %s, and names the device',
+    'finds a difference for %s, and names the device',
     async (_what, story, theirs, ours, servers, kind) => {
       const reconciliation = await reconciledOf([deviceWith(story)], [theirs]);
       expect(reconciliation.ok).toBe(false);

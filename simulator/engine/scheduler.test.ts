@@ -47,7 +47,7 @@ describe('the waits of a run', () => {
     expect(others).toBe(2);
   });
 
-  it('end at once for a sleeper that was woken before, but only the next time', async () => {
+  it('end at once, for one wait only, when the sleeper was woken before it', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
@@ -64,7 +64,7 @@ describe('the waits of a run', () => {
     await next;
   });
 
-  it('end early after a wake-up that came when the sleeper was already awake', async () => {
+  it('end at once after a wake-up that came while the sleeper was awake', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};

@@ -48,7 +48,7 @@ function run(plan: FleetPlan, signal = new AbortController().signal) {
 }
 
 describe('a simulated run with an operator', () => {
-  it('takes a mixed fleet through a deployment, and agrees with the server on each device', async () => {
+  it('takes a mixed fleet through a deployment and agrees on every device', async () => {
     const environment = await serverOf();
     const result = await run(planFor(environment.server.baseUrl));
     expect(result.ended).toBe('settled');

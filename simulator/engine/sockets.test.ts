@@ -331,7 +331,7 @@ describe('a device that receives messages over its socket', () => {
       1009,
       'transport/WS_ERR_UNSUPPORTED_MESSAGE_LENGTH',
     ],
-  ])('disconnects after %s, counts the error, and reconnects', async (_what, bytes, code, cause) => {
+  ])('disconnects after %s, counts an error, and reconnects', async (_what, bytes, code, cause) => {
     const { websocket, closed, clock, sockets, metrics, connect } = await spoken();
     websocket.send(bytes);
     expect(await closed.next()).toBe(code);

@@ -28,8 +28,8 @@ function publicJwk(privateKey: KeyObject): Record<string, unknown> {
   return { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
 }
 
-describe.each(keyTypes)('signatures of %s keys', (keyType) => {
-  it('verify over the exact bytes and over nothing else', async () => {
+describe.each(keyTypes)('signatures by %s keys', (keyType) => {
+  it('are valid for exactly the signed bytes and for nothing else', async () => {
     const privateKey = await keyOf(keyType, seededRandom('x'));
     const publicKey = createPublicKey(privateKey);
     const signature = Buffer.from(signatureOf(body, keyType, privateKey), 'base64');
@@ -39,7 +39,7 @@ describe.each(keyTypes)('signatures of %s keys', (keyType) => {
     expect(holds(Buffer.concat([body, Buffer.from(' ')]))).toBe(false);
   });
 
-  it('do not verify with the key of another device', async () => {
+  it('are not valid for the key of another device', async () => {
     const mine = await keyOf(keyType, seededRandom('x'));
     const other = await keyOf(keyType, seededRandom('y'));
     const signature = Buffer.from(signatureOf(body, keyType, mine), 'base64');
