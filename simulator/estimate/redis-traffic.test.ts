@@ -19,11 +19,11 @@ describe('the estimate of Redis traffic', () => {
     expect(redisTrafficOf({ ...run, workers: 16 }, costs).commands).toBe(5 + 16 * 10);
   });
 
-  it('counts the figures of a worker twice: once written and once read', () => {
+  it('counts the figures of a worker twice: once into Redis and once out of it', () => {
     expect(redisTrafficOf(run, costs).bytes).toBeCloseTo(2 * (100 + 2 * (50 + histograms)));
   });
 
-  it('counts the figures every other second from 17 workers on, and smaller progress between', () => {
+  it('counts figures every other second from 17 workers on, and smaller progress between', () => {
     const many = { workers: 32, devices: 320, requestsPerSecond: 16 * 18.4, seconds: 100 };
     const progress = 0.5 * (50 + histograms) + 0.5 * 40;
     expect(redisTrafficOf(many, costs).bytes).toBeCloseTo(32 * (100 + 2 * progress));

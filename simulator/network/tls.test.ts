@@ -86,7 +86,7 @@ describe('a server that requires client certificates', () => {
   it.each([
     ['opens for a device that has one', own, 'open', 0],
     ['closes for a device that has none, and counts it', {}, 'closed', 1],
-  ])('serves a WebSocket so that it %s', async (_what, mine, state, unanswered) => {
+  ])('has a WebSocket that %s', async (_what, mine, state, unanswered) => {
     const { serverPort, metrics: observer } = await asking();
     const options = { baseUrl: `https://127.0.0.1:${serverPort}`, clock, observer };
     const limits = { requestTimeLimitMs: 5000, caPem: certificatePem };
@@ -118,7 +118,7 @@ describe('a server with a certificate of its own', () => {
   it.each([
     ['opens for a device that knows the authority', certificatePem, 'open'],
     ['stays closed for a device that does not', undefined, 'closed'],
-  ])('serves a WebSocket so that it %s', async (_what, caPem, state) => {
+  ])('has a WebSocket that %s', async (_what, caPem, state) => {
     const options = { baseUrl: `https://127.0.0.1:${port}`, clock, requestTimeLimitMs: 5000 };
     const socket = new DeviceSocket(token, { ...options, observer: new RunMetrics(clock), caPem });
     while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));
