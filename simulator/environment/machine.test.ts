@@ -20,7 +20,7 @@ describe('the check of the open files limit', () => {
     ['575', 1000, false, 'fail', 0],
     ['66', 1, false, 'warn', 0],
     ['65', 1, false, 'fail', 0],
-  ])('%s is judged for %i devices, connected: %s: %s', (limit, devices, connect, verdict, max) => {
+  ])('judges %s for %i devices, connected: %s: %s', (limit, devices, connect, verdict, max) => {
     const check = openFilesCheck(limit, { devices, connect });
     expect(check).toMatchObject({ verdict, connectedDevicesMax: max });
     expect(check.found).toContain(limit);

@@ -153,7 +153,7 @@ describe('the cohorts of a plan', () => {
 describe('a shard of a plan', () => {
   const whole = devicesFor({ cohorts: exampleCohorts }).map(story);
 
-  it.each([1, 2, 5, 24])('of %i shards runs its own devices, which together are the whole fleet', (of) => {
+  it.each([1, 2, 5, 24])('of %i runs its own devices, together the whole fleet', (of) => {
     const shards = Array.from({ length: of }, (_, index) =>
       devicesFor({ cohorts: exampleCohorts, shard: { index, of } }).map(story),
     );

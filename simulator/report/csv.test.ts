@@ -8,7 +8,7 @@ const phase = {
 };
 
 describe('the CSV report of a run', () => {
-  it('has a row for each operation, for the run and each phase, with errors and percentiles', () => {
+  it('has a row per operation, for run and phases, with errors and percentiles', () => {
     const phases = [{ ...phase, name: 'hold' }];
     const [head, whole, hold, end] = fleetCsv({ ...sampleResult, phases }).split('\r\n');
     expect(head).toMatch(/^phase,operation,seconds,requests,requests_per_second,errors,2xx,/);

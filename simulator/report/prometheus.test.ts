@@ -99,7 +99,7 @@ describe('the Prometheus metrics of a run', () => {
     const name = 'fleetbed_update_duration_seconds';
     expect(sampleOf(families, `${name}_sum`, { outcome: 'success' })).toBe(2);
     expect(sampleOf(families, `${name}_count`, { outcome: 'success' })).toBe(1);
-    // The second device was offered nothing, so there is no duration to report.
+    // Device 2 was offered nothing, so there is no duration to report.
     expect(sampleOf(families, `${name}_count`, { outcome: 'already-installed' })).toBeUndefined();
     expect(sampleOf(families, 'fleetbed_update_states_total', { state: 'downloading' })).toBe(1);
   });

@@ -44,7 +44,7 @@ function exchangeAt(second: number, device: number, method = 'GET'): WatchedExch
   return { device, operation, method, url, headers: {}, sentMs, endedMs: sentMs + 5 };
 }
 
-/** Returns metrics of a device with an exchange per second; those in the phase `burst` are wrong. */
+/** Returns metrics of a device with one exchange per second; those in `burst` are wrong. */
 function metricsOf(device: number, seconds: readonly number[]) {
   const metrics = new CheckMetrics(judge);
   for (const second of seconds) {

@@ -267,7 +267,7 @@ function shardOf(index: number, of: number): FleetResult {
   return { ...sampleResult, plan, shards: [{ index, of }] };
 }
 
-/** Returns a histogram with two significant digits. */
+/** A histogram with two significant digits. */
 const coarse = encodeIntoCompressedBase64(build({ numberOfSignificantValueDigits: 2 }));
 
 function damaged(histogram: string): FleetResult {

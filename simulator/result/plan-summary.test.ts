@@ -69,7 +69,7 @@ describe('the plan in a result', () => {
     ['the drain', { drainMs: 4 }, 'drainMs is 0 in one and 4 in the other'],
     ['a sample', { checkShare: 0.5 }, 'checkShare is absent in one and 0.5 in the other'],
     ['a parameter', { behaviourParameters: { steady: { installMs: 7 } } }, 'behaviourParameters'],
-  ])('differs after a change of %s, and the difference names the path', async (_what, change, said) => {
+  ])('differs after a change of %s, with the path named', async (_what, change, said) => {
     const [difference] = await differencesBy(change);
     expect(difference).toContain(said);
     expect((await summaryOf(change)).digest).not.toBe((await summaryOf()).digest);

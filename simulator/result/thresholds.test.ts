@@ -134,7 +134,7 @@ describe('the verdict on a threshold', () => {
   });
 });
 
-/** Returns whether the threshold is out of reach for a run in progress. */
+/** Returns the measures of a run in progress. */
 function underway(result: FleetResult): Measures {
   return { ...measuresOf(result), isOver: false, reports: () => undefined };
 }
