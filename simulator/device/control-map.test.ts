@@ -100,7 +100,7 @@ describe('an update control map that cannot be fetched again', () => {
     expect(await holds()).toBe(true);
   });
 
-  it('fails the update after a 400, and holds no device after a 404', async () => {
+  it('fails the update after 400 and holds nothing after 404', async () => {
     const refused = await paused({}, () => ({ status: 400 }));
     await refused.holds();
     await expect(refused.holds()).rejects.toThrow('400');
@@ -110,7 +110,7 @@ describe('an update control map that cannot be fetched again', () => {
   });
 });
 
-describe('an update control map that was not fetched since the restart', () => {
+describe('an update control map not fetched since the restart', () => {
   it('does not expire: the device retries up to its limit', async () => {
     const { subject, server } = await asking(() => gone);
     const part = beginDeployment(subject.device, 'deployment-1', 'release-2');

@@ -106,7 +106,7 @@ describe('a device that loses power during a download', () => {
     expect(device.provides.artifact_name).toBe('factory-image');
   });
 
-  it('starts the download again when the file has changed, and counts an error', async () => {
+  it('restarts the download when the file has changed, and counts an error', async () => {
     const file = await softwareArtifact('release-2');
     let asks = 0;
     const { device, live, statuses, ranges, environment } = await offered(

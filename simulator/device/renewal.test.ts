@@ -14,7 +14,7 @@ const exp = (issuedMs + WEEK_MS) / 1000;
 const chanceOf = (index: number) => seededRandom('x').stream(`device/${index}/renewal`);
 
 describe('the renewal of a device token', () => {
-  it('is due at a random time, a tenth to three tenths of the token life before its end', () => {
+  it('is due by chance a tenth to three tenths of its life before expiry', () => {
     const shares = Array.from({ length: 200 }, (_, index) => {
       const dueMs = renewalAtMs(tokenWith({ sub: 'd', iat, exp }), issuedMs, chanceOf(index));
       return (issuedMs + WEEK_MS - dueMs) / WEEK_MS;

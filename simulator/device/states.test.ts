@@ -84,8 +84,8 @@ const updatePairs = updateStates.flatMap((state) =>
 );
 const lifePairs = lifeStates.flatMap((state) => lifeEvents.map((event) => [state, event] as const));
 
-describe('an update', () => {
-  it.each(updatePairs)('that is %s answers %s as the table of this test says', (state, event) => {
+describe('the state machine of an update', () => {
+  it.each(updatePairs)('in state %s handles event %s as listed in this test', (state, event) => {
     const wanted = updateCells[state]?.[event];
     if (wanted) expect(nextUpdateState(state, event)).toBe(wanted);
     else expect(() => nextUpdateState(state, event)).toThrow(`that is ${state} cannot ${event}`);
@@ -102,8 +102,8 @@ describe('an update', () => {
   });
 });
 
-describe('the standing of a device', () => {
-  it.each(lifePairs)('that is %s answers %s as the table of this test says', (state, event) => {
+describe('the state machine of a device', () => {
+  it.each(lifePairs)('in state %s handles event %s as listed in this test', (state, event) => {
     const wanted = lifeCells[state]?.[event];
     if (wanted) expect(nextLifeState(state, event)).toBe(wanted);
     else expect(() => nextLifeState(state, event)).toThrow(`that is ${state} cannot be ${event}`);

@@ -11,7 +11,7 @@ describe('the log of a device update', () => {
     expect(log.body().messages).toHaveLength(10_000);
   });
 
-  it('drops the oldest lines when it is too large for an upload, and says how many', () => {
+  it('drops its oldest lines beyond the size of an upload, and says how many', () => {
     const log = new UpdateLog(() => 0);
     for (let line = 0; line < 50; line += 1) log.add('info', 'x'.repeat(50_000));
     expect(bytesIn(log)).toBeLessThanOrEqual(limits.bodyMaxBytes);

@@ -169,7 +169,7 @@ describe('a download in a device update', () => {
     ['its end is missing', (file: Buffer) => file.subarray(0, 4096), 'artifact/truncated'],
     ['it is no artifact at all', () => Buffer.from('<html>not found</html>'), 'artifact/'],
     ['it is empty', () => Buffer.alloc(0), 'artifact/'],
-  ])('fails the update when %s', async (_what, spoil, cause) => {
+  ])('fails the update when the file is damaged: %s', async (_what, spoil, cause) => {
     const file = spoil(await softwareArtifact('release-2'));
     const { server, device, environment, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
@@ -201,7 +201,7 @@ describe('a download in a device update', () => {
     ['the link is expired', { status: 403 }, 'status/403'],
     ['the file is gone', { status: 404 }, 'status/404'],
     ['the server hangs up', 'cut', 'transport/'],
-  ] as const)('fails the update when %s', async (_what, answer, cause) => {
+  ] as const)('fails the update when no file arrives: %s', async (_what, answer, cause) => {
     const { server, environment, run } = await offered({ 'download-artifact': () => answer });
     await run();
     expect(statuses(server)).toEqual(['downloading', 'failure']);

@@ -17,7 +17,7 @@ function listed(status: DeploymentDevice['status'], id = 'device-0'): Deployment
 
 describe('the adoption of outcomes from a lost worker', () => {
   it.each(['success', 'failure', 'aborted', 'already-installed'] as const)(
-    'gives a device that ended with %s this outcome',
+    'gives a device the outcome %s that the server lists',
     (status) => {
       const device = knownDevice();
       expect(adoptOutcomes([device], [listed(status)], target)).toEqual([device]);

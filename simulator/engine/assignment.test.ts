@@ -20,7 +20,7 @@ describe('assignment by weight', () => {
     [5, { a: 0, b: 3 }, { b: 5 }],
     [1, { a: 1, b: 9 }, { b: 1 }],
     [3, { a: 1, b: 1, c: 1, d: 1 }, { a: 1, b: 1, c: 1 }],
-  ])('gives %i devices with %o exactly %o', (count, given, wanted) => {
+  ])('gives %i devices with weights %o exactly %o', (count, given, wanted) => {
     expect(counts(assignedByWeight(weights(given), count))).toEqual(wanted);
   });
 
@@ -39,7 +39,7 @@ describe('assignment by weight', () => {
     }
   });
 
-  it('is the same each time', () => {
+  it('gives the same assignment each time', () => {
     const given = weights({ a: 3, b: 2 });
     expect(assignedByWeight(given, 50)).toEqual(assignedByWeight(given, 50));
   });

@@ -20,7 +20,7 @@ function comparedCohort(cohort: string, change: Partial<BackoffComparison[number
 }
 
 describe('the merged backoff comparisons of several processes', () => {
-  it('add up second by second, so that the peak is that of the whole cohort', () => {
+  it('add up per second, giving the peak of the whole cohort', () => {
     const one = comparedCohort('calm', { requestsPerSecond: [3, 0, 1], peakRequestsPerSecond: 3 });
     const other = comparedCohort('calm', {
       devices: 3,
@@ -96,7 +96,7 @@ async function begun(): Promise<Device> {
 describe('the watch over cohorts that return after an outage', () => {
   const answered = { status: 204, elapsedMs: 0 };
 
-  it('gives the same figures for merged shards as for the whole fleet', async () => {
+  it('gives the same figures for merged shards as for one fleet', async () => {
     const devices = [await begun(), await begun(), await begun()];
     const whole = new BackoffWatch(devices);
     const parts = [new BackoffWatch(devices.slice(0, 1)), new BackoffWatch(devices.slice(1))];
@@ -117,7 +117,7 @@ describe('the watch over cohorts that return after an outage', () => {
     ]);
   });
 
-  it('compares nothing until the network is back, and counts no refusal as recovery', async () => {
+  it('counts nothing before the network returns, and no refusal as recovery', async () => {
     const device = await begun();
     const watch = new BackoffWatch([device]);
     watch.record(device, answered, 500);

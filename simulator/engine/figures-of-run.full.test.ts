@@ -109,7 +109,7 @@ describe('a full run of the simulator', () => {
     );
   });
 
-  it('ends early when a threshold is out of reach, but only where this was requested', async () => {
+  it('ends early when a threshold is out of reach, only where requested', async () => {
     const environment = await serverOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
     const ended = async (thresholds: string[], abortOnThreshold = false) => {
       const plan = { durationMs: 4500, thresholds, abortOnThreshold };

@@ -95,7 +95,7 @@ describe('a fleet with RSA keys', () => {
 });
 
 describe('a fleet with keys from the user', () => {
-  it('gives device i the key i mod the number of keys, by file name', async () => {
+  it('gives device i key i mod the key count, by file name', async () => {
     const keys = ['a', 'b'].map((name) => {
       const { privateKey } = generateKeyPairSync('ed25519');
       writeFileSync(

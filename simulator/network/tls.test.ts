@@ -98,7 +98,7 @@ describe('a server that requires client certificates', () => {
   });
 });
 
-describe('a server with a certificate of its own', () => {
+describe('a server with its own certificate', () => {
   it('is not trusted without a known CA, and the error names the remedy', async () => {
     const thrown = await hello('127.0.0.1').catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(TransportError);

@@ -61,7 +61,7 @@ async function livedFleet(): Promise<Device[]> {
   return devices;
 }
 
-describe('a fleet that is kept in a state folder', () => {
+describe('a fleet kept in a state folder', () => {
   it('is restored unchanged after a kill at any time', async () => {
     const [, before] = await livedFleet();
     killed();
@@ -86,7 +86,7 @@ describe('a fleet that is kept in a state folder', () => {
     expect(second).toEqual(first);
   });
 
-  it('loses only the content of the last line when that line was cut off', async () => {
+  it('loses only the content of the last line when it was cut off', async () => {
     await livedFleet();
     killed();
     const file = join(folder, 'fleet.ndjson');
@@ -168,7 +168,7 @@ describe('a fleet that is kept in a state folder', () => {
   });
 });
 
-describe('a state folder that does not belong to the run', () => {
+describe('a state folder unsuitable for the run', () => {
   it.each([
     [{ seed: 'y' }, 'the seed is "x" there and "y" in the plan'],
     [{ devices: 3 }, 'the number of devices is 2 there and 3 in the plan'],
