@@ -125,7 +125,7 @@ describe('a behaviour file', () => {
     expect(await refusal(written(row(), '.mts'), false)).toMatch(/does not read TypeScript/);
   });
 
-  it('ends the run with one sentence when one of its hooks throws', async () => {
+  it('ends the run with one sentence when a hook returns an invalid value', async () => {
     const broken = row('hooks: { nextCycleMs: () => "soon" }', 'broken-hook');
     const environment = await SmallServer.start();
     const path = written(broken);

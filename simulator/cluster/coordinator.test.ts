@@ -174,7 +174,7 @@ describe('the coordinator of a run', () => {
     });
   });
 
-  it('ends without an error when it is stopped', () => {
+  it('tells its workers to stop when it is stopped', () => {
     const { coordinator, messages } = headOf(1);
     coordinator.stop();
     expect(messages).toEqual([{ say: 'stop' }]);

@@ -119,7 +119,7 @@ describe('an RSA pool with an unusable folder', () => {
     await expect(refused).rejects.toThrow(/^the RSA pool cannot read .*: it is not a folder; use/);
   });
 
-  it('fails with an error when the folder is not writable', async () => {
+  it('fails with an error when it cannot write to the folder', async () => {
     symlinkSync(join(place, 'nowhere'), join(place, 'link'));
     const refused = poolOf({ folder: join(place, 'link') }).key(0);
     await expect(refused).rejects.toThrow(/^the RSA pool cannot write .*; use another folder/);

@@ -164,7 +164,7 @@ describe('the shell of a device', () => {
     ['exit\r', 'exit\r\n'],
     ['\x04', 'exit\r\n'],
     ['exit\recho never\r', 'exit\r\n'],
-  ])('ends at the line %j', (keys, screen) => {
+  ])('ends at the keys %j', (keys, screen) => {
     const { terminal } = terminalOf();
     expect(terminal.type(Buffer.from(keys)).toString()).toBe(screen);
     expect(terminal.hasEnded).toBe(true);
