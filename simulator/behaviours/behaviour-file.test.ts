@@ -20,7 +20,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-behaviours-'));
 });
 
-/** Other test files share the same catalogue. */
+/** Names to restore the catalogue to after these tests, because other test files share it. */
 const shipped = new Set(behaviours.keys());
 
 afterAll(() => {

@@ -236,7 +236,7 @@ describe('a lost worker of a run', () => {
     const { spread, kept } = await coordinator.outcome;
     expect(spread).toMatchObject({
       takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
-      // Half of ten devices, from the lost worker's last message to the start of the next.
+      // Five devices are missing from the last message of the lost worker to the start of the next.
       missingDeviceMs: 5 * 2000,
     });
     expect(kept).toEqual([shardFiguresOf([1, 2, 3], 1)]);

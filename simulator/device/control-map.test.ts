@@ -69,7 +69,7 @@ describe('an update control map that cannot be fetched again', () => {
       await expect(next).rejects.toThrow(UpdateFailure);
       await expect(next).rejects.toThrow(outcome);
     }
-    // Exactly two polls after the last time the server sent it.
+    // The map expires exactly two polls after the server last sent it.
     expect(clock.monotonicMs() - startedMs).toBe(2 * policy.pollIntervalMs);
     expect(environment.metrics.errors()).toMatchObject([
       { operation: 'get-update-control-map', cause: 'status/503' },

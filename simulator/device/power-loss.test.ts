@@ -94,7 +94,7 @@ describe('a device that loses power during a download', () => {
   it('detects a rest that does not belong to the part it has', async () => {
     const file = await softwareArtifact('release-2');
     const spoiled = Buffer.from(file);
-    // Past the manifest, which arrived before the power loss.
+    // The change is past the manifest, which arrived before the power loss.
     spoiled.fill('x', 3100, 3150);
     let asks = 0;
     const { device, live, statuses } = await offered(named('crash-and-resume'), {

@@ -20,7 +20,7 @@ type Cells<State extends string, Event extends string> = Partial<
   Record<State, Partial<Record<Event, State>>>
 >;
 
-/** The allowed cells, repeated by hand; every other one must refuse. */
+/** The allowed transitions, repeated by hand. Every other transition must be refused. */
 const updateCells: Cells<UpdateState, UpdateEvent> = {
   offered: {
     recognise: 'already-installed',

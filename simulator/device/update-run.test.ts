@@ -327,7 +327,7 @@ describe('the update control map', () => {
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });
     await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
-    // Twice while paused, and once before each later state.
+    // The map is requested twice while the update is paused, and once before each later state.
     expect(server.askedOf('get-update-control-map')).toHaveLength(4);
   });
 

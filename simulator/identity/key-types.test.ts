@@ -70,7 +70,7 @@ describe('the table of key types', () => {
   });
 
   it('derives the public point of RFC 6979, A.2.5 from its private scalar', async () => {
-    // One less than the RFC's scalar: the derivation adds one so that zero cannot result.
+    // This is one less than the scalar of the RFC, because the derivation adds one to avoid zero.
     const scalar = 'c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6720';
     const privateKey = await keyOf('ecdsa', fixedRandom(scalar));
     const hex = (part: unknown): string => Buffer.from(String(part), 'base64url').toString('hex');
