@@ -20,7 +20,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-behaviours-'));
 });
 
-/** Other test files share the same catalogue. */
+/** Names to restore the catalogue to after these tests, because other test files share it. */
 const shipped = new Set(behaviours.keys());
 
 afterAll(() => {
@@ -52,14 +52,14 @@ async function refusal(path: string, readsTypeScript?: boolean): Promise<string>
 }
 
 describe('a behaviour file', () => {
-  it('adds its behaviour to the others, and is read once', async () => {
+  it('adds its behaviour to the catalogue, and is read only once', async () => {
     const path = written(row('', 'my-own'));
     await readBehaviourFile(path);
     await readBehaviourFile(path);
     expect(behaviours.get('my-own')).toMatchObject({ description: 'A device of mine.' });
   });
 
-  it('may hold several', async () => {
+  it('can contain several behaviours', async () => {
     const one = row('', 'one-of-two').replace(/^export default |;$/g, '');
     const path = written(`export default [${one}, ${one.replace('one-of-two', 'two-of-two')}];`);
     expect((await readBehaviourFile(path)).map(({ name }) => name)).toEqual([
@@ -111,11 +111,11 @@ describe('a behaviour file', () => {
       () => written(row('', 'steady')),
       /another behaviour is already called steady/,
     ],
-  ])('that %s is refused in one sentence', async (_what, path, sentence) => {
+  ])('is refused with one sentence when it %s', async (_what, path, sentence) => {
     expect(await refusal(path())).toMatch(sentence);
   });
 
-  it('in TypeScript is for a Node that reads it, and says which does', async () => {
+  it('in TypeScript requires a Node version that reads it, and the error names one', async () => {
     expect(nodeReadsTypeScript).toBe(
       Boolean((process.features as { typescript?: unknown }).typescript),
     );
@@ -125,7 +125,7 @@ describe('a behaviour file', () => {
     expect(await refusal(written(row(), '.mts'), false)).toMatch(/does not read TypeScript/);
   });
 
-  it('ends a run in one sentence when one of its hooks breaks', async () => {
+  it('ends the run with one sentence when a hook returns an invalid value', async () => {
     const broken = row('hooks: { nextCycleMs: () => "soon" }', 'broken-hook');
     const environment = await SmallServer.start();
     const path = written(broken);
@@ -139,7 +139,7 @@ describe('a behaviour file', () => {
     await environment.server.close();
   });
 
-  it('is found out to be wrong before the server is asked', async () => {
+  it('is refused before the simulator sends any request to the server', async () => {
     const path = written('export default 7;');
     const run = simulateFleet(plan(await closedPortUrl(), path, 'steady'), {
       clock: systemClock,
@@ -150,7 +150,7 @@ describe('a behaviour file', () => {
 });
 
 describe('the example of a behaviour file', () => {
-  it('is the same in both languages', async () => {
+  it('is the same in JavaScript and TypeScript', async () => {
     const { default: inJavaScript } = (await import('./example.mjs' as string)) as {
       default: typeof example;
     };
@@ -160,7 +160,7 @@ describe('the example of a behaviour file', () => {
     expect(text(inJavaScript.hooks)).toEqual(text(example.hooks));
   });
 
-  it('runs in a fleet, from its file', async () => {
+  it('runs in a fleet when it is loaded from its file', async () => {
     const environment = await SmallServer.start();
     let offered = 0;
     const result = await simulateFleet(
@@ -182,7 +182,7 @@ describe('the example of a behaviour file', () => {
       },
     );
     expect(result.funnel).toMatchObject({ devices: 6, success: 6 });
-    // Some devices were cold and began twice, some were not.
+    // Some of the six devices were cold and began the update twice; the others began it once.
     expect(offered).toBeGreaterThan(6);
     expect(offered).toBeLessThan(12);
     await environment.server.close();

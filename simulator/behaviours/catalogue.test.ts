@@ -35,7 +35,7 @@ const names = [
 ];
 
 describe('the catalogue of behaviours', () => {
-  it('has all of them', () => {
+  it('contains exactly the behaviours of this list, in order', () => {
     expect([...behaviours.keys()]).toEqual(names);
   });
 
@@ -48,17 +48,17 @@ describe('the catalogue of behaviours', () => {
     },
   );
 
-  it.each([...behaviours.values()])('gives the numbers of $name a unit', (behaviour) => {
+  it.each([...behaviours.values()])('states the unit of each number of $name', (behaviour) => {
     for (const { name, value } of shownParameters(behaviour)) {
       expect([name, parameterProblem(name, value)]).toEqual([name, undefined]);
     }
   });
 
-  it('makes a steady device do nothing unusual', () => {
+  it('has a steady behaviour that does nothing unusual', () => {
     expect(behaviours.get('steady')?.hooks).toEqual({});
   });
 
-  it('starts an already updated device with what is deployed, or as any other', () => {
+  it('starts an already-installed device with the deployed artifact, if there is one', () => {
     const { installedAtStart } = behaviours.get('already-installed')?.hooks ?? {};
     expect(installedAtStart?.({ deployedArtifact: 'release-2' })).toBe('release-2');
     expect(installedAtStart?.({ deployedArtifact: undefined })).toBeUndefined();

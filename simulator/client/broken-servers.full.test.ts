@@ -45,7 +45,7 @@ function run(baseUrl: string, change: Partial<FleetPlan> = {}, over = new AbortC
 
 const head = 'HTTP/1.1 200 OK\r\n';
 
-describe('a server in a bad state', () => {
+describe('a server that misbehaves', () => {
   it.each<[string, (socket: Socket) => void, RegExp]>([
     ['hangs', () => undefined, /timeout/],
     ['closes without an answer', (socket) => socket.destroy(), /transport\//],
@@ -66,7 +66,7 @@ describe('a server in a bad state', () => {
       /status\/302/,
     ],
     ['drips', (s) => void s.write(`${head}content-length: 9\r\n\r\nx`), /timeout/],
-  ])('that %s is a counted outcome, and the run ends when it should', async (_, treat, cause) => {
+  ])('that %s is counted as an error, and the run ends in time', async (_, treat, cause) => {
     const { baseUrl } = await badServer(treat);
     const result = await run(baseUrl);
     expect(result.ended).toBe('duration');
@@ -76,8 +76,8 @@ describe('a server in a bad state', () => {
   });
 });
 
-describe('own addresses', () => {
-  it('are where connections come from, in turn', async () => {
+describe('the source addresses of a run', () => {
+  it('are used in turn for the connections of devices', async () => {
     const { baseUrl, peers } = await badServer((socket) => {
       socket.end('HTTP/1.1 401 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
     });
@@ -85,7 +85,7 @@ describe('own addresses', () => {
     expect(new Set(peers)).toEqual(new Set(['127.0.0.2', '127.0.0.3']));
   });
 
-  it('are where websockets come from as well', async () => {
+  it('are used for WebSocket connections as well', async () => {
     const { server } = await SmallServer.start();
     const peers = new Map<string, number>();
     const over = new AbortController();
@@ -105,7 +105,7 @@ describe('own addresses', () => {
     expect(Object.fromEntries(peers)).toEqual({ '127.0.0.2': 2, '127.0.0.3': 2 });
   });
 
-  it('that are none of this machine end the run before it begins', async () => {
+  it('end the run before it begins when the machine does not have them', async () => {
     const { baseUrl } = await badServer((socket) => socket.destroy());
     const error = await run(baseUrl, { sourceAddresses: ['192.0.2.7'] }).catch(String);
     expect(error).toMatch(/EADDRNOTAVAIL/);

@@ -36,9 +36,9 @@ function signedIn(session: Session): Session {
   return session;
 }
 
-describe('signing in', () => {
+describe('the sign-in of a device', () => {
   it.each(keyTypes)(
-    'sends a signature of exactly the bytes sent, with a %s key',
+    'signs exactly the bytes of the request that it sends, with a %s key',
     async (keyType) => {
       const { server, client, session } = await started({}, {}, keyType);
       await client.signIn(session);
@@ -55,7 +55,7 @@ describe('signing in', () => {
     },
   );
 
-  it('sends the tenant token, and signs under the prefix that is asked for', async () => {
+  it('sends the tenant token, and signs under the configured header prefix', async () => {
     const options = { tenantToken: 'tenant-1', headerPrefix: 'X-MEN' };
     const { server, client, session } = await started({}, options);
     await client.signIn(session);
@@ -65,7 +65,7 @@ describe('signing in', () => {
     expect(asked?.headers['x-svc-signature']).toBeUndefined();
   });
 
-  it('fails with the status, and what the server says, when the device is not accepted', async () => {
+  it('fails with status and text of the server when the device is not accepted', async () => {
     const error = { error: 'dev auth: \u001b[31munauthorized', request_id: 'r' };
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 401, body: error }),
@@ -83,7 +83,7 @@ describe('signing in', () => {
     ['HTML instead of it', '<html><body>Welcome</body></html>'],
     ['nothing instead of it', ''],
     ['a header in it', `${token}\r\nX-Evil: 1`],
-  ])('does not take a token with %s', async (_what, body) => {
+  ])('refuses a token with %s', async (_what, body) => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 200, body }),
     });
@@ -92,7 +92,7 @@ describe('signing in', () => {
     expect(session.token).toBeUndefined();
   });
 
-  it('takes the device id from the token, when it holds one', () => {
+  it('takes the device id from the token, if the token contains one', () => {
     expect(tokenSubject(token)).toBe('device-id-1');
     expect(tokenSubject('a.b.c')).toBeUndefined();
     expect(tokenSubject('')).toBeUndefined();
@@ -100,7 +100,7 @@ describe('signing in', () => {
 });
 
 describe('a request with a token', () => {
-  it('signs in first when there is none, and only once', async () => {
+  it('signs in first, and only once, when the session has no token', async () => {
     const { server, client, session } = await started({
       'get-configuration': () => ({ status: 200, body: {} }),
     });
@@ -120,7 +120,7 @@ describe('a request with a token', () => {
     expect(server.askedOf('post-auth-request')).toHaveLength(1);
   });
 
-  it('is not repeated a third time', async () => {
+  it('is not repeated a third time after a second 401', async () => {
     const { server, client, session } = await started({
       'get-configuration': () => ({ status: 401 }),
     });
@@ -130,7 +130,7 @@ describe('a request with a token', () => {
     expect(session.token).toBeUndefined();
   });
 
-  it('fails at the door when the device was rejected meanwhile', async () => {
+  it('fails with the error of the sign-in when the device is rejected meanwhile', async () => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 401 }),
       'get-configuration': () => ({ status: 401 }),
@@ -147,14 +147,14 @@ describe('a request with a token', () => {
     [403, {}, false, undefined],
     [301, { location: '/elsewhere' }, false, undefined],
     [204, {}, false, undefined],
-  ])('answered with %i %o is a status fault', async (status, headers, passing, waitMs) => {
+  ])('answered with %i %o fails with a status error', async (status, headers, passing, waitMs) => {
     const { client, session } = await started({ 'get-configuration': () => ({ status, headers }) });
     const thrown = await errorOf(client.configuration(signedIn(session)));
     expect(thrown).toBeInstanceOf(StatusError);
     expect(thrown).toMatchObject({ status, passing, retryAfterMs: waitMs });
   });
 
-  it('shows no error text of a gateway that answers in a form of its own', async () => {
+  it('fails without the error text of a gateway that uses another format', async () => {
     const body = { error: { status_code: 502, message: 'Bad Gateway' } };
     const { client, session } = await started({
       'get-configuration': () => ({ status: 502, body }),
@@ -169,7 +169,7 @@ describe('a request with a token', () => {
     ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'answer/not-json'],
     ['another kind of JSON', '"a"', 'answer/shape'],
     ['a number where a text belongs', '{"a":1}', 'answer/shape'],
-  ])('answered with %s is an answer fault', async (_what, body, label) => {
+  ])('answered with %s fails with an answer error', async (_what, body, label) => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),
     });
@@ -177,7 +177,7 @@ describe('a request with a token', () => {
   });
 });
 
-describe('asking for the next deployment', () => {
+describe('the request for the next deployment', () => {
   const instructions = {
     id: 'deployment-1',
     artifact: {
@@ -188,7 +188,7 @@ describe('asking for the next deployment', () => {
   };
   const found = () => ({ status: 200, body: instructions });
 
-  it('asks version 2 first, with all that the device provides, and wants the control map', async () => {
+  it('starts with version 2, all provides of the device, and the control map', async () => {
     const { server, client, session } = await started({ 'post-next-deployment-v2': found });
     expect(await client.nextDeployment(session, provides)).toEqual(instructions);
     expect(server.askedOf('post-next-deployment-v2')[0]?.json()).toEqual({
@@ -197,14 +197,14 @@ describe('asking for the next deployment', () => {
     });
   });
 
-  it('is undefined when nothing is due', async () => {
+  it('returns undefined when no deployment is due', async () => {
     const { client, session } = await started({
       'post-next-deployment-v2': () => ({ status: 204 }),
     });
     expect(await client.nextDeployment(session, provides)).toBeUndefined();
   });
 
-  it('continues with version 1 after a 404, and stays there', async () => {
+  it('uses version 1 after a 404, and continues to use it', async () => {
     const { server, client, session } = await started({ 'post-next-deployment': found });
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
@@ -215,7 +215,7 @@ describe('asking for the next deployment', () => {
     ]);
   });
 
-  it('continues with GET after a second 404, and stays there', async () => {
+  it('uses GET after a second 404, and continues to use it', async () => {
     const { server, client, session } = await started({ 'get-next-deployment': found });
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
@@ -225,7 +225,7 @@ describe('asking for the next deployment', () => {
     expect(queries).toEqual(Array(2).fill('artifact_name=r-1&device_type=board'));
   });
 
-  it('fails when every version is absent, and asks version 2 first again the next time', async () => {
+  it('fails when every version is absent, and starts with version 2 the next time', async () => {
     const { server, client, session } = await started({});
     const thrown = await errorOf(client.nextDeployment(session, provides));
     expect(thrown).toMatchObject({ status: 404, operation: 'get-next-deployment' });
@@ -233,7 +233,7 @@ describe('asking for the next deployment', () => {
     expect(server.askedOf('post-next-deployment-v2')).toHaveLength(2);
   });
 
-  it.each([405, 409, 500, 501])('does not take %i for an absent version', async (status) => {
+  it.each([405, 409, 500, 501])('does not treat a %i as an absent version', async (status) => {
     const { server, client, session } = await started({
       'post-next-deployment-v2': () => ({ status }),
       'post-next-deployment': found,
@@ -247,7 +247,7 @@ describe('asking for the next deployment', () => {
     [{ ...instructions, artifact: { ...instructions.artifact, artifact_name: 7 } }],
     [{ id: 'deployment-1' }],
     [null],
-  ])('does not take %j for instructions', async (body) => {
+  ])('does not accept %j as instructions', async (body) => {
     const { client, session } = await started({
       'post-next-deployment-v2': () => ({ status: 200, body }),
     });
@@ -256,8 +256,8 @@ describe('asking for the next deployment', () => {
   });
 });
 
-describe('reports', () => {
-  it('of a status are recorded with 204 and report an abort with 409', async () => {
+describe('the reports of a device', () => {
+  it('about a status are recorded after a 204, and reveal an abort after a 409', async () => {
     const statuses = [204, 409];
     const { server, client, session } = await started({
       'put-deployment-status': () => ({ status: statuses.shift() ?? 500 }),
@@ -271,7 +271,7 @@ describe('reports', () => {
   });
 
   it.each([200, 400, 404, 500])(
-    'of a status fail with %i: only 204 is a success',
+    'about a status fail with %i: only 204 is a success',
     async (status) => {
       const { client, session } = await started({ 'put-deployment-status': () => ({ status }) });
       const thrown = await errorOf(client.reportStatus(session, 'd', { status: 'success' }));
@@ -279,7 +279,7 @@ describe('reports', () => {
     },
   );
 
-  it('of the log carry every message', async () => {
+  it('about the log contain every message', async () => {
     const { server, client, session } = await started({
       'put-deployment-log': () => ({ status: 204 }),
     });
@@ -288,7 +288,7 @@ describe('reports', () => {
     expect(server.askedOf('put-deployment-log')[0]?.json()).toEqual({ messages: [message] });
   });
 
-  it('of the inventory replace it, or add to it where the server knows no PUT', async () => {
+  it('about the inventory use PATCH where the server does not support PUT', async () => {
     const { server, client, session } = await started({
       'put-attributes': () => ({ status: 405 }),
       'patch-attributes': () => ({ status: 200 }),
@@ -299,7 +299,7 @@ describe('reports', () => {
   });
 
   it.each([204, 400, 404])(
-    'of the inventory fail with %i: only 200 is a success',
+    'about the inventory fail with %i: only 200 is a success',
     async (status) => {
       const { server, client, session } = await started({ 'put-attributes': () => ({ status }) });
       expect(await errorOf(client.sendInventory(session, []))).toMatchObject({ status });
@@ -307,7 +307,7 @@ describe('reports', () => {
     },
   );
 
-  it('of alerts, monitors and settings go out as the contract has them', async () => {
+  it('about alerts, monitors and settings have the form of the contract', async () => {
     const { server, client, session } = await started({
       'post-alerts': () => ({ status: 204 }),
       'post-monitor-configuration': () => ({ status: 204 }),
@@ -330,12 +330,12 @@ describe('the update control map', () => {
     ['the map', { status: 200, body: { update_control_map: map } }, map],
     ['undefined when there is none', { status: 200, body: {} }, undefined],
     ['gone when the deployment is over', { status: 404 }, 'gone'],
-  ])('is %s', async (_what, answer, wanted) => {
+  ])('returns the answer as %s', async (_what, answer, wanted) => {
     const { client, session } = await started({ 'get-update-control-map': () => answer });
     expect(await client.controlMap(session, 'd')).toEqual(wanted);
   });
 
-  it('is an error when it is not a map', async () => {
+  it('throws an error for an answer that is not a map', async () => {
     const body = { update_control_map: { id: 'd', states: 'none' } };
     const { client, session } = await started({
       'get-update-control-map': () => ({ status: 200, body }),

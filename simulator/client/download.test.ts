@@ -72,7 +72,7 @@ function rest({ headers }: Asked): Exclude<Answer, string> {
 }
 
 describe('a download', () => {
-  it('brings every byte, with the query of the link and without any token', async () => {
+  it('returns every byte, with the query of the link and without a token', async () => {
     const { server, bytes } = await download({ answers: [whole] });
     expect((await bytes).equals(file)).toBe(true);
     const [asked] = server.askedOf('download-artifact');
@@ -81,13 +81,13 @@ describe('a download', () => {
     expect(asked?.query.get('x-svc-signature')).toBe('abc');
   });
 
-  it('that breaks off is resumed where it broke', async () => {
+  it('that breaks off resumes at the byte where it broke', async () => {
     const { server, bytes } = await download({ answers: [cutAt(2000), rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.askedOf('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
   });
 
-  it('is resumed several times, each time where it broke, with a pause before each', async () => {
+  it('that breaks off several times resumes each time, after a pause', async () => {
     const again = (asked: Asked): Answer => ({ ...rest(asked), cutAfterBytes: 500 });
     const { server, bytes, pauses } = await download({
       answers: [cutAt(2000), again, again, rest],
@@ -98,7 +98,7 @@ describe('a download', () => {
     expect(pauses).toEqual([1, 2, 3]);
   });
 
-  it('that breaks off again and again fails after a bounded number of times', async () => {
+  it('that breaks off again and again fails after a limited number of tries', async () => {
     const again = (asked: Asked): Answer => ({ ...rest(asked), cutAfterBytes: 100 });
     const { server, bytes } = await download({
       answers: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(again)],
@@ -110,26 +110,26 @@ describe('a download', () => {
     expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
-  it('that breaks off before its first byte is begun again, without a range', async () => {
+  it('that breaks off before its first byte starts again without a range', async () => {
     const { server, bytes } = await download({ answers: [() => 'cut', whole] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.askedOf('download-artifact')[1]?.headers.range).toBeUndefined();
   });
 
-  it('waits out a server that is busy', async () => {
+  it('waits and retries when the server is busy', async () => {
     const busy = (): Answer => ({ status: 503 });
     const { bytes, pauses } = await download({ answers: [busy, cutAt(100), busy, rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(pauses).toEqual([1, 2, 3]);
   });
 
-  it('fails with the last error when not one byte ever came', async () => {
+  it('fails with the last error when no byte ever arrived', async () => {
     const { server, bytes } = await download({ answers: [] });
     expect(await errorOf(bytes)).toMatchObject({ code: 'status', status: 500 });
     expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
-  it('lacks nothing when the connection breaks after the last byte', async () => {
+  it('is complete when the connection breaks after the last byte', async () => {
     const { server, bytes } = await download({ answers: [cutAt(file.length), () => 'cut'] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.askedOf('download-artifact')).toHaveLength(1);
@@ -143,14 +143,14 @@ describe('a download', () => {
       'Sat, 31 Jan 2026 12:00:00 GMT',
     ],
     ['nothing where the server gives nothing', {}, undefined],
-  ])('asks for the rest of the same file by %s', async (_what, headers, wanted) => {
+  ])('requests the rest of the same file by %s', async (_what, headers, wanted) => {
     const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { server, bytes } = await download({ answers: [first, rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.askedOf('download-artifact')[1]?.headers['if-range']).toBe(wanted);
   });
 
-  it('leaves out what it has when a server that knows no ranges sends the same file', async () => {
+  it('skips known bytes when a server without range support sends the whole file', async () => {
     const headers = { etag: '"v1"' };
     const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { bytes } = await download({
@@ -163,7 +163,7 @@ describe('a download', () => {
     ['another ETag', { status: 200, body: Buffer.alloc(5000), headers: { etag: '"v2"' } }],
     ['no ETag', { status: 200, body: Buffer.alloc(5000) }],
     ['416, because it is shorter', { status: 416 }],
-  ] as const)('is not put together with another file: %s', async (_what, answer) => {
+  ] as const)('never joins parts of different files: %s', async (_what, answer) => {
     const headers = { etag: '"v1"' };
     const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { bytes } = await download({ answers: [first, () => answer] });
@@ -175,7 +175,7 @@ describe('a download', () => {
     ['belongs to a file of another size', 'bytes 2000-5999/6000'],
     ['says nothing of its range', undefined],
     ['says nonsense of its range', 'bytes */5000'],
-  ])('is not put together with a part that %s', async (_what, range) => {
+  ])('does not accept a partial answer that %s', async (_what, range) => {
     const part = (): Answer => ({
       status: 206,
       body: file.subarray(2000),
@@ -192,7 +192,7 @@ describe('a download', () => {
     expect(error).toMatchObject({ status, operation: 'download-artifact' });
   });
 
-  it('of a large file never has more than a part of it in memory', async () => {
+  it('never holds more than a part of a large file in memory', async () => {
     const large = Buffer.alloc(64 * 2 ** 20, 5);
     const server = await PretendServer.start({
       'download-artifact': () => ({ status: 200, body: large }),
@@ -221,14 +221,14 @@ describe('a download', () => {
     expect(most - large.length).toBeLessThan(large.length / 4);
   });
 
-  it('of a file that says that it is too large is refused before its first byte', async () => {
+  it('is refused before its first byte when the stated size is too large', async () => {
     const { bytes } = await download({ answers: [whole], fileMaxBytes: 4999 });
     const error = await errorOf(bytes);
     expect(error).toMatchObject({ label: 'download/too-large', passing: false });
     expect(String(error)).toContain('larger than the limit of 4999 bytes');
   });
 
-  it('of a file that is too large and does not say so is refused on the way', async () => {
+  it('is aborted when the file is too large and its size was not stated', async () => {
     const chunked = (): Answer => ({
       status: 200,
       body: file,
@@ -238,7 +238,7 @@ describe('a download', () => {
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/too-large' });
   });
 
-  it('that stalls is given up at the time limit and begun again', async () => {
+  it('that stalls is abandoned at the time limit and started again', async () => {
     const { server, bench, bytes } = await download({ answers: [() => 'silence', whole] });
     await server.untilAsked('download-artifact');
     bench.clock.advance(5000);

@@ -52,8 +52,8 @@ function partsOf(count: number) {
   };
 }
 
-describe('the operator', () => {
-  it('logs in with HTTP Basic, in UTF-8, and continues with the token', async () => {
+describe('the management client of the operator', () => {
+  it('logs in with HTTP Basic in UTF-8, and continues with the token', async () => {
     const { server, management } = await started({
       'abort-device-deployments': () => ({ status: 204 }),
     });
@@ -67,14 +67,14 @@ describe('the operator', () => {
     expect(server.askedOf('login')).toHaveLength(1);
   });
 
-  it('is refused with a wrong password, and the message does not hold it', async () => {
+  it('fails with a wrong password, and the message does not contain it', async () => {
     const { management } = await started({ login: () => ({ status: 401 }) });
     const error = await errorOf(management.login());
     expect(error).toMatchObject({ code: 'status', status: 401, operation: 'login' });
     expect(String(error)).not.toContain('pä:ss');
   });
 
-  it('logs in again when its token has run out, once', async () => {
+  it('logs in again, once, when its token has expired', async () => {
     const { server, management } = await started({
       'abort-device-deployments': () => ({ status: 401 }),
     });
@@ -84,20 +84,20 @@ describe('the operator', () => {
     expect(server.askedOf('abort-device-deployments')).toHaveLength(2);
   });
 
-  it('reads every page of a long list, and no page after a short one', async () => {
+  it('reads every page of a long list, and stops after a short page', async () => {
     const { server, management } = await started({ 'list-deployment-devices': partsOf(1200) });
     expect(await all(management.deploymentDevices('d'))).toHaveLength(1200);
     const pages = server.askedOf('list-deployment-devices').map(({ query }) => query.get('page'));
     expect(pages).toEqual(['1', '2', '3']);
   });
 
-  it('reads an empty page after a list that fills its pages exactly', async () => {
+  it('reads one empty page after a list that fills its pages exactly', async () => {
     const { server, management } = await started({ 'list-deployment-devices': partsOf(500) });
     expect(await all(management.deploymentDevices('d'))).toHaveLength(500);
     expect(server.askedOf('list-deployment-devices')).toHaveLength(2);
   });
 
-  it('does not read an endless list for ever', async () => {
+  it('stops reading a list that never ends', async () => {
     const { server, management } = await started({ 'list-deployment-devices': partsOf(1e6) });
     let items = 0;
     for await (const page of management.deploymentDevices('d')) items += page.length;
@@ -105,7 +105,7 @@ describe('the operator', () => {
     expect(server.askedOf('list-deployment-devices')).toHaveLength(200);
   });
 
-  it('asks for devices of one status', async () => {
+  it('requests the devices of one status', async () => {
     const { server, management } = await started({
       'list-devices': () => ({ status: 200, body: [] }),
     });
@@ -116,7 +116,7 @@ describe('the operator', () => {
   it.each([
     ['not a list', { devices: [] }],
     ['devices without keys', [{ id: 'a', identity_data: {}, status: 'pending' }]],
-  ])('does not take %s for devices', async (_what, body) => {
+  ])('does not accept %s as a list of devices', async (_what, body) => {
     const { management } = await started({ 'list-devices': () => ({ status: 200, body }) });
     const error = await errorOf(all(management.devices('pending')));
     expect(error).toMatchObject({ label: 'answer/shape' });
@@ -139,7 +139,7 @@ describe('the operator', () => {
     ],
     [{ status: 201 }, { label: 'answer/shape' }],
     [{ status: 200 }, { status: 200 }],
-  ])('does not take %o for a new deployment', async (answer, wanted) => {
+  ])('does not accept %o as a new deployment', async (answer, wanted) => {
     const { management } = await started({ 'create-deployment': () => answer });
     const made = management.createDeployment({ name: 'n', artifact_name: 'r-1', devices: ['d'] });
     expect(await errorOf(made)).toMatchObject(wanted);

@@ -59,7 +59,7 @@ const result = { say: 'result', result: sampleResult } as const;
 const accepted = (...deviceIds: string[]) => ({ say: 'accepted', deviceIds }) as const;
 
 describe('the coordinator of a run', () => {
-  it('starts no worker before all are ready, and then all at the same time', () => {
+  it('starts all workers at the same time, once all are ready', () => {
     const { coordinator, clock, messages } = headOf(3, { startLeadMs: 500 });
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(2, 'a', ready);
@@ -69,7 +69,7 @@ describe('the coordinator of a run', () => {
     expect(messages).toEqual([{ say: 'start', atMs: clock.now() + 500 }]);
   });
 
-  it('has one deployment made, for the devices of all shards in their order', async () => {
+  it('creates one deployment for the devices of all shards, in their order', async () => {
     const asked: (readonly string[])[] = [];
     const target: Target = { deploymentId: 'd', artifactName: 'release-2' };
     const made = Promise.resolve(target);
@@ -88,7 +88,7 @@ describe('the coordinator of a run', () => {
     expect(messages).toEqual([{ say: 'deployment', target }]);
   });
 
-  it('makes no second deployment when the devices remember one', async () => {
+  it('creates no second deployment when the devices remember one', async () => {
     const kept: Target = { deploymentId: 'old', artifactName: 'release-2' };
     const { coordinator, messages } = headOf(2, {
       deploy: () => Promise.reject(new Error('a second one')),
@@ -99,7 +99,7 @@ describe('the coordinator of a run', () => {
     expect(messages).toEqual([{ say: 'deployment', target: kept }]);
   });
 
-  it('reports the progress of the whole fleet, and none while a shard is missing', () => {
+  it('reports the progress of the whole fleet, and nothing while a shard is missing', () => {
     const seen: FleetProgress[] = [];
     const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     coordinator.onMessage(0, 'a', progressOf());
@@ -115,7 +115,7 @@ describe('the coordinator of a run', () => {
     ]);
   });
 
-  it('reports it immediately the first time, and then once a second', () => {
+  it('reports progress immediately the first time, and then once a second', () => {
     const seen: FleetProgress[] = [];
     const { coordinator, clock } = headOf(1, { onProgress: (progress) => seen.push(progress) });
     coordinator.onMessage(0, 'a', progressOf());
@@ -125,7 +125,7 @@ describe('the coordinator of a run', () => {
     expect(seen).toHaveLength(4);
   });
 
-  it('merges percentiles exactly during the run, and never takes the worst', () => {
+  it('merges percentiles exactly during the run instead of taking the worst', () => {
     const seen: FleetProgress[] = [];
     const { coordinator } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     const [fast, slow] = [
@@ -139,7 +139,7 @@ describe('the coordinator of a run', () => {
     expect(whole.p50Ms).toBeLessThan(6);
   });
 
-  it('passes events on in order and before its outcome, with the number lost', async () => {
+  it('passes events on in order before its outcome, with the number of lost ones', async () => {
     const seen: FleetEvent[] = [];
     const lost: number[] = [];
     const { coordinator } = headOf(2, {
@@ -163,7 +163,7 @@ describe('the coordinator of a run', () => {
     expect(lost).toEqual([7]);
   });
 
-  it('ends with the results of all shards', async () => {
+  it('resolves with the results of all shards', async () => {
     const { coordinator } = headOf(2);
     coordinator.onMessage(1, 'a', result);
     coordinator.onMessage(0, 'a', result);
@@ -174,15 +174,15 @@ describe('the coordinator of a run', () => {
     });
   });
 
-  it('ends cleanly when it is stopped', () => {
+  it('tells its workers to stop when it is stopped', () => {
     const { coordinator, messages } = headOf(1);
     coordinator.stop();
     expect(messages).toEqual([{ say: 'stop' }]);
   });
 });
 
-describe('a worker that is lost', () => {
-  it('is replaced: the takeover is in the outcome, with why and what was adopted', async () => {
+describe('a lost worker of a run', () => {
+  it('is replaced, and the outcome reports the takeover and the adopted updates', async () => {
     const { coordinator, clock, messages } = headOf(2);
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(1, 'a', ready);
@@ -206,7 +206,7 @@ describe('a worker that is lost', () => {
     expect(messages.map(({ say }) => say)).toEqual(['start']);
   });
 
-  it('leaves what it had measured, and the outcome says what is missing', async () => {
+  it('leaves its measurements, and the outcome says what is missing', async () => {
     const seen: FleetProgress[] = [];
     const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
@@ -236,13 +236,13 @@ describe('a worker that is lost', () => {
     const { spread, kept } = await coordinator.outcome;
     expect(spread).toMatchObject({
       takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
-      // Half of ten devices, from the lost worker's last message to the start of the next.
+      // Five devices are missing from the last message of the lost worker to the start of the next.
       missingDeviceMs: 5 * 2000,
     });
     expect(kept).toEqual([shardFiguresOf([1, 2, 3], 1)]);
   });
 
-  it('leaves it also if no worker takes over its shard, which is missing to the end', async () => {
+  it('leaves its measurements even if no worker takes over its shard', async () => {
     const { coordinator, clock } = headOf(2);
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     clock.advance(2000);
@@ -260,7 +260,7 @@ describe('a worker that is lost', () => {
     expect(kept).toEqual([shardFiguresOf([5])]);
   });
 
-  it('leaves nothing missing when the run has not begun', async () => {
+  it('has no missing device time when the run had not begun', async () => {
     const { coordinator, clock } = headOf(1);
     coordinator.onMessage(0, 'a', progressOf());
     clock.advance(2000);
@@ -271,7 +271,7 @@ describe('a worker that is lost', () => {
     expect((await coordinator.outcome).spread.missingDeviceMs).toBeUndefined();
   });
 
-  it('is not heard any more', () => {
+  it('is ignored when it sends another message', () => {
     const { coordinator, messages } = headOf(1);
     coordinator.begun(0, 'b');
     coordinator.onMessage(0, 'a', ready);
@@ -280,13 +280,13 @@ describe('a worker that is lost', () => {
     expect(coordinator.lost(0, 'a', 'late')).toBe(false);
   });
 
-  it('is no loss once its result is there', () => {
+  it('does not count as lost once its result has arrived', () => {
     const { coordinator } = headOf(1);
     coordinator.onMessage(0, 'a', result);
     expect(coordinator.lost(0, 'a', 'ended')).toBe(false);
   });
 
-  it('does not hold the others up once its shard is given up, and is counted', async () => {
+  it('does not delay the others once its shard is given up, and is counted', async () => {
     const asked: (readonly string[])[] = [];
     const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
@@ -307,7 +307,7 @@ describe('a worker that is lost', () => {
     });
   });
 
-  it('leaves a run without any result when it was the last', async () => {
+  it('makes the run end without any result when it was the last', async () => {
     const { coordinator } = headOf(1);
     coordinator.giveUp(0, 'gone');
     expect(await coordinator.outcome).toMatchObject({
@@ -316,7 +316,7 @@ describe('a worker that is lost', () => {
     });
   });
 
-  it('includes silence: after half a minute its owner is notified', () => {
+  it('is detected by its silence of half a minute', () => {
     const { coordinator, clock, silent } = headOf(2);
     clock.advance(29_000);
     coordinator.onMessage(0, 'a', progressOf());
@@ -341,7 +341,7 @@ describe('the thresholds of a run in shards', () => {
     return messages.slice(1);
   }
 
-  it('end it once when all shards together miss one', () => {
+  it('end the run once when all shards together miss one', () => {
     const end = { say: 'end', because: 'threshold' };
     expect(messagesFor('errors <= 10', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)])).toEqual([
       end,
@@ -351,13 +351,13 @@ describe('the thresholds of a run in shards', () => {
     );
   });
 
-  it('use the merged percentiles, so one slow shard ends nothing', () => {
+  it('are judged by the merged percentiles, so that one slow shard ends nothing', () => {
     const parts = [shardFiguresOf(many(5)), shardFiguresOf([...many(5), ...many(900)])];
     expect(messagesFor('p50(post-alerts) < 100ms', parts)).toEqual([]);
     expect(messagesFor('p90(post-alerts) < 100ms', parts)).toHaveLength(1);
   });
 
-  it('go by the updates of all together', () => {
+  it('are judged by the updates of all shards together', () => {
     const rollout = { devices: 5, updated: 4, failed: 1, elapsedMs: 9000 };
     const part = (inTime: number): ShardFigures => ({
       ...shardFiguresOf([1]),
@@ -367,13 +367,13 @@ describe('the thresholds of a run in shards', () => {
     expect(messagesFor('60% updated within 2s', [part(4), part(1)])).toHaveLength(1);
   });
 
-  it('do not end it for one bad second', () => {
+  it('do not end the run for one bad second', () => {
     expect(messagesFor('errors = 0', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)], 1)).toEqual(
       [],
     );
   });
 
-  it('are checked less than every second with 40 shards', () => {
+  it('are checked less often than every second with 40 shards', () => {
     const shards = 40;
     const { coordinator, clock, messages } = headOf(shards, aborting('errors = 0'));
     for (let shard = 0; shard < shards; shard++) {
@@ -386,7 +386,7 @@ describe('the thresholds of a run in shards', () => {
     expect(messages).toHaveLength(2);
   });
 
-  it('are not looked at before it has begun', () => {
+  it('are not checked before the run has begun', () => {
     const { coordinator, clock, messages } = headOf(2, aborting('errors = 0'));
     for (const shard of [0, 1])
       coordinator.onMessage(shard, 'a', progressOf({}, shardFiguresOf([1], 9)));
@@ -395,7 +395,7 @@ describe('the thresholds of a run in shards', () => {
   });
 });
 
-describe('a run that cannot go on', () => {
+describe('a run in shards that cannot continue', () => {
   it('ends with the message and the exit code of the worker that failed', async () => {
     const { coordinator, messages } = headOf(2);
     coordinator.onMessage(1, 'a', { say: 'failed', sentence: 'there is no server', exitCode: 3 });
@@ -405,7 +405,7 @@ describe('a run that cannot go on', () => {
     expect(messages).toEqual([{ say: 'stop' }]);
   });
 
-  it('ends before it starts when a worker has read other files than the others', async () => {
+  it('ends before it starts when one worker has read different files', async () => {
     const { coordinator, messages } = headOf(2);
     coordinator.onMessage(0, 'a', { ...ready, plan: '1234' });
     coordinator.onMessage(1, 'a', { ...ready, plan: '1235' });
@@ -415,7 +415,7 @@ describe('a run that cannot go on', () => {
     expect(messages[0]).toEqual({ say: 'stop' });
   });
 
-  it('ends with the error of a deployment that was refused', async () => {
+  it('ends with the error of a refused deployment', async () => {
     const refused = new Error('refused');
     const { coordinator } = headOf(1, { deploy: () => Promise.reject(refused) });
     coordinator.onMessage(0, 'a', accepted('one'));

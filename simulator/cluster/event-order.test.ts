@@ -39,7 +39,7 @@ describe('the events of several workers', () => {
     expect(emitted).toEqual([...first, '1@700#3']);
   });
 
-  it('wait for a worker that has not come so far, and within bounds only', () => {
+  it('wait for a worker that lags behind, but only for a bounded time', () => {
     const { clock, emitted, order } = opened();
     order.add(1, [at(9, 20)], noonMs + 30);
     order.add(0, [at(0, 100)], noonMs + 9000);
@@ -61,7 +61,7 @@ describe('the events of several workers', () => {
     expect(emitted).toEqual(['0@100#1']);
   });
 
-  it('are counted on for a device whose worker was lost and begins at 1 again', () => {
+  it('keep counting for a device whose new worker begins at 1 again', () => {
     const { emitted, order } = opened();
     order.add(1, [at(4, 1, 1), at(4, 2, 2)], noonMs);
     order.add(1, [at(4, 9, 1), at(4, 10, 2)], noonMs);
@@ -69,7 +69,7 @@ describe('the events of several workers', () => {
     expect(emitted).toEqual(['4@1#1', '4@2#2', '4@9#3', '4@10#4']);
   });
 
-  it('report once what concerns the fleet, and number all logins in one sequence', () => {
+  it('include each fleet event once, and number all logins in one sequence', () => {
     const { emitted, order } = opened();
     const stamp = { atMs: noonMs, sequence: 1 };
     const phase: FleetEvent = { kind: 'phase', phase: 'ramp', ...stamp };
@@ -80,7 +80,7 @@ describe('the events of several workers', () => {
     expect(emitted).toEqual(['fleet@0#1', 'fleet@0#2', 'fleet@0#3']);
   });
 
-  it('wait in bounded numbers: the earlier half is released', () => {
+  it('are buffered up to a limit, at which the earlier half is released', () => {
     const { emitted, order } = opened();
     const many = Array.from({ length: 200_000 }, (_, index) => at(index, index));
     order.add(0, many, noonMs);

@@ -132,7 +132,7 @@ describe('a fleet in shards', () => {
     }
   });
 
-  it('has one deployment for all devices, in every shard', async () => {
+  it('has one deployment for the devices of all shards', async () => {
     const small = await serverOf();
     const { results } = await new RunInShards(planFor(small.server.baseUrl), 3).outcome();
     expect(small.server.askedOf('create-deployment')).toHaveLength(1);
@@ -145,7 +145,7 @@ describe('a fleet in shards', () => {
     const small = await serverOf();
     const run = new RunInShards(planFor(small.server.baseUrl), 2);
     run.onSaid = (shard, { say }) => {
-      // The first worker of this shard is lost with its work done and nothing reported.
+      // The first worker of this shard is lost after its updates are done, but before it reports.
       if (shard !== 1 || say !== 'result') return;
       if (run.coordinator.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
     };
@@ -162,7 +162,7 @@ describe('a fleet in shards', () => {
     ).toBe(true);
   });
 
-  it('ends before it has begun when it is stopped then, with a result', async () => {
+  it('ends with a result when it is stopped before it has begun', async () => {
     const small = await serverOf();
     const run = new RunInShards(planFor(small.server.baseUrl), 2);
     run.coordinator.stop();
@@ -170,7 +170,7 @@ describe('a fleet in shards', () => {
     expect(results.map(({ ended }) => ended)).toEqual(['interrupted', 'interrupted']);
   });
 
-  it('ends all shards when a threshold of the whole cannot be met any more', async () => {
+  it('ends all shards when the whole fleet can no longer meet a threshold', async () => {
     const small = await serverOf();
     const demand = { thresholds: ['max(poll) < 0.001ms'], abortOnThreshold: true };
     const plan = planFor(small.server.baseUrl, { ...demand, behaviours: onlySteady });
@@ -210,7 +210,7 @@ describe('a fleet in shards', () => {
     expect(expected).toBeGreaterThan(100);
   });
 
-  it('says why a shard cannot be run', async () => {
+  it('fails with the reason why a shard cannot run', async () => {
     const run = new RunInShards(planFor(await closedPortUrl()), 1);
     await expect(run.outcome()).rejects.toThrow(/ECONNREFUSED/);
   });

@@ -47,7 +47,7 @@ async function paused(entry: Entry, answer: (asks: number) => Answer = () => gon
   return { ...bench, holds };
 }
 
-describe('a control map that cannot be fetched again', () => {
+describe('an update control map that cannot be fetched again', () => {
   it.each([
     ['continue', 'goes on'],
     ['force_continue', 'goes on'],
@@ -57,7 +57,7 @@ describe('a control map that cannot be fetched again', () => {
     // No device waits forever on a map that no longer exists.
     ['pause', /asks for the unknown action "pause"/],
     ['dance', /asks for the unknown action "dance"/],
-  ] as const)('and says %j for its end: the paused device heeds that', async (atEnd, outcome) => {
+  ] as const)('lets a paused device act on its on_map_expire of %j', async (atEnd, outcome) => {
     const { holds, environment, clock } = await paused(
       atEnd === undefined ? {} : { on_map_expire: atEnd },
     );
@@ -69,7 +69,7 @@ describe('a control map that cannot be fetched again', () => {
       await expect(next).rejects.toThrow(UpdateFailure);
       await expect(next).rejects.toThrow(outcome);
     }
-    // Exactly two polls after the last time the server sent it.
+    // The map expires exactly two polls after the server last sent it.
     expect(clock.monotonicMs() - startedMs).toBe(2 * policy.pollIntervalMs);
     expect(environment.metrics.errors()).toMatchObject([
       { operation: 'get-update-control-map', cause: 'status/503' },
@@ -77,7 +77,7 @@ describe('a control map that cannot be fetched again', () => {
     expect(environment.metrics.errors()[0]?.count).toBeGreaterThan(2);
   });
 
-  it('does not expire while the server still sends it', async () => {
+  it('does not occur while the server still sends the map', async () => {
     const body = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
     const { holds, clock } = await paused({}, (asks) =>
       asks % 2 === 1 ? gone : { status: 200, body: body },
@@ -88,7 +88,7 @@ describe('a control map that cannot be fetched again', () => {
     }
   });
 
-  it('holds again when the server is back and says so', async () => {
+  it('holds the device again when the server sends it again', async () => {
     const body = { update_control_map: mapOf({ action: 'pause' }) };
     let isBack = false;
     const { holds } = await paused({ on_map_expire: 'continue' }, () =>
@@ -100,7 +100,7 @@ describe('a control map that cannot be fetched again', () => {
     expect(await holds()).toBe(true);
   });
 
-  it('fails at once after a 400 and holds no device after a 404', async () => {
+  it('fails the update after 400 and holds nothing after 404', async () => {
     const refused = await paused({}, () => ({ status: 400 }));
     await refused.holds();
     await expect(refused.holds()).rejects.toThrow('400');
@@ -110,7 +110,7 @@ describe('a control map that cannot be fetched again', () => {
   });
 });
 
-describe('a control map that was not fetched since the restart', () => {
+describe('an update control map not fetched since the restart', () => {
   it('does not expire: the device retries up to its limit', async () => {
     const { subject, server } = await asking(() => gone);
     const part = beginDeployment(subject.device, 'deployment-1', 'release-2');

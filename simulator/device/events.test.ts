@@ -70,7 +70,7 @@ describe('the events of a run', () => {
     }
   });
 
-  it('report the deployment once, every exchange, and the end last', async () => {
+  it('report the deployment once, every exchange, and the end of the run last', async () => {
     const environment = await smallServer();
     const { events, result } = await eventsOf(environment.server.baseUrl);
     expect(events.filter(({ kind }) => kind === 'deployment')).toMatchObject([
@@ -92,7 +92,7 @@ describe('the events of a run', () => {
     expect(late).toEqual([]);
   });
 
-  it('say why no answer came', async () => {
+  it('give the cause of each exchange that got no answer', async () => {
     const environment = await SmallServer.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
     closers.push(() => environment.server.close());
     const { events } = await eventsOf(environment.server.baseUrl, {}, (event) => 'cause' in event);
@@ -101,11 +101,11 @@ describe('the events of a run', () => {
     expect(unanswered).not.toHaveProperty('status');
   });
 
-  it('are none where nothing was reached', async () => {
+  it('do not exist when the server cannot be reached', async () => {
     await expect(eventsOf(await closedPortUrl())).rejects.toThrow('nothing listens');
   });
 
-  it('hold no token, no signature, no key and no password in any form', async () => {
+  it('contain no token, signature, key or password in any form', async () => {
     const environment = await smallServer();
     const { events } = await eventsOf(environment.server.baseUrl);
     const text = JSON.stringify(events);
@@ -144,7 +144,7 @@ function formsOf(secret: string): string[] {
 }
 
 describe('the order of events', () => {
-  it('is by time, the fleet before the devices, and then as they came', () => {
+  it('follows time, then fleet before devices, then order of emission', () => {
     const events: FleetEvent[] = [];
     const clock = new ManualClock(1000);
     const source = new EventSource(clock, (event) => events.push(event));

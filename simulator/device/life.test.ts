@@ -52,7 +52,7 @@ function inOrder<Item>(answers: readonly Item[], last: Item): () => Item {
 }
 
 describe('the life of a device', () => {
-  it('begins with first contact, its onboarding, its inventory and a poll', async () => {
+  it('begins with sign-in, its onboarding, its inventory and a poll', async () => {
     const { server, device, go } = await lived({}, 1);
     await go();
     expect(asked(server)).toEqual([
@@ -80,7 +80,7 @@ describe('the life of a device', () => {
     expect(server.askedOf('post-next-deployment-v2')).toHaveLength(62);
   });
 
-  it('sends its inventory once more when it is asked to while it sends one', async () => {
+  it('includes a second inventory when one is requested while the first is sent', async () => {
     let sent = 0;
     const { device, server, go } = await lived(
       {
@@ -95,7 +95,7 @@ describe('the life of a device', () => {
     expect(server.askedOf('put-attributes')).toHaveLength(2);
   });
 
-  it('waits to be accepted with back-off up to the poll interval, without counting errors', async () => {
+  it('includes a wait for acceptance with growing back-off, without errors', async () => {
     const refused = { status: 401, body: { error: 'unauthorized' } };
     const { server, device, environment, go } = await lived(
       { 'post-auth-request': () => refused },
@@ -112,7 +112,7 @@ describe('the life of a device', () => {
     expect(environment.metrics.errorCount).toBe(0);
   });
 
-  it('is let in as soon as the operator has accepted it', async () => {
+  it('continues as soon as the operator has accepted the device', async () => {
     const answers = inOrder<Answer>([{ status: 401 }, { status: 401 }], {
       status: 200,
       body: token,
@@ -123,7 +123,7 @@ describe('the life of a device', () => {
     expect(server.askedOf('post-auth-request')).toHaveLength(3);
   });
 
-  it('falls silent when the server does, and comes back with growing waits', async () => {
+  it('includes growing waits while the server does not answer, and then resumes', async () => {
     const answers = inOrder<Answer>(['cut', 'cut', 'cut'], { status: 200, body: token });
     const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
@@ -135,7 +135,7 @@ describe('the life of a device', () => {
     expect(environment.metrics.errorCount).toBe(3);
   });
 
-  it('does what the server asks for when it is too much', async () => {
+  it('includes the wait that a busy server requests with Retry-After', async () => {
     const busy = { status: 429, headers: { 'retry-after': '90' } };
     const answers = inOrder<Answer>([busy], { status: 204 });
     const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
@@ -143,7 +143,7 @@ describe('the life of a device', () => {
     expect(environment.restsMs).toEqual([0, 90_000, 1000]);
   });
 
-  it('polls even when a request in the background is refused', async () => {
+  it('includes polls even when a background request is refused', async () => {
     const { server, environment, go } = await lived(
       {
         'post-monitor-configuration': () => ({ status: 403 }),
@@ -161,7 +161,7 @@ describe('the life of a device', () => {
     );
   });
 
-  it('takes up its onboarding steps where the server broke off', async () => {
+  it('resumes the onboarding at the step where the server broke off', async () => {
     const answers = inOrder<Answer>([{ status: 503 }], { status: 204 });
     const { server, go } = await lived({ 'post-alerts': answers }, 3);
     await go();
@@ -169,7 +169,7 @@ describe('the life of a device', () => {
     expect(server.askedOf('post-alerts')).toHaveLength(3);
   });
 
-  it('survives a 409 to its poll and invalid instructions', async () => {
+  it('continues after a 409 to a poll and after invalid instructions', async () => {
     const answers = inOrder<Answer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
       status: 204,
     });
@@ -211,7 +211,7 @@ describe('a device that is offered a deployment', () => {
     expect(device.life).toBe('idle');
   });
 
-  it('reports the settings that a deployment has brought', async () => {
+  it('reports the settings that a deployment has installed', async () => {
     const file = await configurationArtifact('configuration-1', { timezone: 'CET' });
     const offers: Answer[] = [];
     const { server, go } = await lived(
@@ -243,10 +243,10 @@ describe('a device that is offered a deployment', () => {
   });
 });
 
-describe('a device that has what is deployed', () => {
+describe('a device that already has the deployed artifact', () => {
   const target = { deploymentId: 'deployment-1', artifactName: 'factory-image' };
 
-  it('takes an empty poll for the server having seen it', async () => {
+  it('counts as already installed after an empty poll', async () => {
     const { device, environment, go } = await lived({}, 2);
     environment.targetOf = target;
     await go();
@@ -257,7 +257,7 @@ describe('a device that has what is deployed', () => {
   it.each([
     ['there is no deployment yet', undefined],
     ['something else is deployed', { ...target, artifactName: 'release-2' }],
-  ])('does not when %s', async (_what, targetOf) => {
+  ])('does not count as already installed when %s', async (_what, targetOf) => {
     const { device, environment, go } = await lived({}, 2);
     environment.targetOf = targetOf;
     await go();

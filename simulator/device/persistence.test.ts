@@ -16,16 +16,16 @@ function waitMs(error: StatusError, attempt: number, backOff: Partial<Policy['ba
   return waitAfterMs(error, attempt, { device, environment: new InstantEnvironment(bench) });
 }
 
-describe('the wait after an error', () => {
-  it('is the one that the server asks for', () => {
+describe('the wait of a device after an error', () => {
+  it('is the one that the server requests', () => {
     expect(waitMs(busy, 1, { kind: 'fixed' })).toBe(7000);
   });
 
-  it('is the own back-off of a device that does not obey', () => {
+  it('is the back-off of the device itself when it ignores Retry-After', () => {
     expect(waitMs(busy, 3, { kind: 'fixed', obeysRetryAfter: false })).toBe(500);
   });
 
-  it('follows the policy of the cohort if the server asks for nothing', () => {
+  it('follows the policy of the cohort if the server requests nothing', () => {
     expect(waitMs(down, 3, { kind: 'exponential', minMs: 100 })).toBe(400);
     expect(waitMs(down, 30, { kind: 'exponential', maxMs: 9000 })).toBe(9000);
   });

@@ -79,7 +79,7 @@ function losingPower(hook: keyof BehaviourHooks): Behaviour {
   return { ...named('steady'), name: 'tested', hooks };
 }
 
-describe('a device that loses its power while it downloads', () => {
+describe('a device that loses power during a download', () => {
   it('requests the rest of the file by range and installs it', async () => {
     const { device, live, statuses, ranges, server } = await offered(named('crash-and-resume'));
     await expect(live(device)).rejects.toThrow(PowerLoss);
@@ -91,10 +91,10 @@ describe('a device that loses its power while it downloads', () => {
     expect(device.provides.artifact_name).toBe('release-2');
   });
 
-  it('notices when the rest does not fit what it has', async () => {
+  it('detects a rest that does not belong to the part it has', async () => {
     const file = await softwareArtifact('release-2');
     const spoiled = Buffer.from(file);
-    // Past the manifest, which arrived before the power loss.
+    // The change is past the manifest, which arrived before the power loss.
     spoiled.fill('x', 3100, 3150);
     let asks = 0;
     const { device, live, statuses } = await offered(named('crash-and-resume'), {
@@ -106,7 +106,7 @@ describe('a device that loses its power while it downloads', () => {
     expect(device.provides.artifact_name).toBe('factory-image');
   });
 
-  it('starts again when the file has changed, and counts an error', async () => {
+  it('restarts the download when the file has changed, and counts an error', async () => {
     const file = await softwareArtifact('release-2');
     let asks = 0;
     const { device, live, statuses, ranges, environment } = await offered(
@@ -123,12 +123,12 @@ describe('a device that loses its power while it downloads', () => {
   });
 });
 
-describe('a device that loses its power later in its update', () => {
+describe('a device that loses power later in its update', () => {
   it.each([
     ['whileInstalling', ['downloading', 'installing', 'failure'], 'factory-image'],
     ['afterReboot', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
     ['whileCommitting', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
-  ] as const)('%s: it ends as after any other restart', async (hook, reports, installed) => {
+  ] as const)('%s: the update ends as after other restarts', async (hook, reports, installed) => {
     const { device, live, statuses, ranges } = await offered(losingPower(hook));
     device.inventoryDueMs = 1_000_000;
     await expect(live(device)).rejects.toThrow(PowerLoss);
@@ -143,7 +143,7 @@ describe('a device that loses its power later in its update', () => {
   });
 });
 
-describe('a simulator that continues from its state', () => {
+describe('a simulator that continues from its state folder', () => {
   const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
   let folder: string;
 

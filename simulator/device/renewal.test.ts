@@ -13,8 +13,8 @@ const iat = issuedMs / 1000;
 const exp = (issuedMs + WEEK_MS) / 1000;
 const chanceOf = (index: number) => seededRandom('x').stream(`device/${index}/renewal`);
 
-describe('the renewal of a token', () => {
-  it('falls due a tenth to three tenths of its life before the end, by chance', () => {
+describe('the renewal of a device token', () => {
+  it('is due by chance a tenth to three tenths of its life before expiry', () => {
     const shares = Array.from({ length: 200 }, (_, index) => {
       const dueMs = renewalAtMs(tokenWith({ sub: 'd', iat, exp }), issuedMs, chanceOf(index));
       return (issuedMs + WEEK_MS - dueMs) / WEEK_MS;
@@ -24,13 +24,13 @@ describe('the renewal of a token', () => {
     expect(Math.max(...shares) - Math.min(...shares)).toBeGreaterThan(0.15);
   });
 
-  it('counts from the receipt of a token without an issue time', () => {
+  it('is counted from the receipt of a token without an issue time', () => {
     const dueMs = renewalAtMs(tokenWith({ exp }), issuedMs + WEEK_MS / 2, chanceOf(0));
     expect(dueMs).toBeGreaterThanOrEqual(issuedMs + 0.85 * WEEK_MS);
     expect(dueMs).toBeLessThanOrEqual(issuedMs + 0.95 * WEEK_MS);
   });
 
-  it('is due at the end for a token that ends before it begins', () => {
+  it('is due at the expiry of a token that expires before its issue time', () => {
     const token = tokenWith({ iat: exp, exp: iat });
     expect(renewalAtMs(token, issuedMs, chanceOf(0))).toBe(issuedMs);
   });
@@ -40,7 +40,7 @@ describe('the renewal of a token', () => {
     ['tells it as a text', tokenWith({ exp: 'tomorrow' })],
     ['is no JSON', 'e30.%%%.c2ln'],
     ['is empty', ''],
-  ])('never falls due for a token that %s', (_what, token) => {
+  ])('is never due for a token that %s', (_what, token) => {
     expect(renewalAtMs(token, issuedMs, chanceOf(0))).toBe(Number.POSITIVE_INFINITY);
   });
 });

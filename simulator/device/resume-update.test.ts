@@ -56,7 +56,7 @@ async function signedIn(answers: Answers = {}) {
 
 const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
 
-describe('a simulator that is killed in the midst of an update', () => {
+describe('a simulator that is killed during an update', () => {
   it('resumes at every point and reaches the same outcome', async () => {
     const { server, environment, statuses, subject } = await signedIn();
     const device = deviceOf();
@@ -85,7 +85,7 @@ describe('a simulator that is killed in the midst of an update', () => {
       expect(ended && recordedStatus(ended), copy).toBe('success');
       expect(statuses.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
-      // A device that has the whole file does not request it again.
+      // A device that has the whole file does not request it again after a restart.
       if (deployment?.fetched !== undefined) expect(deployment.beginnings).toBe(1);
     }
   });
@@ -104,7 +104,7 @@ function restarted(change: Partial<DeviceDeployment>): Device {
   return device;
 }
 
-describe('a device that lost its power and restarted', () => {
+describe('a device that lost power and restarted', () => {
   it.each([
     ['offered', []],
     ['downloading', []],
@@ -130,7 +130,7 @@ describe('a device that lost its power and restarted', () => {
   });
 
   it.each(['success', 'failure', 'already-installed'] as const)(
-    'and does not know whether its %s arrived reports it again',
+    'reports %s again when that report may not have arrived',
     async (state) => {
       const { statuses, subject } = await signedIn();
       const device = restarted({ state, unanswered: state });
@@ -161,7 +161,7 @@ describe('a device that lost its power and restarted', () => {
     expect(environment.restsMs).toHaveLength(2);
   });
 
-  it('does not commit what it has no memory of', async () => {
+  it('reports a failure when its state lacks the downloaded artifact', async () => {
     const { statuses, subject } = await signedIn();
     await resumeUpdates(subject(restarted({ state: 'rebooting', fetched: undefined })));
     expect(statuses).toEqual(['failure']);
@@ -179,7 +179,7 @@ describe('a device that lost its power and restarted', () => {
     },
   );
 
-  it('tries again later when the server cannot be reached', async () => {
+  it('retries later when the server cannot be reached', async () => {
     let isUp = false;
     const answers = { 'put-deployment-status': () => ({ status: isUp ? 204 : 404 }) };
     const { subject } = await signedIn(answers);

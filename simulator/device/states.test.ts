@@ -20,7 +20,7 @@ type Cells<State extends string, Event extends string> = Partial<
   Record<State, Partial<Record<Event, State>>>
 >;
 
-/** The allowed cells, repeated by hand; every other one must refuse. */
+/** The allowed transitions, repeated by hand. Every other transition must be refused. */
 const updateCells: Cells<UpdateState, UpdateEvent> = {
   offered: {
     recognise: 'already-installed',
@@ -84,26 +84,26 @@ const updatePairs = updateStates.flatMap((state) =>
 );
 const lifePairs = lifeStates.flatMap((state) => lifeEvents.map((event) => [state, event] as const));
 
-describe('an update', () => {
-  it.each(updatePairs)('that is %s answers %s as the table of this test says', (state, event) => {
+describe('the state machine of an update', () => {
+  it.each(updatePairs)('in state %s handles event %s as listed in this test', (state, event) => {
     const wanted = updateCells[state]?.[event];
     if (wanted) expect(nextUpdateState(state, event)).toBe(wanted);
     else expect(() => nextUpdateState(state, event)).toThrow(`that is ${state} cannot ${event}`);
   });
 
-  it('knows every status that a device may report', () => {
+  it('knows every status that a device can report', () => {
     expect(updateStates).toEqual(expect.arrayContaining([...reportableStatuses]));
     expect(updateStates).toHaveLength(reportableStatuses.length + 2);
   });
 
-  it('is over in four states and in no other', () => {
+  it('is finished in four states and in no other', () => {
     const over = updateStates.filter(isFinal);
     expect(over).toEqual(['success', 'failure', 'already-installed', 'aborted']);
   });
 });
 
-describe('the standing of a device', () => {
-  it.each(lifePairs)('that is %s answers %s as the table of this test says', (state, event) => {
+describe('the state machine of a device', () => {
+  it.each(lifePairs)('in state %s handles event %s as listed in this test', (state, event) => {
     const wanted = lifeCells[state]?.[event];
     if (wanted) expect(nextLifeState(state, event)).toBe(wanted);
     else expect(() => nextLifeState(state, event)).toThrow(`that is ${state} cannot be ${event}`);

@@ -4,14 +4,14 @@ import { UpdateLog } from './update-log.ts';
 
 const bytesIn = (log: UpdateLog): number => Buffer.byteLength(JSON.stringify(log.body()));
 
-describe('the log of an update', () => {
-  it('keeps thousands of short lines, as only the bytes of an upload bound it', () => {
+describe('the log of a device update', () => {
+  it('keeps thousands of short lines, limited only by the bytes of an upload', () => {
     const log = new UpdateLog(() => 0);
     for (let line = 0; line < 10_000; line += 1) log.add('info', `line ${line}`);
     expect(log.body().messages).toHaveLength(10_000);
   });
 
-  it('drops the oldest lines when it is too large for an upload, and says how many', () => {
+  it('drops its oldest lines beyond the size of an upload, and says how many', () => {
     const log = new UpdateLog(() => 0);
     for (let line = 0; line < 50; line += 1) log.add('info', 'x'.repeat(50_000));
     expect(bytesIn(log)).toBeLessThanOrEqual(limits.bodyMaxBytes);

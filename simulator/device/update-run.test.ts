@@ -63,8 +63,8 @@ function logged(server: PretendServer): string {
     .join();
 }
 
-describe('an update', () => {
-  it('goes through its statuses in order and leaves the new provides', async () => {
+describe('an update on a device', () => {
+  it('reports its statuses in order and leaves the new provides', async () => {
     const { server, device, environment, run } = await offered();
     device.provides = { ...device.provides, 'rootfs-image.app.old': 'x', other: 'kept' };
     expect(await run()).toBe(true);
@@ -82,7 +82,7 @@ describe('an update', () => {
     expect(server.askedOf('put-deployment-log')).toHaveLength(0);
   });
 
-  it('of settings goes without a reboot and leaves them in the device, texts only', async () => {
+  it('of settings needs no reboot, and stores settings that are text only', async () => {
     const settings = { timezone: 'UTC', level: 7 };
     const file = await configurationArtifact('release-2', settings);
     const { server, device, run } = await offered({
@@ -93,7 +93,7 @@ describe('an update', () => {
     expect(device.configuration).toEqual({ timezone: 'UTC' });
   });
 
-  it('to what is installed already says so and does nothing', async () => {
+  it('to the installed artifact reports already-installed and downloads nothing', async () => {
     const { server, device, environment, run } = await offered();
     device.provides = { ...device.provides, artifact_name: 'release-2' };
     expect(await run()).toBe(false);
@@ -122,7 +122,7 @@ describe('an update', () => {
     expect(environment.settledDeployments).toMatchObject([{ state: 'failure' }]);
   });
 
-  it('reports its failure even when the log is refused', async () => {
+  it('that fails reports its failure even when the log is refused', async () => {
     const { server, environment, run } = await offered(
       { 'put-deployment-log': () => ({ status: 413 }) },
       { whileInstalling: () => Promise.reject(new UpdateFailure('no')) },
@@ -139,7 +139,7 @@ describe('an update', () => {
     [1, ['downloading']],
     [2, ['downloading', 'installing']],
     [3, ['downloading', 'installing', 'rebooting']],
-  ])('stops at the first 409, be it that of report %i', async (before, wanted) => {
+  ])('stops at the first 409, even if it answers report %i', async (before, wanted) => {
     let reports = 0;
     const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: reports++ < before ? 204 : 409 }),
@@ -152,7 +152,7 @@ describe('an update', () => {
     expect(server.askedOf('put-deployment-log')).toHaveLength(0);
   });
 
-  it('that was aborted while it failed ends as aborted', async () => {
+  it('that fails ends as aborted when the server has aborted it', async () => {
     let reports = 0;
     const { device, run } = await offered(
       { 'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }) },
@@ -163,13 +163,13 @@ describe('an update', () => {
   });
 });
 
-describe('a download in an update', () => {
+describe('a download in a device update', () => {
   it.each([
     ['a byte of it is wrong', (file: Buffer) => file.fill(7, 5000, 5001), 'artifact/'],
     ['its end is missing', (file: Buffer) => file.subarray(0, 4096), 'artifact/truncated'],
     ['it is no artifact at all', () => Buffer.from('<html>not found</html>'), 'artifact/'],
     ['it is empty', () => Buffer.alloc(0), 'artifact/'],
-  ])('fails the update when %s', async (_what, spoil, cause) => {
+  ])('fails the update when the file is damaged: %s', async (_what, spoil, cause) => {
     const file = spoil(await softwareArtifact('release-2'));
     const { server, device, environment, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
@@ -181,7 +181,7 @@ describe('a download in an update', () => {
     expect(server.askedOf('put-deployment-log')).toHaveLength(1);
   });
 
-  it('fails the update when the payload is not what the manifest promises', async () => {
+  it('fails the update when the payload does not match the manifest', async () => {
     const name = 'release-2';
     const mine = await softwareArtifact(name);
     const checksum = /[0-9a-f]{64}(?= {2}data)/.exec(mine.toString('latin1'))?.[0] ?? '';
@@ -201,14 +201,14 @@ describe('a download in an update', () => {
     ['the link is expired', { status: 403 }, 'status/403'],
     ['the file is gone', { status: 404 }, 'status/404'],
     ['the server hangs up', 'cut', 'transport/'],
-  ] as const)('fails the update when %s', async (_what, answer, cause) => {
+  ] as const)('fails the update when no file arrives: %s', async (_what, answer, cause) => {
     const { server, environment, run } = await offered({ 'download-artifact': () => answer });
     await run();
     expect(statuses(server)).toEqual(['downloading', 'failure']);
     expect(environment.metrics.errors()[0]?.cause).toContain(cause);
   });
 
-  it('fails the update when the file is another artifact than was offered', async () => {
+  it('fails the update when the file is not the offered artifact', async () => {
     const file = await softwareArtifact('release-3');
     const { server, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
@@ -217,7 +217,7 @@ describe('a download in an update', () => {
     expect(logged(server)).toContain('release-2 was offered, but the file holds release-3');
   });
 
-  it('is not even begun for another device type, or without a link', async () => {
+  it('does not begin for another device type, or without a link', async () => {
     const { server, run } = await offered();
     await run({ device_types_compatible: ['panel'] });
     expect(logged(server)).toContain('not for board');
@@ -227,7 +227,7 @@ describe('a download in an update', () => {
   });
 });
 
-describe('a report that gets no answer', () => {
+describe('a status report that gets no answer', () => {
   it('is sent again until it is acknowledged, with growing waits', async () => {
     const answers: Answer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
     const { server, environment, run } = await offered({
@@ -242,7 +242,7 @@ describe('a report that gets no answer', () => {
     expect(environment.metrics.errorCount).toBe(3);
   });
 
-  it.each([429, 503])('waits after a %i as long as the server asks for', async (status) => {
+  it.each([429, 503])('waits after a %i as long as the server requests', async (status) => {
     const answers: Answer[] = [{ status, headers: { 'retry-after': '37' } }];
     const { environment, run } = await offered({
       'put-deployment-status': () => answers.shift() ?? { status: 204 },
@@ -251,7 +251,7 @@ describe('a report that gets no answer', () => {
     expect(environment.restsMs[0]).toBe(37_000);
   });
 
-  it('is abandoned after a limited number of tries and stays unfinished', async () => {
+  it('is abandoned after a limited number of tries, and the update stays unfinished', async () => {
     const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });
@@ -261,13 +261,13 @@ describe('a report that gets no answer', () => {
     expect(environment.settledDeployments).toEqual([]);
   });
 
-  it('is not sent again when it will never be taken', async () => {
+  it('is not sent again after a permanent error such as 404', async () => {
     const { server, run } = await offered({ 'put-deployment-status': () => ({ status: 404 }) });
     await expect(run()).rejects.toMatchObject({ status: 404 });
     expect(server.askedOf('put-deployment-status')).toHaveLength(1);
   });
 
-  it('ends with the run', async () => {
+  it('ends when the run ends', async () => {
     const { device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });
@@ -289,7 +289,7 @@ describe('the update control map', () => {
     ['ArtifactInstall_Enter', 'pause_before_installing', 'downloading'],
     ['ArtifactReboot_Enter', 'pause_before_rebooting', 'installing'],
     ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
-  ])('holds the device at %s until it is let on', async (context, paused, after) => {
+  ])('holds the device at %s until a new map lets it continue', async (context, paused, after) => {
     const pause = { [context]: { action: 'pause' } };
     // The map of the first state comes with the instructions, those of the others are fetched.
     const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
@@ -321,20 +321,20 @@ describe('the update control map', () => {
     expect(statuses(server).at(-1)).toBe('success');
   });
 
-  it('is asked for again when the server does not answer', async () => {
+  it('is requested again when the server does not answer', async () => {
     const maps: Answer[] = [{ status: 500 }, answered({})];
     const { server, run } = await offered({
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });
     await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
-    // Twice while paused, and once before each later state.
+    // The map is requested twice while the update is paused, and once before each later state.
     expect(server.askedOf('get-update-control-map')).toHaveLength(4);
   });
 
   it.each([
     ['fail', 'says fail'],
     ['dance', 'asks for the unknown action \\"dance\\"'],
-  ])('that says %s makes the update fail', async (action, reason) => {
+  ])('that says %s fails the update', async (action, reason) => {
     const { server, run } = await offered({
       'get-update-control-map': () => answered({ ArtifactReboot_Enter: { action } }),
     });
@@ -343,7 +343,7 @@ describe('the update control map', () => {
     expect(logged(server)).toContain(reason);
   });
 
-  it('that turns from pause to fail makes the update fail', async () => {
+  it('that changes from pause to fail fails the update', async () => {
     const { server, run } = await offered({
       'get-update-control-map': () => answered({ ArtifactInstall_Enter: { action: 'fail' } }),
     });
@@ -351,7 +351,7 @@ describe('the update control map', () => {
     expect(statuses(server)).toEqual(['downloading', 'pause_before_installing', 'failure']);
   });
 
-  it('that holds a device whose deployment was aborted leads to the 409', async () => {
+  it('is gone when the deployment was aborted, and the next report gets the 409', async () => {
     let reports = 0;
     const { device, run } = await offered({
       'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }),

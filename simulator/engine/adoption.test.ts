@@ -15,9 +15,9 @@ function listed(status: DeploymentDevice['status'], id = 'device-0'): Deployment
   return { id, status, created: '2026-01-31T12:00:00Z', log: false };
 }
 
-describe('taking over from a worker that was lost', () => {
+describe('the adoption of outcomes from a lost worker', () => {
   it.each(['success', 'failure', 'aborted', 'already-installed'] as const)(
-    'gives a device that ended with %s this outcome',
+    'gives a device the outcome %s that the server lists',
     (status) => {
       const device = knownDevice();
       expect(adoptOutcomes([device], [listed(status)], target)).toEqual([device]);
@@ -28,7 +28,7 @@ describe('taking over from a worker that was lost', () => {
     },
   );
 
-  it('installs what was installed with success, and nothing else', () => {
+  it('installs the artifact on devices that ended with success only', () => {
     const [updated, failed] = [knownDevice(), knownDevice()];
     adoptOutcomes([updated], [listed('success')], target);
     adoptOutcomes([failed], [listed('failure')], target);
@@ -37,7 +37,7 @@ describe('taking over from a worker that was lost', () => {
   });
 
   it.each(['pending', 'downloading', 'installing', 'rebooting', 'noartifact'] as const)(
-    'leaves a device alone that the server lists as %s',
+    'skips a device that the server lists as %s',
     (status) => {
       const device = knownDevice();
       expect(adoptOutcomes([device], [listed(status)], target)).toEqual([]);
@@ -45,14 +45,14 @@ describe('taking over from a worker that was lost', () => {
     },
   );
 
-  it('leaves a device alone that has begun by itself', () => {
+  it('skips a device that has begun the update itself', () => {
     const device = knownDevice();
     const deployment = beginDeployment(device, 'deployment-1', 'release-2');
     expect(adoptOutcomes([device], [listed('success')], target)).toEqual([]);
     expect(deployment.state).toBe('offered');
   });
 
-  it("leaves alone what is not the fleet's, or not known yet", () => {
+  it('skips devices of other fleets, and devices whose id is unknown', () => {
     const unknown = { ...knownDevice(), id: undefined };
     const others = [listed('success', 'device-9'), listed('success')];
     expect(adoptOutcomes([unknown], others, target)).toEqual([]);

@@ -63,7 +63,7 @@ function command(websocket: WebSocket, typ: string) {
   return answer;
 }
 
-describe('a device of the fleet that is connected', () => {
+describe('a connected device of the fleet', () => {
   it('checks for an update on request without sending its inventory', async () => {
     const { server, websocket } = await idleDevice();
     expect(await command(websocket, 'check-update')).toMatchObject({ props: { status: 1 } });
@@ -78,7 +78,7 @@ describe('a device of the fleet that is connected', () => {
     expect(second?.json()).toEqual(first?.json());
   });
 
-  it('does it again each time', async () => {
+  it('checks for an update at each further request', async () => {
     const { server, websocket } = await idleDevice();
     for (let count = 2; count <= 4; count++) {
       await command(websocket, 'check-update');

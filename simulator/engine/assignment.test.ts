@@ -11,7 +11,7 @@ function counts(row: readonly string[]): Record<string, number> {
   return counted;
 }
 
-describe('dealing by weight', () => {
+describe('assignment by weight', () => {
   it.each([
     [30, { rsa: 1, ecdsa: 1, ed25519: 1 }, { rsa: 10, ecdsa: 10, ed25519: 10 }],
     [10, { a: 1, b: 1, c: 1 }, { a: 4, b: 3, c: 3 }],
@@ -20,7 +20,7 @@ describe('dealing by weight', () => {
     [5, { a: 0, b: 3 }, { b: 5 }],
     [1, { a: 1, b: 9 }, { b: 1 }],
     [3, { a: 1, b: 1, c: 1, d: 1 }, { a: 1, b: 1, c: 1 }],
-  ])('gives %i devices with %o exactly %o', (count, given, wanted) => {
+  ])('gives %i devices with weights %o exactly %o', (count, given, wanted) => {
     expect(counts(assignedByWeight(weights(given), count))).toEqual(wanted);
   });
 
@@ -29,7 +29,7 @@ describe('dealing by weight', () => {
     expect(assignedByWeight(weights({ a: 2, b: 1 }), 9).join('')).not.toMatch(/aaa|bb/);
   });
 
-  it('holds every stretch of the row to the same proportion', () => {
+  it('keeps every stretch of the row near the same proportions', () => {
     const row = assignedByWeight(weights({ a: 5, b: 3, c: 2 }), 200);
     for (let from = 0; from + 20 <= row.length; from++) {
       const { a = 0, b = 0, c = 0 } = counts(row.slice(from, from + 20));
@@ -39,30 +39,30 @@ describe('dealing by weight', () => {
     }
   });
 
-  it('is the same each time', () => {
+  it('gives the same assignment each time', () => {
     const given = weights({ a: 3, b: 2 });
     expect(assignedByWeight(given, 50)).toEqual(assignedByWeight(given, 50));
   });
 
   it.each([[{}], [{ a: 0 }], [{ a: 0, b: 0 }]])(
-    'refuses weights without any share: %o',
+    'refuses weights that contain no share: %o',
     (given) => {
       expect(() => assignedByWeight(weights(given), 3)).toThrow(RangeError);
     },
   );
 });
 
-describe('dealing across groups', () => {
+describe('assignment across groups', () => {
   const keys = assignedByWeight(weights({ rsa: 1, ecdsa: 1, ed25519: 1 }), 36);
 
-  it('gives each group the same mixture, although both are dealt in threes', () => {
+  it('gives each of three groups the same mixture of three choices', () => {
     const row = assignedAcrossGroups(weights({ x: 1, y: 1, z: 1 }), keys);
     const pairs = counts(row.map((choice, index) => `${keys[index]} ${choice}`));
     expect(Object.keys(pairs)).toHaveLength(9);
     for (const count of Object.values(pairs)) expect(count).toBe(4);
   });
 
-  it('keeps the counts over all groups exact', () => {
+  it('keeps the total counts over all groups exact', () => {
     const row = assignedAcrossGroups(
       weights({ steady: 27, failing: 1, aborted: 1, installed: 1 }),
       [...assignedByWeight(weights({ rsa: 1, ecdsa: 1, ed25519: 1 }), 30)],
@@ -70,7 +70,7 @@ describe('dealing across groups', () => {
     expect(counts(row)).toEqual({ steady: 27, failing: 1, aborted: 1, installed: 1 });
   });
 
-  it('differs in no group by more than two from its share', () => {
+  it('deviates from the share in each group by at most two', () => {
     const row = assignedAcrossGroups(weights({ x: 3, y: 2 }), keys);
     for (const key of ['rsa', 'ecdsa', 'ed25519']) {
       const mine = row.filter((_, index) => keys[index] === key);
@@ -78,7 +78,7 @@ describe('dealing across groups', () => {
     }
   });
 
-  it('refuses weights without any share', () => {
+  it('refuses weights that contain no share', () => {
     expect(() => assignedAcrossGroups(weights({ x: 0 }), keys)).toThrow(RangeError);
   });
 });

@@ -19,8 +19,8 @@ function comparedCohort(cohort: string, change: Partial<BackoffComparison[number
   };
 }
 
-describe('the comparisons of several processes', () => {
-  it('add up second by second, so that the peak is that of the whole cohort', () => {
+describe('the merged backoff comparisons of several processes', () => {
+  it('add up per second, giving the peak of the whole cohort', () => {
     const one = comparedCohort('calm', { requestsPerSecond: [3, 0, 1], peakRequestsPerSecond: 3 });
     const other = comparedCohort('calm', {
       devices: 3,
@@ -35,7 +35,7 @@ describe('the comparisons of several processes', () => {
         cohort: 'calm',
         devices: 5,
         requests: 13,
-        // The peaks of the shards are in different seconds: they do not add up.
+        // The peaks of the shards are in different seconds, so they do not add up.
         peakRequestsPerSecond: 3,
         recovered: 5,
         fullRecoveryMs: 3900,
@@ -46,7 +46,7 @@ describe('the comparisons of several processes', () => {
     expect(atOnce).toMatchObject([{ peakRequestsPerSecond: 6, requestsPerSecond: [6, 4, 2] }]);
   });
 
-  it('keep the cohorts apart, also one that only one process has', () => {
+  it('keep cohorts apart, including one that only one process has', () => {
     const merged = mergedBackoffComparisons([
       [comparedCohort('calm'), comparedCohort('wild')],
       [comparedCohort('wild')],
@@ -57,7 +57,7 @@ describe('the comparisons of several processes', () => {
     ]);
   });
 
-  it('give no recovery time as long as one shard is not', () => {
+  it('have no recovery time while one shard has not recovered', () => {
     const late = comparedCohort('calm', { recovered: 1, fullRecoveryMs: null });
     expect(mergedBackoffComparisons([[comparedCohort('calm')], [late]])).toMatchObject([
       { devices: 4, recovered: 3, fullRecoveryMs: null },
@@ -82,7 +82,7 @@ describe('the comparisons of several processes', () => {
     expect(mergeResults(parts).backoffComparison).toBeUndefined();
   });
 
-  it('are none when there was nothing to compare', () => {
+  it('are empty when there was nothing to compare', () => {
     expect(mergedBackoffComparisons([])).toEqual([]);
     expect(mergedBackoffComparisons([[]])).toEqual([]);
   });
@@ -93,10 +93,10 @@ async function begun(): Promise<Device> {
   return Object.assign(deviceOf(), { session: await sessionOf() });
 }
 
-describe('the watch over returning cohorts', () => {
+describe('the watch over cohorts that return after an outage', () => {
   const answered = { status: 204, elapsedMs: 0 };
 
-  it('gives the same for the shards together as for the whole', async () => {
+  it('gives the same figures for merged shards as for one fleet', async () => {
     const devices = [await begun(), await begun(), await begun()];
     const whole = new BackoffWatch(devices);
     const parts = [new BackoffWatch(devices.slice(0, 1)), new BackoffWatch(devices.slice(1))];
@@ -117,7 +117,7 @@ describe('the watch over returning cohorts', () => {
     ]);
   });
 
-  it('knows nothing before the network is back, and counts no refusal as getting through', async () => {
+  it('counts nothing before the network returns, and no refusal as recovery', async () => {
     const device = await begun();
     const watch = new BackoffWatch([device]);
     watch.record(device, answered, 500);

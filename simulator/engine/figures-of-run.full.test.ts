@@ -38,11 +38,11 @@ function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHook
 }
 
 describe('the latencies of a run', () => {
-  it('show that the event loop was blocked, and so does the generator', async () => {
+  it('show that the event loop was blocked, and so do the generator figures', async () => {
     const environment = await serverOf();
     const ended = new AbortController();
     let stalledAfter: number | undefined;
-    // The run continues until everything due in the meantime has been answered.
+    // The run continues until everything that fell due during the stall has been answered.
     const stall = ({ exchanges }: FleetProgress): void => {
       if (stalledAfter !== undefined && exchanges >= stalledAfter + 100) ended.abort();
       if (stalledAfter !== undefined || exchanges < 100) return;
@@ -91,8 +91,8 @@ const idle: MachineReading = {
   eventLoopLagMaxMs: 5,
 };
 
-describe('a run', () => {
-  it('is invalid when the process that made the load was its limit, and says why', async () => {
+describe('a full run of the simulator', () => {
+  it('is invalid when its own process was the limit, and gives the reasons', async () => {
     const environment = await serverOf();
     const reading = { ...idle, eventLoopLagP99Ms: 180, loopBusyMs: 990, loopIdleMs: 10 };
     const machine = () => ({ read: () => reading, close: () => undefined });
@@ -109,7 +109,7 @@ describe('a run', () => {
     );
   });
 
-  it('ends early when a threshold cannot be met any more, and only where that was asked', async () => {
+  it('ends early when a threshold is out of reach, only where requested', async () => {
     const environment = await serverOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
     const ended = async (thresholds: string[], abortOnThreshold = false) => {
       const plan = { durationMs: 4500, thresholds, abortOnThreshold };
@@ -126,7 +126,7 @@ describe('a run', () => {
     expect(unasked).toEqual(['duration', ['missed', 'met']]);
   });
 
-  it('shows how long updates took, as wholes and stage by stage', async () => {
+  it('shows how long updates took, as a whole and for each stage', async () => {
     const environment = await serverOf();
     const plan = { deploy: 'release-2', until: 'settled' as const, devices: 4 };
     const { updates, devices, deployedMs } = await run(environment.server.baseUrl, plan);
@@ -148,7 +148,7 @@ describe('a run', () => {
 });
 
 describe('the machine of a run', () => {
-  it('is described by its properties, with neither its name nor a path', async () => {
+  it('is described by its properties, without its name or a path', async () => {
     const environment = await serverOf();
     const { machines } = await run(
       environment.server.baseUrl,
@@ -176,8 +176,8 @@ describe('the machine of a run', () => {
   });
 });
 
-describe('the course of a run', () => {
-  it('has a row for each second, and wider ones once there are too many', async () => {
+describe('the time course of a run', () => {
+  it('has a row for each second, and wider rows when there are too many', async () => {
     const { RunMetrics } = await import('../metrics/run-metrics.ts');
     const clock = new ManualClock(noonMs);
     const { series } = new RunMetrics(clock);

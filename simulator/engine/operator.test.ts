@@ -79,7 +79,7 @@ async function otherPem(): Promise<string> {
 }
 
 describe('the operator of a fleet', () => {
-  it('accepts the set with the key of its device, however the server breaks its lines', async () => {
+  it('accepts the set with the key of its device, with any line breaks', async () => {
     const lists: Record<string, unknown[]> = {};
     const { server, device, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
     const sets = [
@@ -93,7 +93,7 @@ describe('the operator of a fleet', () => {
     expect(device.id).toBe('device-1');
   });
 
-  it('finds a device that was accepted before and comes with a new key', async () => {
+  it('accepts a new key of a device that was accepted before', async () => {
     const lists: Record<string, unknown[]> = {};
     const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
     const sets = [
@@ -108,7 +108,7 @@ describe('the operator of a fleet', () => {
   it.each([
     ['was rejected by somebody', 'rejected'],
     ['is accepted already', 'accepted'],
-  ])('leaves a set alone that %s', async (_what, status) => {
+  ])('does not accept an authentication set that %s', async (_what, status) => {
     const lists: Record<string, unknown[]> = {};
     const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 2);
     lists.pending = [listed('pending', [{ id: 'set-1', status, pubkey: pem }])];
@@ -123,7 +123,7 @@ describe('the operator of a fleet', () => {
     expect(server.asked).toEqual([]);
   });
 
-  it('deploys once, and only when it knows every device', async () => {
+  it('creates one deployment, and only when it knows every device', async () => {
     const { server, device, operator } = await hired({}, 3);
     device.life = 'idle';
     const first = operator.work();
@@ -140,7 +140,7 @@ describe('the operator of a fleet', () => {
     });
   });
 
-  it('tries again when the server fails, and gives up after twenty times in a row', async () => {
+  it('retries when the server fails, and gives up after twenty failures in a row', async () => {
     const { server, operator, metrics, restsMs } = await hired(
       { 'list-devices': () => ({ status: 500 }) },
       1000,
@@ -152,14 +152,14 @@ describe('the operator of a fleet', () => {
     expect(restsMs.at(-1)).toBeGreaterThanOrEqual(5000);
   });
 
-  it('waits as long as the server asks for', async () => {
+  it('waits as long as the server requests', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '9' } };
     const { operator, restsMs } = await hired({ 'list-devices': () => busy }, 1);
     await expect(operator.work()).rejects.toThrow(FleetStopped);
     expect(restsMs).toEqual([9000]);
   });
 
-  it('forgets its errors as soon as one round succeeds', async () => {
+  it('resets its error count as soon as one round succeeds', async () => {
     let asked = 0;
     const { operator, metrics } = await hired(
       {
@@ -174,7 +174,7 @@ describe('the operator of a fleet', () => {
     expect(metrics.errorCount).toBeGreaterThan(40);
   });
 
-  it('gives up at once when its login no longer holds', async () => {
+  it('gives up at once when its login is no longer accepted', async () => {
     const { server, operator } = await hired({ login: () => ({ status: 401 }) }, 10);
     await expect(operator.work()).rejects.toMatchObject({ operation: 'login', status: 401 });
     expect(server.askedOf('login')).toHaveLength(1);

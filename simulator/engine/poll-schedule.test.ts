@@ -29,8 +29,8 @@ describe('the first contacts of a fleet', () => {
   });
 });
 
-describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %s', (phase) => {
-  it('are never further away than the interval, nor due at once', () => {
+describe.each(['even', 'random', 'lockstep'] as const)('polls of the phase %s', (phase) => {
+  it('are due within one interval, but never at once', () => {
     for (let index = 0; index < 50; index++) {
       for (const sinceStartMs of [0, 1, 999, 1000, 1001, 123_456.7]) {
         const waitMs = untilNextPollMs(poller(index, { phase }), sinceStartMs);
@@ -40,7 +40,7 @@ describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %
     }
   });
 
-  it('happen once for each slot, even when a timer fires slightly before it', () => {
+  it('happen once for each slot, even when a timer fires slightly early', () => {
     for (const index of [0, 1, 7]) {
       const dueMs = untilNextPollMs(poller(index, { phase }), 0);
       for (const earlyMs of [1.5, 0.4, 1e-9]) {
@@ -50,7 +50,7 @@ describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %
     }
   });
 
-  it('recur at the same time of every interval', () => {
+  it('recur at the same time in every interval', () => {
     const device = poller(3, { phase });
     const waitMs = untilNextPollMs(device, 250);
     expect(untilNextPollMs(device, 7250)).toBeCloseTo(waitMs, 6);
@@ -58,19 +58,19 @@ describe.each(['even', 'random', 'lockstep'] as const)('the polls of the phase %
   });
 });
 
-describe('a phase', () => {
-  it('that is even lets no two of a hundred devices poll within two milliseconds of a second', () => {
+describe('the phase of polls', () => {
+  it('keeps a hundred devices two milliseconds apart within a second when it is even', () => {
     const polls = firstPolls();
     const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThan(2);
     expect(Math.max(...gaps)).toBeLessThan(30);
   });
 
-  it('in lockstep lets all devices poll at the same time', () => {
+  it('makes all devices poll at the same time when it is lockstep', () => {
     expect(new Set(firstPolls({ phase: 'lockstep' }))).toEqual(new Set([1000]));
   });
 
-  it('by chance spreads them over the interval, unevenly, and the same for the same seed', () => {
+  it('spreads polls unevenly when it is random, and repeats with the seed', () => {
     const polls = firstPolls({ phase: 'random' });
     const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));
     expect(Math.min(...gaps)).toBeLessThan(2);
@@ -79,7 +79,7 @@ describe('a phase', () => {
   });
 });
 
-describe('jitter', () => {
+describe('the jitter of polls', () => {
   const late = { phase: 'lockstep', pollJitterShare: 0.25 } as const;
 
   it('makes polls late by up to its share of the interval, and never early', () => {
@@ -89,7 +89,7 @@ describe('jitter', () => {
     expect(new Set(polls.map(Math.round)).size).toBeGreaterThan(50);
   });
 
-  it('differs from poll to poll of one device, and does not add up', () => {
+  it('differs from poll to poll of one device, and does not accumulate', () => {
     const device = poller(0, late);
     let nowMs = 0;
     const delays = Array.from({ length: 20 }, (_, poll) => {

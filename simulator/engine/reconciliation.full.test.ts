@@ -37,7 +37,7 @@ async function run(baseUrl: string) {
   return { ...result, verdicts, second: device };
 }
 
-/** Handles a report like the small test environment does, unless the test overrides it. */
+/** Handles a report like the small test server does, unless the test overrides it. */
 function taking(
   environment: SmallServer,
   otherwise: (status: string, id: string) => number | undefined,
@@ -55,8 +55,8 @@ function taking(
 const listed = { created: '2026-01-31T12:00:00Z', log: false, status: 'success' };
 const all = ['device-1', 'device-2', 'device-3'];
 
-describe('a report', () => {
-  it('that the server acknowledged and lost is an error, with the device named', async () => {
+describe('a report in the reconciliation', () => {
+  it('that the server acknowledged and lost is an error that names the device', async () => {
     let lost = false;
     const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (status, id) => {
@@ -64,8 +64,8 @@ describe('a report', () => {
         lost = true;
         return 204;
       }),
-      // Offered it again, the device would report that it has it already, and the records would
-      // agree.
+      // If the deployment were offered again, the device would report that it is already installed,
+      // and the records would agree.
       'post-next-deployment-v2': (asked) =>
         lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
     }));
@@ -89,7 +89,7 @@ describe('a report', () => {
     expect(verdicts).toEqual(['missed', 'met']);
   });
 
-  it('that came twice and was refused the second time is an error, with the device named', async () => {
+  it('that came twice and was refused once is an error that names the device', async () => {
     const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (_status, id) => {
         const known = [...own.devices.values()].find((device) => device.id === id);
@@ -105,7 +105,7 @@ describe('a report', () => {
     expect(verdicts).toEqual(['met', 'missed']);
   });
 
-  it('that the list has twice is an error, with the device named', async () => {
+  it('that the list contains twice is an error that names the device', async () => {
     const environment = await serverOf(() => ({
       'list-deployment-devices': () => ({
         status: 200,
@@ -119,8 +119,8 @@ describe('a report', () => {
   });
 });
 
-describe("the server's own sums", () => {
-  it('are an error where its statistics count a report twice', async () => {
+describe('the totals of the server', () => {
+  it('are an error when its statistics count a report twice', async () => {
     const environment = await serverOf(() => ({
       'get-deployment-statistics': () => ({ status: 200, body: { success: 4, pending: 0 } }),
     }));
@@ -135,7 +135,7 @@ describe("the server's own sums", () => {
     ]);
   });
 
-  it('are an error where its audit log has the deployment made twice', async () => {
+  it('are an error when its audit log contains the deployment twice', async () => {
     const entry = {
       actor: { id: 'user', type: 'user' },
       time: '2026-01-31T12:00:00Z',
@@ -153,7 +153,7 @@ describe("the server's own sums", () => {
     expect(reconciliation.statistics).toMatchObject([{ listed: 1, stated: 2 }]);
   });
 
-  it.each([402, 403, 404, 405])('are left out where it answers %d', async (status) => {
+  it.each([402, 403, 404, 405])('are not compared when the server answers %d', async (status) => {
     const environment = await serverOf(() => ({
       'get-deployment-statistics': () => ({ status }),
       'list-audit-logs': () => ({ status }),

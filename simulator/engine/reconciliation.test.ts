@@ -91,7 +91,7 @@ describe('the reconciliation', () => {
       { artifactName: 'release-2' },
       'already-installed',
     ],
-  ])('holds for %s', async (_what, story, servers) => {
+  ])('agrees for %s', async (_what, story, servers) => {
     const reconciliation = await reconciledOf([deviceWith(story)], [servers]);
     expect(reconciliation).toMatchObject({
       checked: true,
@@ -160,7 +160,7 @@ describe('the reconciliation', () => {
       'unknown',
     ],
   ])(
-    'does not hold for %s, and names the device',
+    'finds a difference for %s, and names the device',
     async (_what, story, theirs, ours, servers, kind) => {
       const reconciliation = await reconciledOf([deviceWith(story)], [theirs]);
       expect(reconciliation.ok).toBe(false);
@@ -189,7 +189,7 @@ describe('the reconciliation', () => {
     expect(reconciliation.ok).toBe(true);
   });
 
-  it('is not checked without a login, and says so', async () => {
+  it('is not performed without a login, and gives the reason', async () => {
     const reconciliation = await reconcile({ devices: [], target, management: undefined });
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
     expect(reconciliation.because).toContain('no user');
@@ -199,15 +199,15 @@ describe('the reconciliation', () => {
     ['is refused', { status: 403 }],
     ['is no list', { status: 200, body: {} }],
     ['does not come', 'cut'],
-  ])('is not checked when the list %s', async (_what, answer) => {
+  ])('is not performed when the list %s', async (_what, answer) => {
     const reconciliation = await reconciledAgainst([deviceWith({})], answer);
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
     expect(reconciliation.because).toContain('list-deployment-devices');
   });
 });
 
-describe('the funnel', () => {
-  it('counts stages by what was acknowledged and outcomes so that they add up', () => {
+describe('the funnel of a fleet', () => {
+  it('counts stages by acknowledged reports, and outcomes so that they add up', () => {
     const stories: Story[] = [
       { state: 'success', reported: ['downloading', 'installing', 'rebooting', 'success'] },
       { state: 'failure', reported: ['downloading', 'installing', 'failure'] },
@@ -239,7 +239,7 @@ describe('the funnel', () => {
     });
   });
 
-  it('looks at the deployment of the run and not at others', () => {
+  it('counts only the deployment of the run', () => {
     const device = deviceWith({ state: 'failure', reported: ['failure'] });
     beginDeployment(device, 'deployment-2', 'release-3').state = 'success';
     expect(outcomeOf(device, target)).toBe('failure');

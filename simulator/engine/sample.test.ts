@@ -7,26 +7,26 @@ describe('the sample of a fleet', () => {
     [1000, 1, 1000],
     [7, 0.5, 4],
     [3, 0.01, 1],
-  ])('of %i devices with a share of %d is %i', (devices, checkShare, size) => {
+  ])('of %i devices with a share of %d contains %i', (devices, checkShare, size) => {
     const sample = sampledDevices({ devices, seed: 'x', checkShare });
     expect(sample.size).toBe(size);
     expect([...sample].every((index) => index >= 0 && index < devices)).toBe(true);
   });
 
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and differs for another', () => {
     const of = (seed: string) => [...sampledDevices({ devices: 1000, seed, checkShare: 0.02 })];
     expect(of('x')).toEqual(of('x'));
     expect(of('x')).not.toEqual(of('y'));
   });
 
-  it('follows no pattern: of every tenth device it holds about a tenth', () => {
+  it('follows no pattern: it contains about a tenth of every tenth device', () => {
     const sample = [...sampledDevices({ devices: 100_000, seed: 'x', checkShare: 0.1 })];
     const tenths = sample.filter((index) => index % 10 === 3).length;
     expect(tenths).toBeGreaterThan(850);
     expect(tenths).toBeLessThan(1150);
   });
 
-  it('is empty where nothing is to be checked', () => {
+  it('is empty when nothing is to be checked', () => {
     expect(sampledDevices({ devices: 10, seed: 'x' }).size).toBe(0);
   });
 });

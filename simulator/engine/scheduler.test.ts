@@ -31,7 +31,7 @@ describe('the waits of a run', () => {
     expect(() => clock.advance(2_000_000)).not.toThrow();
   });
 
-  it('end early for the sleeper that is woken, and for no other', async () => {
+  it('end early for a sleeper that is woken, and for no other', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
@@ -47,7 +47,7 @@ describe('the waits of a run', () => {
     expect(others).toBe(2);
   });
 
-  it('end as they begin for who was woken meanwhile, once', async () => {
+  it('end at once, for one wait only, when the sleeper was woken before it', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
@@ -64,7 +64,7 @@ describe('the waits of a run', () => {
     await next;
   });
 
-  it('of a sleeper who has woken by himself do not end early the next time', async () => {
+  it('end at once after a wake-up that came while the sleeper was awake', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
@@ -85,8 +85,8 @@ describe('the waits of a run', () => {
   });
 });
 
-describe('semaphore', () => {
-  /** Returns work that the test ends. */
+describe('the lanes of a semaphore', () => {
+  /** Returns work that ends when the test ends it. */
   function work() {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ describe('semaphore', () => {
     return task;
   }
 
-  it('let a limited number work at a time', async () => {
+  it('let a limited number of tasks work at a time', async () => {
     const semaphore = new Semaphore(2);
     const tasks = [work(), work(), work()];
     const runs = tasks.map((task) => semaphore.run(task.run));
@@ -113,7 +113,7 @@ describe('semaphore', () => {
     await Promise.all(runs);
   });
 
-  it('free the lane of work that fails, and pass the error on', async () => {
+  it('become free when a task fails, and its error is passed on', async () => {
     const semaphore = new Semaphore(1);
     const failed = semaphore.run(() => Promise.reject(new Error('no prime')));
     const next = semaphore.run(async () => 'done');

@@ -47,8 +47,8 @@ function run(plan: FleetPlan, signal = new AbortController().signal) {
   return simulateFleet(plan, { clock, signal });
 }
 
-describe('a run', () => {
-  it('takes a mixed fleet through a deployment, and agrees with the server device by device', async () => {
+describe('a simulated run with an operator', () => {
+  it('takes a mixed fleet through a deployment and agrees on every device', async () => {
     const environment = await serverOf();
     const result = await run(planFor(environment.server.baseUrl));
     expect(result.ended).toBe('settled');
@@ -91,7 +91,7 @@ describe('a run', () => {
     expect(pairs.size).toBe(8);
   });
 
-  it('makes the same devices of the same seed', async () => {
+  it('creates the same devices for the same seed', async () => {
     const one = await run(planFor((await serverOf()).server.baseUrl));
     const other = await run(planFor((await serverOf()).server.baseUrl));
     const facts = (result: typeof one) =>
@@ -101,7 +101,7 @@ describe('a run', () => {
     expect(facts(other)).toEqual(facts(one));
   });
 
-  it('never accepts or deploys to a device that is not its own', async () => {
+  it('never accepts a foreign device or deploys to it', async () => {
     const environment = await serverOf();
     const foreignDevice = {
       id: 'foreign',
@@ -117,7 +117,7 @@ describe('a run', () => {
     expect(environment.deployedTo?.has('foreign')).toBe(false);
   });
 
-  it('does not accept a foreign device that borrows an identity of the fleet', async () => {
+  it('does not accept a foreign device with an identity of the fleet', async () => {
     const environment = await serverOf();
     const thief = {
       id: 'thief',
@@ -132,7 +132,7 @@ describe('a run', () => {
     expect(thief.accepted).toBe(false);
   });
 
-  it('names the device for which the server lost a report', async () => {
+  it('names the device whose report the server lost', async () => {
     const environment = await serverOf((self) => ({
       'list-deployment-devices': () => ({
         status: 200,
@@ -153,7 +153,7 @@ describe('a run', () => {
     });
   });
 
-  it('holds no secret in its result', async () => {
+  it('contains no secret in its result', async () => {
     const environment = await serverOf();
     const plan = planFor(environment.server.baseUrl, { tenantToken: 'tenant-secret' });
     const result = await run(plan);
@@ -170,7 +170,7 @@ describe('a run without an operator', () => {
     return { ...plan, ...change };
   }
 
-  it('waits for one, ends when its time is up, and says that nothing was checked', async () => {
+  it('waits for acceptance, ends at its duration, and says that nothing was checked', async () => {
     const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl, { durationMs: 150 }));
     expect(result.ended).toBe('duration');
@@ -192,14 +192,14 @@ describe('a run without an operator', () => {
     expect(result.funnel.pending).toBe(8);
   });
 
-  it('does not begin when it was interrupted before', async () => {
+  it('does not begin when it was interrupted before its start', async () => {
     const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl), AbortSignal.abort());
     expect(result).toMatchObject({ ended: 'interrupted', funnel: { noContact: 8 } });
     expect(environment.server.askedOf('post-auth-request')).toEqual([]);
   });
 
-  it('fails in one sentence when nothing listens at the base URL', async () => {
+  it('fails with one sentence when nothing listens at the base URL', async () => {
     const running = run(planAlone(await closedPortUrl()));
     await expect(running).rejects.toBeInstanceOf(ClientError);
     await expect(running).rejects.toThrow('nothing listens at that address');
@@ -232,8 +232,8 @@ describe('an interrupted deployment', () => {
   });
 });
 
-describe('an interruption', () => {
-  it('does not wait for a server that does not even answer the login', async () => {
+describe('an interrupted run', () => {
+  it('does not wait for a server that does not answer the login', async () => {
     const environment = await serverOf(() => ({ login: () => 'silence' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
@@ -258,7 +258,7 @@ describe('an interruption', () => {
   });
 });
 
-describe('a run that cannot be', () => {
+describe('a run that cannot succeed', () => {
   it('is refused when a sample is to be checked without a judge', async () => {
     const environment = await serverOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
@@ -266,14 +266,14 @@ describe('a run that cannot be', () => {
     expect(environment.server.asked).toEqual([]);
   });
 
-  it('ends at once when the operator is not let in', async () => {
+  it('ends at once when the login of the operator is refused', async () => {
     const environment = await serverOf(() => ({ login: () => ({ status: 401 }) }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'login', status: 401 });
     expect(environment.server.askedOf('post-auth-request')).toEqual([]);
   });
 
-  it('ends when its deployment is refused, with what the server says', async () => {
+  it('ends when its deployment is refused, with the text of the server', async () => {
     const body = { error: 'no artifact of that name' };
     const environment = await serverOf(() => ({
       'create-deployment': () => ({ status: 422, body }),
@@ -283,14 +283,14 @@ describe('a run that cannot be', () => {
     expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
   });
 
-  it('does not deploy a second time when it does not know whether it has', async () => {
+  it('does not create a second deployment when the first request got no answer', async () => {
     const environment = await serverOf(() => ({ 'create-deployment': () => 'cut' }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'create-deployment' });
     expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
   });
 
-  it('reports its progress at once, while it lasts and at the end', async () => {
+  it('reports its progress at the start, during the run and at the end', async () => {
     const environment = await serverOf();
     const seen: FleetProgress[] = [];
     const { signal } = new AbortController();

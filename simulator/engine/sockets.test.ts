@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Waits for occurrences: each is returned once, in order. */
+/** Collects occurrences; each call of `next` returns one of them, in order. */
 class Happenings<Thing> {
   readonly #ready: Thing[] = [];
   readonly #wanted: ((thing: Thing) => void)[] = [];
@@ -117,7 +117,7 @@ async function connected({ clock, session, sockets, opened }: Connecting): Promi
 }
 
 describe('the sockets of a fleet', () => {
-  it('open with the device token as soon as there is one, and not before', async () => {
+  it('open as soon as the device has a token, and not before', async () => {
     const { baseUrl, asked, opened } = await socketServer();
     const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     clock.advance(60_000);
@@ -133,7 +133,7 @@ describe('the sockets of a fleet', () => {
     expect(metrics.operations()[0]).toMatchObject({ operation: 'connect', answers: { '1xx': 1 } });
   });
 
-  it('are looked at in turns when they are many, each ten times a second', async () => {
+  it('are checked in turn when they are many, each ten times a second', async () => {
     const { baseUrl, asked } = await socketServer();
     const devices = Array.from({ length: 1201 }, () => deviceOf());
     for (const index of [0, 600, 1200]) {
@@ -163,7 +163,7 @@ describe('the sockets of a fleet', () => {
     expect(String(await pong)).toBe('60');
   });
 
-  it('ping a quiet server, and give it up when it stays silent', async () => {
+  it('ping a quiet server, and close when it stays silent', async () => {
     const { baseUrl, opened } = await socketServer();
     const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });
@@ -182,7 +182,7 @@ describe('the sockets of a fleet', () => {
     expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'closed/1006', count: 1 }]);
   });
 
-  it('open again after the server has closed them, not before the back-off is over', async () => {
+  it('open again after the server has closed them, but not before the back-off ends', async () => {
     const { baseUrl, opened } = await socketServer();
     const { clock, session, sockets, metrics, facts } = await fleetOfOne(baseUrl);
     session.token = token;
@@ -208,7 +208,7 @@ describe('the sockets of a fleet', () => {
     await until(() => sockets.openCount() === 1);
   });
 
-  it('wait longer from break to break where nothing listens', async () => {
+  it('wait longer after each failure when nothing listens', async () => {
     const { clock, session, metrics } = await fleetOfOne(await closedPortUrl());
     session.token = token;
     for (let breaks = 1; breaks <= 3; breaks++) {
@@ -247,7 +247,7 @@ describe('the sockets of a fleet', () => {
     expect(session.token).toBe(token);
   });
 
-  it('end in order, and never open again', async () => {
+  it('close in order at the end, and never open again', async () => {
     const { baseUrl, opened } = await socketServer();
     const { clock, session, sockets, metrics, facts } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });
@@ -260,7 +260,7 @@ describe('the sockets of a fleet', () => {
   });
 });
 
-describe('a device that is spoken to', () => {
+describe('a device that receives messages over its socket', () => {
   /** A connected device and the messages it sends, one after the other. */
   async function spoken() {
     const { baseUrl, opened } = await socketServer();
@@ -286,7 +286,7 @@ describe('a device that is spoken to', () => {
 
   const ping = { proto: 0xffff, typ: 'ping', sid: 's' };
 
-  it('answers', async () => {
+  it('answers a message over its socket', async () => {
     const { ask } = await spoken();
     expect(await ask(ping)).toEqual({ ...ping, typ: 'pong' });
     const body = encodeBody({ path: '/etc/artifact_info' });
@@ -308,14 +308,14 @@ describe('a device that is spoken to', () => {
     expect(await heard.next()).toMatchObject({ typ: 'pong' });
   });
 
-  it('carries out the commands to its update client', async () => {
+  it('executes the commands to its update client', async () => {
     const { ask, asked } = await spoken();
     await ask({ proto: 4, typ: 'check-update', sid: 's' });
     await ask({ proto: 4, typ: 'send-inventory', sid: 's' });
     expect(asked).toEqual(['check-update', 'send-inventory']);
   });
 
-  it('sends by itself what falls due', async () => {
+  it('sends messages that fall due without a request', async () => {
     const { ask, clock, heard } = await spoken();
     await ask(ping);
     clock.advance(48_100);
@@ -331,7 +331,7 @@ describe('a device that is spoken to', () => {
       1009,
       'transport/WS_ERR_UNSUPPORTED_MESSAGE_LENGTH',
     ],
-  ])('goes down by %s, counts it, and comes back', async (_what, bytes, code, cause) => {
+  ])('disconnects after %s, counts an error, and reconnects', async (_what, bytes, code, cause) => {
     const { websocket, closed, clock, sockets, metrics, connect } = await spoken();
     websocket.send(bytes);
     expect(await closed.next()).toBe(code);
@@ -342,7 +342,7 @@ describe('a device that is spoken to', () => {
     await connect();
   });
 
-  it('gives a server up that does not read what it asks for', async () => {
+  it('disconnects from a server that does not read the answers it requests', async () => {
     const { ask, websocket, heard, sockets, clock, metrics } = await spoken();
     await ask({ proto: 1, typ: 'new', sid: 's' });
     await heard.next();
@@ -361,7 +361,7 @@ describe('a device that is spoken to', () => {
     expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'backlog', count: 1 }]);
   });
 
-  it('keeps its files over a new connection, and no session', async () => {
+  it('keeps its files over a new connection, but no session', async () => {
     const { ask, websocket, sockets, clock, heard, connect } = await spoken();
     await ask({ proto: 1, typ: 'new', sid: 's' });
     await heard.next();

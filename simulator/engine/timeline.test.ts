@@ -35,7 +35,7 @@ describe('a timeline of stages', () => {
     [2999, 1],
     [3000, 0],
     [99_999, 0],
-  ])('has at %i ms %i devices on', (atMs, devices) => {
+  ])('has, at %i ms, %i devices on', (atMs, devices) => {
     expect(onAt(timeline, atMs)).toBe(devices);
   });
 
@@ -59,7 +59,7 @@ describe('a timeline of stages', () => {
     expect(timeline.endMs).toBe(3000);
   });
 
-  it('leaves on who is on at the end of the last stage', () => {
+  it('leaves devices on that are on at the end of the last stage', () => {
     const ramp = new Timeline([{ kind: 'ramp', durationMs: 1000, devices: 2 }]);
     expect(ramp.presenceOf(1, 700)).toEqual({ isOn: true, untilMs: Infinity });
   });

@@ -8,7 +8,7 @@ import {
   portCheck,
 } from './machine.ts';
 
-describe('the limit of open files', () => {
+describe('the check of the open files limit', () => {
   it.each<[string, number, boolean, string, number]>([
     ['20000', 1000, true, 'pass', 19_424],
     ['20000', 19_424, true, 'pass', 19_424],
@@ -20,51 +20,51 @@ describe('the limit of open files', () => {
     ['575', 1000, false, 'fail', 0],
     ['66', 1, false, 'warn', 0],
     ['65', 1, false, 'fail', 0],
-  ])('%s is judged for %i devices, connected: %s: %s', (limit, devices, connect, verdict, max) => {
+  ])('judges %s for %i devices, connected: %s: %s', (limit, devices, connect, verdict, max) => {
     const check = openFilesCheck(limit, { devices, connect });
     expect(check).toMatchObject({ verdict, connectedDevicesMax: max });
     expect(check.found).toContain(limit);
   });
 
-  it('stops nothing when there is no limit', () => {
+  it('passes when there is no limit', () => {
     const check = openFilesCheck('unlimited', { devices: 1_000_000, connect: true });
     expect(check.verdict).toBe('pass');
     expect(check.connectedDevicesMax).toBeUndefined();
   });
 
-  it.each([undefined, 'many'])('is a warning when it is unknown: %s', (limit) => {
+  it.each([undefined, 'many'])('gives a warning when the limit is unknown: %s', (limit) => {
     expect(openFilesCheck(limit, { devices: 1, connect: false }).verdict).toBe('warn');
   });
 
-  it('is told by this system', async () => {
+  it('can read the limit of the current system', async () => {
     expect(await openFilesLimit()).toMatch(/^(\d+|unlimited)$/);
   });
 });
 
-describe('the range of outgoing ports', () => {
+describe('the check of the outgoing port range', () => {
   it.each<[string, number, boolean, string]>([
     ['32768\t60999\n', 1000, true, 'pass'],
     ['32768\t60999\n', 27_720, true, 'pass'],
     ['32768\t60999\n', 27_721, true, 'fail'],
     ['32768\t60999\n', 27_721, false, 'warn'],
     ['60999 32768\n', 1, true, 'fail'],
-  ])('%j is judged for %i devices, connected: %s', (range, devices, connect, verdict) => {
+  ])('judges the range %j for %i devices, connected: %s', (range, devices, connect, verdict) => {
     expect(localPortsCheck(range, { devices, connect }).verdict).toBe(verdict);
   });
 
-  it.each([undefined, '', 'all'])('stops nothing where it is unknown: %s', (range) => {
+  it.each([undefined, '', 'all'])('passes when the range is unknown: %s', (range) => {
     const check = localPortsCheck(range, { devices: 1, connect: true });
     expect(check).toMatchObject({ verdict: 'pass' });
     expect(check.connectedDevicesMax).toBeUndefined();
   });
 
-  it.runIf(process.platform === 'linux')('is told by this system', async () => {
+  it.runIf(process.platform === 'linux')('can read the range of the current system', async () => {
     expect(await localPortRange()).toMatch(/^\d+\s+\d+\s*$/);
   });
 });
 
-describe('a port to listen on', () => {
-  it('fails while something listens there, and passes afterwards', async () => {
+describe('the check of a port to listen on', () => {
+  it('fails while another process listens on the port, and passes afterwards', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -77,7 +77,7 @@ describe('a port to listen on', () => {
     expect(await portCheck('127.0.0.1', port)).toMatchObject({ verdict: 'pass' });
   });
 
-  it('fails on an address that is not of this machine', async () => {
+  it('fails for an address that the machine does not have', async () => {
     expect(await portCheck('192.0.2.1', 0)).toMatchObject({ verdict: 'fail' });
   });
 });

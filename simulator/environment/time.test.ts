@@ -3,16 +3,16 @@ import { clockCheck } from './time.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
 
-describe('the clock', () => {
+describe('the check of the clock', () => {
   it.each(['1970-01-01T00:00:00Z', '2025-12-31T23:59:59Z', '2100-01-01T00:00:01Z'])(
-    'fails when it shows what cannot be: %s',
+    'fails when the clock shows an impossible date: %s',
     (moment) => {
       const check = clockCheck(Date.parse(moment), undefined);
       expect(check).toMatchObject({ verdict: 'fail', wayOut: expect.stringContaining('NTP') });
     },
   );
 
-  it('passes by itself', () => {
+  it('passes when there is no server time to compare with', () => {
     expect(clockCheck(nowMs, undefined).verdict).toBe('pass');
     expect(clockCheck(nowMs, { isSteered: false }).verdict).toBe('pass');
   });
@@ -24,7 +24,7 @@ describe('the clock', () => {
     [300_000, false, 'warn', '300 s ahead of'],
     [-301_000, false, 'fail', '301 s behind'],
     [-86_400_000, true, 'warn', '86400 s behind'],
-  ])('%i ms off the server, steered: %s: %s', (offsetMs, isSteered, verdict, words) => {
+  ])('judges %i ms off the server, steered: %s: %s', (offsetMs, isSteered, verdict, words) => {
     const check = clockCheck(nowMs, { dateMs: nowMs - offsetMs, isSteered });
     expect(check.verdict).toBe(verdict);
     expect(check.found).toContain(`${words} the server's`);

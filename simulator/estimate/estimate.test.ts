@@ -16,8 +16,8 @@ const costs: Costs = {
 const machine = { cpus: 2, memoryBytes: 1e9, socketsPerProcess: 1000 };
 const traffic = { requests: 0.5, sentBytes: 7, receivedBytes: 9, connectedShare: 0 };
 
-describe('what a fleet needs', () => {
-  it('is one process and no Redis while that is enough', () => {
+describe('the estimate of what a fleet needs', () => {
+  it('has one process and no Redis while that is enough', () => {
     expect(needsOf(100, traffic, machine, costs)).toEqual({
       devices: 100,
       requestsPerSecond: 50,
@@ -33,7 +33,7 @@ describe('what a fleet needs', () => {
     });
   });
 
-  it('is as many processes as the work takes, each at most 0.7 of a core', () => {
+  it('has enough processes to use at most 0.7 of a core each', () => {
     const needs = needsOf(2401, traffic, machine, costs);
     expect(needs).toMatchObject({ processes: 3, machines: 2 });
     expect(needs.cores).toBeCloseTo(1.2005 + 0.3);
@@ -41,14 +41,14 @@ describe('what a fleet needs', () => {
     expect(needsOf(2399, traffic, machine, costs)).toMatchObject({ processes: 2, machines: 1 });
   });
 
-  it('is as many processes as the open files of the sockets take', () => {
+  it('has enough processes for the open files of the sockets', () => {
     const connected = { ...traffic, requests: 0, connectedShare: 0.5 };
     const needs = needsOf(2002, connected, machine, costs);
     expect(needs).toMatchObject({ sockets: 1001, processes: 2, machines: 1 });
     expect(needs.memoryBytes).toBe(2000 + 20_020 + 5005);
   });
 
-  it('is as many machines as the memory takes, a fifth of it left free', () => {
+  it('has enough machines to leave a fifth of the memory free', () => {
     const idle = { ...traffic, requests: 0 };
     const small = { ...machine, memoryBytes: 10_000 };
     expect(needsOf(700, idle, small, costs)).toMatchObject({ processes: 1, machines: 1 });

@@ -15,7 +15,7 @@ describe('the key of a device', () => {
     expect(createHash('sha256').update(der).digest('hex')).toBe(wanted);
   });
 
-  it('is another one for each device and key type', () => {
+  it('is different for each device and key type', () => {
     const pems = [
       deviceKey(random, 0, 'ed25519'),
       deviceKey(random, 1, 'ed25519'),
@@ -35,7 +35,7 @@ describe('the key of a device', () => {
     expect(pemOf('x', 0)).toBe(deviceKey(random, 0, 'ed25519').publicKeyPem);
   });
 
-  it('is shown as SubjectPublicKeyInfo in PEM', () => {
+  it('is exported as SubjectPublicKeyInfo in PEM', () => {
     const { publicKeyPem } = deviceKey(random, 0, 'ecdsa');
     expect(publicKeyPem).toMatch(
       /^-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+\n-----END PUBLIC KEY-----\n$/,
@@ -49,7 +49,7 @@ describe('the key of a device', () => {
     expect(one.equals(other)).toBe(true);
   });
 
-  it('of RSA is not made from a seed', () => {
+  it('of type RSA is not derived from a seed', () => {
     expect(() => deviceKey(random, 0, 'rsa')).toThrow('rsa keys are not made from a seed');
   });
 });

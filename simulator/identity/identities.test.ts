@@ -35,8 +35,8 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
   return thrown instanceof Error ? thrown.message : '';
 }
 
-describe('id_data without a wish of the user', () => {
-  it('is the identity data itself', async () => {
+describe('id_data without options', () => {
+  it('is the identity data of the device itself', async () => {
     const { identity, idData } = (await identities({})).of(1);
     expect(idData).toBe(identity);
     expect(identity).toEqual(identityData(random, 1, 'FB'));
@@ -44,7 +44,7 @@ describe('id_data without a wish of the user', () => {
 });
 
 describe('id_data from a template', () => {
-  it('has its places filled in for each device', async () => {
+  it('has its placeholders filled in for each device', async () => {
     const template =
       '{"mac":"{mac}","site":"north-{index:4}","nr":"{number}","kind":"meter","v":2}';
     const fleet = await identities({ idData: template });
@@ -53,7 +53,7 @@ describe('id_data from a template', () => {
     expect(fleet.of(1).idData).toEqual(wanted);
   });
 
-  it('has the same random parts in every run, and others on every device', async () => {
+  it('has the same random parts in every run, and different ones on every device', async () => {
     const template = '{"imei":"{digits:15}","key":"{hex:6}"}';
     const fleet = await identities({ idData: template });
     const { imei, key } = fleet.of(0).idData;
@@ -63,7 +63,7 @@ describe('id_data from a template', () => {
     expect(fleet.of(1).idData.imei).not.toBe(imei);
   });
 
-  it('gives the device the serial number by which it goes', async () => {
+  it('sets the serial number in the identity of the device', async () => {
     const fleet = await identities({ idData: '{"serial":"S{index}"}' });
     expect(fleet.of(2).identity).toEqual({ ...identityData(random, 2, 'FB'), serial: 'S2' });
   });
@@ -87,7 +87,7 @@ describe('id_data from a template', () => {
     expect(said).toContain('; a valid one is {"mac":"{mac}"');
   });
 
-  it('that makes two devices the same is refused', async () => {
+  it('is refused when it makes two devices the same', async () => {
     const said = await refusalOf(identities({ idData: '{"kind":"{sku}"}', devices: 100 }));
     expect(said).toMatch(
       /^devices \d+ and \d+ would both have the id_data \{"kind":"[^"]+"\}; put \{index\}/,
@@ -103,11 +103,11 @@ describe('id_data from a file', () => {
     ]);
   });
 
-  it('may begin with a byte order mark, hold empty lines and more rows than devices', async () => {
+  it('can begin with a byte order mark, and have empty lines and extra rows', async () => {
     expect(await rowsOf('\uFEFFid\n\na\nb\n\nb,too many\n')).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 
-  it('may hold line ends within quotes', async () => {
+  it('can contain line breaks within quotes', async () => {
     expect(await rowsOf('id\n"a\nb"\nc')).toEqual([{ id: 'a\nb' }, { id: 'c' }]);
   });
 
@@ -132,7 +132,7 @@ describe('id_data from a file', () => {
     expect(await refusalOf(rowsOf(csv))).toBe(`${join(folder, 'devices.csv')}, ${problem}`);
   });
 
-  it('that is not there is named', async () => {
+  it('is refused with the file name when the file does not exist', async () => {
     const said = await refusalOf(identities({ idDataFile: join(folder, 'absent.csv') }));
     expect(said).toMatch(/^cannot read the id_data of \S+absent\.csv: there is no such file/);
   });

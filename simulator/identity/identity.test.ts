@@ -21,20 +21,20 @@ describe('the identity of a device', () => {
     expect(other.serial).not.toBe(mine.serial);
   });
 
-  it('has an address that no two devices of a fleet share, none of a manufacturer', () => {
+  it('has a locally administered MAC address that is unique in its fleet', () => {
     const macs = Array.from({ length: 2000 }, (_, index) => identityData(random, index, 'FB').mac);
     expect(new Set(macs).size).toBe(2000);
     for (const mac of macs) expect(mac).toMatch(/^02(:[0-9a-f]{2}){5}$/);
   });
 
-  it('takes the prefix into the serial number and nowhere else', () => {
+  it('uses the prefix in the serial number and nowhere else', () => {
     const { serial, ...rest } = identityData(random, 0, 'LAB-7');
     const { serial: ordinary, ...ordinaryRest } = identityData(random, 0, 'FB');
     expect(serial).toBe(ordinary.replace('FB-', 'LAB-7-'));
     expect(rest).toEqual(ordinaryRest);
   });
 
-  it('does not depend on which devices were asked for before', () => {
+  it('does not depend on which identities were requested before', () => {
     const fresh = identityData(seededRandom('x'), 7, 'FB');
     identityData(random, 3, 'FB');
     expect(identityData(random, 7, 'FB')).toEqual(fresh);
@@ -42,7 +42,7 @@ describe('the identity of a device', () => {
 });
 
 describe('finding a device by its identity', () => {
-  it('does not mind the order of the members', () => {
+  it('ignores the order of the members', () => {
     const { mac, serial, sku } = identityData(random, 0, 'FB');
     expect(identityKey({ sku, mac, serial })).toBe(identityKey({ mac, serial, sku }));
   });

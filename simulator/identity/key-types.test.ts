@@ -28,8 +28,8 @@ function publicJwk(privateKey: KeyObject): Record<string, unknown> {
   return { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
 }
 
-describe.each(keyTypes)('signatures of %s keys', (keyType) => {
-  it('verify over the exact bytes and over nothing else', async () => {
+describe.each(keyTypes)('signatures by %s keys', (keyType) => {
+  it('are valid for exactly the signed bytes and for nothing else', async () => {
     const privateKey = await keyOf(keyType, seededRandom('x'));
     const publicKey = createPublicKey(privateKey);
     const signature = Buffer.from(signatureOf(body, keyType, privateKey), 'base64');
@@ -39,7 +39,7 @@ describe.each(keyTypes)('signatures of %s keys', (keyType) => {
     expect(holds(Buffer.concat([body, Buffer.from(' ')]))).toBe(false);
   });
 
-  it('do not verify with the key of another device', async () => {
+  it('are not valid for the key of another device', async () => {
     const mine = await keyOf(keyType, seededRandom('x'));
     const other = await keyOf(keyType, seededRandom('y'));
     const signature = Buffer.from(signatureOf(body, keyType, mine), 'base64');
@@ -70,7 +70,7 @@ describe('the table of key types', () => {
   });
 
   it('derives the public point of RFC 6979, A.2.5 from its private scalar', async () => {
-    // One less than the RFC's scalar: the derivation adds one so that zero cannot result.
+    // This is one less than the scalar of the RFC, because the derivation adds one to avoid zero.
     const scalar = 'c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6720';
     const privateKey = await keyOf('ecdsa', fixedRandom(scalar));
     const hex = (part: unknown): string => Buffer.from(String(part), 'base64url').toString('hex');

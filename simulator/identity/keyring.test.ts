@@ -44,14 +44,14 @@ describe('a fleet with RSA keys', () => {
     expect(pems.slice(2)).toEqual([pems[0], pems[1]]);
   });
 
-  it('has the same keys whatever its seed, for the pool is what is saved', async () => {
+  it('has the same keys for any seed, because the pool is stored', async () => {
     const owner = { index: 1, keyType: 'rsa' } as const;
     const mine = await (await keyring()).keyFor(owner);
     const other = await (await keyring({ random: seededRandom('y') })).keyFor(owner);
     expect(other.publicKeyPem).toBe(mine.publicKeyPem);
   });
 
-  it('takes the next key in line when a device changes its key', async () => {
+  it('uses the next key of the pool when a device changes its key', async () => {
     const ring = await keyring();
     const next = await ring.keyFor({ index: 0, keyType: 'rsa' }, 1);
     expect(next.publicKeyPem).toBe((await ring.keyFor({ index: 1, keyType: 'rsa' })).publicKeyPem);
@@ -84,7 +84,7 @@ describe('a fleet with RSA keys', () => {
     expect(mergedSharedKeys(parts.flatMap((part) => part ?? []))).toEqual(whole);
   });
 
-  it('reports nothing about keys that are not shared or were never made', async () => {
+  it('reports nothing about keys that are not shared or were never generated', async () => {
     const ring = await keyring({ rsaPool: { size: 64, bits: 2048 } });
     expect(await ring.sharedKeys(fleet('ed25519', 0, 1))).toBeUndefined();
     const preparing = ring.prepare(fleet('rsa', 0, 1)).catch(() => undefined);
@@ -94,8 +94,8 @@ describe('a fleet with RSA keys', () => {
   });
 });
 
-describe('a fleet with keys of the user', () => {
-  it('gives device i the key i mod their number, by file name', async () => {
+describe('a fleet with keys from the user', () => {
+  it('gives device i key i mod the key count, by file name', async () => {
     const keys = ['a', 'b'].map((name) => {
       const { privateKey } = generateKeyPairSync('ed25519');
       writeFileSync(

@@ -23,7 +23,7 @@ function keep(name: string, content: string | Buffer): void {
   writeFileSync(join(folder, name), content);
 }
 
-describe("the user's own keys", () => {
+describe('the keys that the user supplies', () => {
   it('are read as PKCS#8, PKCS#1 and SEC1, in the order of their names', async () => {
     keep('c.pem', rsa.export({ type: 'pkcs1', format: 'pem' }));
     keep('a.pem', ed25519.export(pkcs8));
@@ -35,27 +35,27 @@ describe("the user's own keys", () => {
     expect(keys[3]?.privateKey.equals(rsa)).toBe(true);
   });
 
-  it('may lie among other files', async () => {
+  it('can be in a folder with other files', async () => {
     keep('device.pem', ed25519.export(pkcs8));
     keep('README.md', 'the keys of our test devices');
     expect(await readOwnKeys(folder)).toHaveLength(1);
   });
 });
 
-describe('a folder that holds no keys for devices', () => {
+describe('a folder without usable device keys', () => {
   async function refusal(): Promise<string> {
     const thrown: unknown = await readOwnKeys(folder).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(IdentityError);
     return thrown instanceof Error ? thrown.message : '';
   }
 
-  it('is named when it is not there', async () => {
+  it('is named in the error when it does not exist', async () => {
     folder = join(folder, 'absent');
     expect(await refusal()).toMatch(/^cannot read the key folder \S+absent: there is no such file/);
     folder = join(folder, '..');
   });
 
-  it('is named when no file is a key by its name', async () => {
+  it('is named in the error when no file name is that of a key', async () => {
     keep('README.md', '');
     expect(await refusal()).toMatch(/contains no key: none of its files ends in \.pem or \.key\.$/);
   });
@@ -86,7 +86,7 @@ describe('a folder that holds no keys for devices', () => {
       generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pkcs8),
       'RSA with 512 bits is too short',
     ],
-  ])('is refused for the file with %s', async (_, content, because) => {
+  ])('is refused for a file with %s', async (_, content, because) => {
     keep('good.pem', ed25519.export(pkcs8));
     keep('wrong.pem', content);
     const said = await refusal();

@@ -37,7 +37,7 @@ function poolOf(options: Partial<RsaPoolOptions> = {}): RsaPool {
 }
 
 describe('the pool of RSA keys', () => {
-  it('makes a key on request and stores it as PKCS#8, private to its owner', async () => {
+  it('generates a key on request and stores it as PKCS#8, private to its owner', async () => {
     const { privateKey } = await poolOf().key(7);
     expect(readdirSync(folder)).toEqual(['rsa-2048-0007.pem']);
     const file = join(folder, 'rsa-2048-0007.pem');
@@ -49,7 +49,7 @@ describe('the pool of RSA keys', () => {
     expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
   });
 
-  it('has the same keys in the next run, without generating any', async () => {
+  it('contains the same keys in the next run, without generating any', async () => {
     const notified: KeyProgress[] = [];
     const first = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
     expect(notified).toEqual([
@@ -61,26 +61,26 @@ describe('the pool of RSA keys', () => {
     expect(notified).toHaveLength(2);
   });
 
-  it('gives two runs that begin at the same time the same keys', async () => {
+  it('gives the same keys to two runs that start at the same time', async () => {
     const [one, other] = [poolOf(), poolOf()];
     const [mine, theirs] = await Promise.all([one.key(0), other.key(0)]);
     expect(mine.publicKeyPem).toBe(theirs.publicKeyPem);
     expect(readdirSync(folder)).toEqual(['rsa-2048-0000.pem']);
   });
 
-  it('has keys of 3072 bits too, under names of their own', async () => {
+  it('can contain keys of 3072 bits, under separate file names', async () => {
     const { privateKey } = await poolOf({ bits: 3072 }).key(0);
     expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(3072);
     expect(readdirSync(folder)).toEqual(['rsa-3072-0000.pem']);
   });
 
-  it('keeps nothing without a folder', async () => {
+  it('stores nothing when it has no folder', async () => {
     const pool = poolOf({ folder: undefined });
     expect(await pool.key(0)).toBe(await pool.key(0));
     expect(readdirSync(place)).toEqual([]);
   });
 
-  it('stops making keys when it is closed', async () => {
+  it('stops generating keys when it is closed', async () => {
     const pool = poolOf();
     const keys = [0, 1, 2, 3, 4].map((position) => pool.key(position));
     pool.close();
@@ -92,7 +92,7 @@ describe('the pool of RSA keys', () => {
   });
 });
 
-describe('a pool whose folder is not as it should be', () => {
+describe('an RSA pool with an unusable folder', () => {
   const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
 
   const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
@@ -103,7 +103,7 @@ describe('a pool whose folder is not as it should be', () => {
     ['some other text', 'hello'],
     ['an elliptic key', generateKeyPairSync('ed25519').privateKey.export(pkcs8)],
     ['a shorter key', short.export(pkcs8)],
-  ])('names the file that holds %s', async (_, content) => {
+  ])('names the file that contains %s', async (_, content) => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'rsa-2048-0000.pem'), content);
     const refused = poolOf().key(0);
@@ -113,13 +113,13 @@ describe('a pool whose folder is not as it should be', () => {
     );
   });
 
-  it('says so when a file is in place of the folder', async () => {
+  it('fails with an error when a file is in place of the folder', async () => {
     writeFileSync(join(place, 'deep'), '');
     const refused = poolOf().key(0);
     await expect(refused).rejects.toThrow(/^the RSA pool cannot read .*: it is not a folder; use/);
   });
 
-  it('says so when nothing can be written there', async () => {
+  it('fails with an error when it cannot write to the folder', async () => {
     symlinkSync(join(place, 'nowhere'), join(place, 'link'));
     const refused = poolOf({ folder: join(place, 'link') }).key(0);
     await expect(refused).rejects.toThrow(/^the RSA pool cannot write .*; use another folder/);

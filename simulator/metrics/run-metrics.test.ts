@@ -6,7 +6,7 @@ import { RunMetrics } from './run-metrics.ts';
 const clock = new ManualClock(noonMs);
 
 describe('the metrics of a run', () => {
-  it('give percentiles in milliseconds, exact to three digits', () => {
+  it('contain percentiles in milliseconds, exact to three digits', () => {
     const metrics = new RunMetrics(clock);
     for (let ms = 1; ms <= 1000; ms++) metrics.answered('put-deployment-status', 204, ms);
     const [latency] = metrics.latencies();
@@ -25,13 +25,13 @@ describe('the metrics of a run', () => {
     expect(metrics.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
   });
 
-  it('bound a latency that is beyond the histogram instead of failing', () => {
+  it('limit a latency that exceeds the histogram, instead of failing', () => {
     const metrics = new RunMetrics(clock);
     metrics.answered('connect', 101, 1e12);
     expect(metrics.latencies()[0]?.count).toBe(1);
   });
 
-  it('count answers by status class and what went unanswered apart', () => {
+  it('count answers by status class, and unanswered exchanges separately', () => {
     const metrics = new RunMetrics(clock);
     metrics.answered('post-alerts', 204, 1);
     metrics.answered('post-alerts', 200, 1);
@@ -52,13 +52,13 @@ describe('the metrics of a run', () => {
     expect(metrics.exchangeCount).toBe(4);
   });
 
-  it('give no latency for an operation that never was answered', () => {
+  it('contain no latency for an operation that was never answered', () => {
     const metrics = new RunMetrics(clock);
     metrics.unanswered('connect', 'refused');
     expect(metrics.latencies()).toEqual([]);
   });
 
-  it('count causes by operation, the most frequent first, which are no errors by themselves', () => {
+  it('list causes by operation, the most frequent first, without counting them as errors', () => {
     const metrics = new RunMetrics(clock);
     metrics.countError({ operation: 'connect', label: 'closed/1006' });
     for (const _ of [1, 2]) metrics.countError({ operation: 'post-alerts', label: 'status/500' });
@@ -71,7 +71,7 @@ describe('the metrics of a run', () => {
     expect(metrics.errorCount).toBe(0);
   });
 
-  it('count as errors what was not answered and what was answered with 5xx', () => {
+  it('count unanswered exchanges and 5xx answers as errors', () => {
     const metrics = new RunMetrics(clock);
     for (const status of [200, 401, 503]) metrics.answered('post-alerts', status, 1);
     metrics.unanswered('post-alerts', 'timeout');

@@ -31,8 +31,8 @@ async function watchedSession(answers: Answers) {
 
 const signedIn = { 'post-auth-request': () => ({ status: 200, body: token }) };
 
-describe('a tap', () => {
-  it('sees requests as they are sent and answers as they come', async () => {
+describe('a tap on the exchanges of a device', () => {
+  it('sees requests as they are sent and answers as they arrive', async () => {
     const configured = { status: 200, headers: { 'x-more': 'yes' }, body: { a: 'b' } };
     const session = await watchedSession({ ...signedIn, 'get-configuration': () => configured });
     expect(await bench.client.configuration(session)).toEqual({ a: 'b' });
@@ -65,7 +65,7 @@ describe('a tap', () => {
     expect(seen.slice(1).map(({ answer }) => answer?.status)).toEqual([500, undefined]);
   });
 
-  it('keeps nothing of a long body, and passes it on unchanged', async () => {
+  it('keeps nothing of a long body, and passes the body on unchanged', async () => {
     const value = 'x'.repeat(300_000);
     const session = await watchedSession({
       ...signedIn,
@@ -76,7 +76,7 @@ describe('a tap', () => {
     expect(seen[1]?.answer).not.toHaveProperty('body');
   });
 
-  it('sees the head of a file and leaves its body alone', async () => {
+  it('sees the head of a downloaded file and leaves its body alone', async () => {
     const session = await watchedSession({
       'download-artifact': () => ({ status: 200, body: 'the file' }),
     });
@@ -94,7 +94,7 @@ describe('a tap', () => {
     expect(seen[0]?.answer).not.toHaveProperty('body');
   });
 
-  it('is not asked where there is none', async () => {
+  it('is optional: without one, exchanges use the transport directly', async () => {
     const session = await watchedSession({});
     session.tap = undefined;
     expect(exchangerOf(session, bench.transport)).toBe(bench.transport);

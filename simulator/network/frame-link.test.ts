@@ -13,7 +13,7 @@ import { Link } from './link.ts';
 
 const nothing: LinkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
 
-/** One direction, and what arrived when, in milliseconds since the start. */
+/** Returns one direction of a link, and its arrivals in milliseconds since the start. */
 function way(shape: Partial<LinkShape>) {
   const clock = new ManualClock(noonMs);
   const arrivals: [string, number][] = [];
@@ -32,8 +32,8 @@ function way(shape: Partial<LinkShape>) {
   return { clock, frames, arrivals, send, breaks: () => breaks };
 }
 
-describe('messages through the network of a device', () => {
-  it('take their latency, all of them at the same time', () => {
+describe('messages on the simulated network of a device', () => {
+  it('arrive after their latency, in parallel', () => {
     const { clock, arrivals, send } = way({ latencyMs: 300 });
     send('one');
     send('two');
@@ -46,7 +46,7 @@ describe('messages through the network of a device', () => {
     ]);
   });
 
-  it('wait for their turn in the bandwidth', () => {
+  it('wait for their turn when bandwidth is limited', () => {
     const { clock, arrivals, send } = way({ latencyMs: 100, bytesPerSecond: 1000 });
     send('long', 2000);
     send('short', 500);
@@ -60,7 +60,7 @@ describe('messages through the network of a device', () => {
     expect(arrivals.at(-1)).toEqual(['later', 11_100]);
   });
 
-  it('never overtake one another, however much they jitter', () => {
+  it('never overtake one another, whatever the jitter', () => {
     const { clock, arrivals, send } = way({ latencyMs: 300, jitterMs: 300 });
     const names = Array.from({ length: 50 }, (_, at) => String(at));
     for (const name of names) send(name);
@@ -77,7 +77,7 @@ describe('messages through the network of a device', () => {
     expect(Math.abs(breaks() - 100)).toBeLessThan(35);
   });
 
-  it('break the connection when more are on their way than it holds', () => {
+  it('break the connection when more are in transit than it can hold', () => {
     const { send, breaks } = way({ latencyMs: 1 });
     for (let sent = 0; sent < 1001; sent++) send('one');
     expect(breaks()).toBe(1);
@@ -131,7 +131,7 @@ async function connected(shape: Partial<LinkShape>) {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a socket on the simulated network of a device', () => {
-  it('answers no sooner than after both ways', async () => {
+  it('answers only after the latency of both directions', async () => {
     const { clock, websocket } = await connected({ latencyMs: 300 });
     let isAnswered = false;
     websocket.once('message', () => {
@@ -154,7 +154,7 @@ describe('a socket on the simulated network of a device', () => {
   });
 });
 
-describe('the handshake of a socket', () => {
+describe('the handshake of a simulated socket', () => {
   const handshakes = (shape: Partial<LinkShape>) => {
     const clock = new ManualClock(noonMs);
     const limits = { rest: () => Promise.resolve(), requestTimeLimitMs: 5000 };
@@ -163,7 +163,7 @@ describe('the handshake of a socket', () => {
     return Array.from({ length: 200 }, (_, opening) => link.handshakeMs(opening));
   };
 
-  it('takes a round trip, and its losses repeat with the seed', () => {
+  it('takes one round trip, and its losses repeat with the seed', () => {
     expect(new Set(handshakes({}))).toEqual(new Set([0]));
     expect(new Set(handshakes({ latencyMs: 250 }))).toEqual(new Set([500]));
     const lossy = handshakes({ latencyMs: 250, jitterMs: 50, lossShare: 0.25 });

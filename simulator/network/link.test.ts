@@ -22,7 +22,7 @@ const request = {
 } as const;
 const file = Buffer.alloc(10_000, 3);
 
-/** A transport behind a link; waits are recorded and take no time. */
+/** Returns a transport behind a link. Its waits are recorded and take no time. */
 async function linked(shape: Partial<LinkShape>, seed = 'x') {
   const server = await PretendServer.start({
     'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
@@ -64,15 +64,15 @@ async function bytesOf(through: ReturnType<Link['over']>): Promise<number> {
   return bytes;
 }
 
-describe('a link', () => {
-  it('that shapes nothing changes nothing', async () => {
+describe('a simulated network link', () => {
+  it('changes nothing when its shape is empty', async () => {
     const { through, total } = await linked({});
     const { status, body } = await through.exchange(request);
     expect([status, body.length, total()]).toEqual([200, 1000, 0]);
     expect(await bytesOf(through)).toBe(file.length);
   });
 
-  it('takes its latency both ways, and jitter from it or to it', async () => {
+  it('adds its latency in both directions, with jitter around it', async () => {
     const steady = await linked({ latencyMs: 300 });
     await steady.through.exchange(request);
     expect(steady.total()).toBe(600);
@@ -84,7 +84,7 @@ describe('a link', () => {
     expect(new Set(ways.map(Math.round)).size).toBeGreaterThan(15);
   });
 
-  it('carries bodies as fast as its bandwidth, both ways', async () => {
+  it('transfers bodies at its bandwidth, in both directions', async () => {
     const { through, total } = await linked({ bytesPerSecond: 1000 });
     await through.exchange(request);
     expect(total()).toBe(500 + 1000);
@@ -92,10 +92,10 @@ describe('a link', () => {
     expect(total()).toBe(1500 + 10_000);
   });
 
-  it('takes no time away from the server: the limit is paused while it carries', async () => {
+  it('pauses the time limit of the request while it transfers bytes', async () => {
     const { through, clock } = await linked({ bytesPerSecond: 100 });
     expect(await bytesOf(through)).toBe(file.length);
-    // A hundred seconds, with a limit of five for each pause of the server.
+    // The transfer takes a hundred seconds; the limit is five seconds for each pause of the server.
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
   });
 
@@ -110,13 +110,13 @@ describe('a link', () => {
     expect(count('timeout')).toBeGreaterThan(20);
     expect(count('through') + count('timeout') + count('transport/LINK_LOST')).toBe(200);
     expect(waitsMs.filter((waitMs) => waitMs > 4000)).toHaveLength(count('timeout'));
-    // Some responses were lost on the way back: the server has the requests anyway.
+    // Some responses were lost on the way back, so the server has received those requests.
     const asked = server.askedOf('post-alerts').length;
     expect(asked).toBeGreaterThan(count('through'));
     expect(asked).toBeLessThan(200);
   });
 
-  it('loses the same ones for the same seed, and others for another', async () => {
+  it('loses the same exchanges for the same seed, and others for another seed', async () => {
     const fates = async (seed: string) => {
       const { through } = await linked({ lossShare: 0.5 }, seed);
       const all: string[] = [];
@@ -127,7 +127,7 @@ describe('a link', () => {
     expect(await fates('x')).not.toEqual(await fates('y'));
   });
 
-  it('breaks a file off in its middle, among other places', async () => {
+  it('breaks off a file at different places, including its middle', async () => {
     const { through } = await linked({ lossShare: 1 });
     const received: number[] = [];
     for (let sent = 0; sent < 30; sent++) {
@@ -143,7 +143,7 @@ describe('a link', () => {
     expect(new Set(middles).size).toBeGreaterThan(5);
   });
 
-  it('makes no request late: what it takes is not the waiting of the generator', async () => {
+  it('adds no lateness: its latency is not a delay of the generator', async () => {
     const { through, metrics, clock } = await linked({ latencyMs: 400 });
     await through.exchange({ ...request, plannedMs: clock.monotonicMs() });
     expect(metrics.latencies()[0]?.maxMs).toBeLessThan(400);

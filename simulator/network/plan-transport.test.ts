@@ -18,7 +18,7 @@ async function asked(answer: Answer) {
 
 const html = { 'content-type': 'text/html' };
 
-describe('what answers before a fleet starts', () => {
+describe('the server behind the base URL', () => {
   it.each<[string, Answer, RegExp]>([
     [
       'a static page',
@@ -35,12 +35,12 @@ describe('what answers before a fleet starts', () => {
       { status: 301, headers: { location: 'https://other.example/' } },
       /answered 301, a redirect to https:\/\/other\.example\/.*; use the address that it redirects to/,
     ],
-  ])('is refused where it is %s, in one sentence', async (_what, answer, sentence) => {
+  ])('is refused with one sentence when it is %s', async (_what, answer, sentence) => {
     const { shown } = await asked(answer);
     await expect(shown).rejects.toThrow(sentence);
   });
 
-  it('is refused where there is no answer within five seconds', async () => {
+  it('is refused when it does not answer within five seconds', async () => {
     const { server, bench, shown } = await asked('silence');
     const refused = expect(shown).rejects.toThrow('no complete answer within 5000 ms');
     await server.untilAsked('get-configuration');
@@ -49,7 +49,7 @@ describe('what answers before a fleet starts', () => {
   });
 
   it.each([401, 403, 429, 500, 503])(
-    'may be this API where it answers %i without a page',
+    'is accepted as this API when it answers %i without a page',
     async (status) => {
       const { shown } = await asked({ status });
       await expect(shown).resolves.toBeUndefined();

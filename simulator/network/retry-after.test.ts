@@ -5,7 +5,7 @@ import { backOffMs, retryAfterMaxMs, retryAfterMs } from './retry-after.ts';
 
 const nowMs = Date.UTC(2026, 0, 31, 12);
 
-describe('Retry-After', () => {
+describe('the Retry-After header', () => {
   it.each([
     ['0', 0],
     ['7', 7000],
@@ -13,7 +13,7 @@ describe('Retry-After', () => {
     ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
     ['999999', retryAfterMaxMs],
     ['Fri, 31 Dec 2027 00:00:00 GMT', retryAfterMaxMs],
-  ])('of %j is a wait of %i ms', (header, waitMs) => {
+  ])('with the value %j is a wait of %i ms', (header, waitMs) => {
     expect(retryAfterMs(header, nowMs)).toBe(waitMs);
   });
 
@@ -29,12 +29,12 @@ describe('Retry-After', () => {
     ['Sat, 99 Jan 2026 12:00:30 GMT'],
     [['7', '8']],
     [7],
-  ])('of %j is not a requested wait', (header) => {
+  ])('with the value %j is ignored', (header) => {
     expect(retryAfterMs(header, nowMs)).toBeUndefined();
   });
 });
 
-describe('back-off', () => {
+describe('the back-off after failures', () => {
   const backOff = { minMs: 100, maxMs: 5000 };
   const random = seededRandom('x');
 
@@ -45,7 +45,7 @@ describe('back-off', () => {
     [6, 3200],
     [7, 5000],
     [1000, 5000],
-  ])('after failure %i lies between a half and the whole of %i ms', (attempt, ceilingMs) => {
+  ])('after failure %i is between half of and the whole of %i ms', (attempt, ceilingMs) => {
     for (let draw = 0; draw < 50; draw++) {
       const waitMs = backOffMs(attempt, backOff, random);
       expect(waitMs).toBeGreaterThanOrEqual(ceilingMs / 2);
@@ -53,12 +53,12 @@ describe('back-off', () => {
     }
   });
 
-  it('differs from draw to draw, so that devices do not come back together', () => {
+  it('differs from draw to draw, so that devices do not return together', () => {
     const waits = Array.from({ length: 20 }, () => backOffMs(7, backOff, random));
     expect(new Set(waits).size).toBeGreaterThan(10);
   });
 
-  it('is the same for the same chance', () => {
+  it('is the same for the same random value', () => {
     const draw = () => backOffMs(5, backOff, seededRandom('x').stream('device/1'));
     expect(draw()).toBe(draw());
   });
@@ -66,12 +66,12 @@ describe('back-off', () => {
   it.each([
     ['fixed', [100, 100, 100, 100, 100, 100, 100]],
     ['exponential', [100, 200, 400, 800, 1600, 3200, 5000]],
-  ] as const)('that is %s leaves nothing to chance', (kind, waits) => {
+  ] as const)('of the kind %s has no random part', (kind, waits) => {
     const drawn = waits.map((_, index) => backOffMs(index + 1, { ...backOff, kind }, random));
     expect(drawn).toEqual(waits);
   });
 
-  it('with full jitter lies anywhere from zero to the ceiling', () => {
+  it('with full jitter is anywhere from zero to the ceiling', () => {
     const waits = Array.from({ length: 200 }, () =>
       backOffMs(7, { ...backOff, kind: 'full-jitter' }, random),
     );
@@ -80,7 +80,7 @@ describe('back-off', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(5000);
   });
 
-  it.each(backOffKinds)('that is %s is never above its bound', (kind) => {
+  it.each(backOffKinds)('of the kind %s never exceeds its bound', (kind) => {
     expect(backOffMs(1000, { ...backOff, kind }, random)).toBeLessThanOrEqual(5000);
   });
 });

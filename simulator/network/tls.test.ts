@@ -86,7 +86,7 @@ describe('a server that requires client certificates', () => {
   it.each([
     ['opens for a device that has one', own, 'open', 0],
     ['closes for a device that has none, and counts it', {}, 'closed', 1],
-  ])('has a websocket that %s', async (_what, mine, state, unanswered) => {
+  ])('has a WebSocket that %s', async (_what, mine, state, unanswered) => {
     const { serverPort, metrics: observer } = await asking();
     const options = { baseUrl: `https://127.0.0.1:${serverPort}`, clock, observer };
     const limits = { requestTimeLimitMs: 5000, caPem: certificatePem };
@@ -98,7 +98,7 @@ describe('a server that requires client certificates', () => {
   });
 });
 
-describe('a server with a certificate', () => {
+describe('a server with its own certificate', () => {
   it('is not trusted without a known CA, and the error names the remedy', async () => {
     const thrown = await hello('127.0.0.1').catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(TransportError);
@@ -106,11 +106,11 @@ describe('a server with a certificate', () => {
     expect(String(thrown)).toContain('give the CA certificate');
   });
 
-  it('is trusted when its authority is named', async () => {
+  it('is trusted when its CA is configured', async () => {
     expect((await hello('127.0.0.1', certificatePem)).body.toString()).toBe('hello');
   });
 
-  it('is not trusted under a name that the certificate does not hold', async () => {
+  it('is not trusted under a name that the certificate does not contain', async () => {
     const thrown = await hello('127.0.0.2', certificatePem).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(TransportError);
   });
@@ -118,7 +118,7 @@ describe('a server with a certificate', () => {
   it.each([
     ['opens for a device that knows the authority', certificatePem, 'open'],
     ['stays closed for a device that does not', undefined, 'closed'],
-  ])('has a websocket that %s', async (_what, caPem, state) => {
+  ])('has a WebSocket that %s', async (_what, caPem, state) => {
     const options = { baseUrl: `https://127.0.0.1:${port}`, clock, requestTimeLimitMs: 5000 };
     const socket = new DeviceSocket(token, { ...options, observer: new RunMetrics(clock), caPem });
     while (socket.state === 'opening') await new Promise((resolve) => setImmediate(resolve));

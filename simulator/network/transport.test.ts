@@ -50,8 +50,8 @@ function ask(transport: Transport, change: Partial<HttpRequest> = {}) {
   return transport.exchange({ ...request, target: path, headers: {}, ...change });
 }
 
-describe('an exchange', () => {
-  it('gives the whole answer whatever its status, and is measured', async () => {
+describe('an exchange with a server', () => {
+  it('returns the whole answer whatever its status, and is measured', async () => {
     const { bench } = await answering({ status: 418, body: 'short and stout' });
     const answer = await ask(bench.transport);
     expect(answer.status).toBe(418);
@@ -61,7 +61,7 @@ describe('an exchange', () => {
     ]);
   });
 
-  it('is measured from when it was due, and the time limit from when it was sent', async () => {
+  it('is measured from its planned time, and its time limit from the actual sending', async () => {
     const { bench } = await answering({ status: 200 });
     bench.clock.advance(9000);
     const plannedMs = bench.clock.monotonicMs() - 7000;
@@ -71,14 +71,14 @@ describe('an exchange', () => {
     expect(bench.metrics.lateness.maxMs).toBe(7000);
   });
 
-  it('that is sent before it was due counts from when it was sent', async () => {
+  it('is measured from the actual sending when it is sent early', async () => {
     const { bench } = await answering({ status: 200 });
     await ask(bench.transport, { plannedMs: bench.clock.monotonicMs() + 7000 });
     expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
     expect(bench.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
   });
 
-  it('keeps the path of the base URL before that of the operation', async () => {
+  it('puts the path of the base URL before that of the operation', async () => {
     const { server } = await answering({ status: 200 });
     const bench = benchFor(`${server.baseUrl}/behind/a/proxy/`);
     expect((await ask(bench.transport)).status).toBe(404);
@@ -86,7 +86,7 @@ describe('an exchange', () => {
     expect((await ask(open.transport)).status).toBe(200);
   });
 
-  it('with a port at which nothing listens is a transport error that says so', async () => {
+  it('fails with a transport error that says so when nothing listens at the port', async () => {
     const bench = benchFor(await closedPortUrl());
     const error = await errorOf(ask(bench.transport));
     expect(error).toBeInstanceOf(TransportError);
@@ -105,20 +105,20 @@ describe('an exchange', () => {
     });
   });
 
-  it('with a server that hangs up before it answers is a transport fault', async () => {
+  it('fails with a transport error when the server hangs up before an answer', async () => {
     const { bench } = await answering('cut');
     const error = await errorOf(ask(bench.transport));
     expect(error).toBeInstanceOf(TransportError);
     expect(String(error)).toContain('closed the connection before it answered');
   });
 
-  it('with a server that hangs up in the middle of the body is a transport fault', async () => {
+  it('fails with a transport error when the server hangs up within the body', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
     expect(await errorOf(ask(bench.transport))).toBeInstanceOf(TransportError);
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
   });
 
-  it('with something that does not speak HTTP is a transport fault', async () => {
+  it('fails with a transport error when the server does not speak HTTP', async () => {
     const bench = benchFor(await rawServer('220 mail ready\r\n'));
     const error = await errorOf(ask(bench.transport));
     expect(error).toBeInstanceOf(TransportError);
@@ -126,7 +126,7 @@ describe('an exchange', () => {
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherErrors: 1 });
   });
 
-  it('with a server that stays silent ends at the time limit, not before', async () => {
+  it('ends at the time limit, not before, when the server stays silent', async () => {
     const { server, bench } = await answering('silence');
     const exchange = errorOf(ask(bench.transport));
     await server.untilAsked('get-configuration');
@@ -140,7 +140,7 @@ describe('an exchange', () => {
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
-  it('refuses an answer that is too large, and names the limit', async () => {
+  it('fails when the answer is too large, and names the limit', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
     const error = await errorOf(ask(bench.transport, { answerMaxBytes: 1000 }));
     expect(error).toBeInstanceOf(AnswerError);
@@ -149,7 +149,7 @@ describe('an exchange', () => {
     expect((await ask(bench.transport, { answerMaxBytes: 1001 })).body.length).toBe(1001);
   });
 
-  it('that is underway when the run is broken off is stopped and counted nowhere', async () => {
+  it('is stopped and not counted when the run is interrupted', async () => {
     const { server, bench } = await answering('silence');
     const exchange = errorOf(ask(bench.transport));
     await server.untilAsked('get-configuration');
@@ -158,13 +158,13 @@ describe('an exchange', () => {
     expect(bench.metrics.operations()).toEqual([]);
   });
 
-  it('over TLS with a certificate of an unknown CA names the remedy', () => {
+  it('names the remedy when the CA of the certificate is unknown', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
     const error = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
     expect(error.message).toContain('give the CA certificate');
   });
 
-  it('never brings control characters of an error into its message', () => {
+  it('never copies control characters of an error into its message', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
     const error = new TransportError('\u001b[2J', circumstances);
     expect(error.message).not.toContain('\u001b');

@@ -52,7 +52,7 @@ function problemsOf(words: object): readonly string[] {
 }
 
 describe('a plan without cohorts', () => {
-  it('has one that is called all and follows the plan', () => {
+  it('has a single cohort that is called all and follows the plan', () => {
     expect(cohortsOf(plan)).toEqual([
       {
         name: 'all',
@@ -73,14 +73,14 @@ describe('a plan without cohorts', () => {
   });
 });
 
-describe('cohorts', () => {
-  it('take their shares of the fleet, in turn and not in blocks', () => {
+describe('the cohorts of a plan', () => {
+  it('get their shares of the fleet in turn, not in blocks', () => {
     const names = devicesFor({ cohorts: exampleCohorts }).map(({ cohort }) => cohort.name);
     expect(names.filter((name) => name === 'lockstep')).toHaveLength(8);
     expect(names.join(' ')).not.toContain('lockstep lockstep');
   });
 
-  it('have their own keys and behaviours, and the fleet those that they do not name', () => {
+  it('use their own keys and behaviours, or those of the fleet where they name none', () => {
     for (const { cohort, keyType, behaviour } of devicesFor({ cohorts: exampleCohorts })) {
       if (cohort.name !== 'lockstep') continue;
       expect([keyType, behaviour.name]).toEqual(['ed25519', 'steady']);
@@ -92,7 +92,7 @@ describe('cohorts', () => {
     expect(new Set(calm.map(({ behaviour }) => behaviour.name)).size).toBe(2);
   });
 
-  it('change a part of a back-off and of a link, and leave the rest', () => {
+  it('change parts of the back-off and the link, and keep the rest', () => {
     const backOff = { maxMs: 9000, obeysRetryAfter: false };
     const link = { latencyMs: 300 };
     const [calm, flaky] = cohortsOf({
@@ -143,17 +143,17 @@ describe('cohorts', () => {
       [{ name: 'a', weight: 1, link: { loss: 2 } }],
       'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
     ],
-  ])('%j are refused in one sentence', (cohorts, sentence) => {
+  ])('%j are refused with one sentence', (cohorts, sentence) => {
     const [problem, ...others] = problemsOf({ cohort: cohorts });
     expect(problem).toContain(sentence);
     expect(others).toEqual([]);
   });
 });
 
-describe('a shard', () => {
+describe('a shard of a plan', () => {
   const whole = devicesFor({ cohorts: exampleCohorts }).map(story);
 
-  it.each([1, 2, 5, 24])('of %i runs its own devices, which are those of the whole', (of) => {
+  it.each([1, 2, 5, 24])('of %i runs its own devices, together the whole fleet', (of) => {
     const shards = Array.from({ length: of }, (_, index) =>
       devicesFor({ cohorts: exampleCohorts, shard: { index, of } }).map(story),
     );
@@ -167,7 +167,7 @@ describe('a shard', () => {
     [{ index: -1, of: 2 }, 'shard.index must be a whole number from 0'],
     [{ index: 0, of: 0 }, 'shard.of must be a whole number from 1'],
     [{ index: 0, of: 25 }, 'shard must not have more shards than devices'],
-  ])('%o is refused', (shard, sentence) => {
+  ])('%o is refused with a reason', (shard, sentence) => {
     expect(problemsOf({ shard })[0]).toContain(sentence);
   });
 });

@@ -6,8 +6,8 @@ function problemOf(phases: readonly object[]): string | undefined {
   return v.safeParse(deploymentPhases, phases).issues?.[0]?.message;
 }
 
-describe('phases of a deployment', () => {
-  it('become those of the API, which begin at dates', () => {
+describe('the phases of a deployment', () => {
+  it('become phases of the API, which begin at dates', () => {
     const phases = v.parse(deploymentPhases, [
       { batch: 10 },
       { batch: 30, after: '1d' },
@@ -20,7 +20,7 @@ describe('phases of a deployment', () => {
     ]);
   });
 
-  it('make up all devices', () => {
+  it('must contain all devices together', () => {
     const sum = 'must add up to 100 percent; only the last phase may leave its batch out';
     expect(problemOf([{ batch: 40 }, { batch: 50, after: 1 }])).toBe(sum);
     expect(problemOf([{ batch: 100 }, { after: 1 }])).toBe(sum);
@@ -28,7 +28,7 @@ describe('phases of a deployment', () => {
     expect(problemOf([{ batch: 40 }, { batch: 60, after: 1 }])).toBeUndefined();
   });
 
-  it('begin one after the other', () => {
+  it('must begin one after the other', () => {
     const order = 'must each begin later than the phase before (after)';
     expect(problemOf([{ batch: 40 }, {}])).toBe(order);
     expect(problemOf([{ batch: 40, after: 2 }, { after: 2 }])).toBe(order);

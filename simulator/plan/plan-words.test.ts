@@ -42,7 +42,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('a plan file', () => {
-  it('gives a plan that can be run', () => {
+  it('is read into a plan that can run', () => {
     const made = planOf({ ...readPlanWords(plan), seed: 'x' }, knownBehaviours);
     expect(made).toMatchObject({
       pollJitterShare: 0.1,
@@ -75,7 +75,7 @@ describe('a plan file', () => {
     });
   });
 
-  it('may be JSON', () => {
+  it('can be written as JSON', () => {
     expect(readPlanWords('{"devices": 3, "ramp": "5s"}')).toEqual({ devices: 3, ramp: '5s' });
   });
 
@@ -109,7 +109,7 @@ describe('a plan file', () => {
     expect(problemsOf(() => readPlanWords(text))[0]).toContain(problem);
   });
 
-  it('has a published schema that knows every word', () => {
+  it('has a published schema that contains every member', () => {
     const schema = planSchema() as { properties: object; $id: string };
     expect(schema.$id).toBe('urn:fleetbed:plan:1');
     expect(Object.keys(schema.properties).sort()).toEqual([...planWordNames].sort());
@@ -117,14 +117,14 @@ describe('a plan file', () => {
   });
 });
 
-describe('a member of a plan on the command line', () => {
+describe('a plan member on the command line', () => {
   it.each([
     ['stage', 'ramp: 30s, devices: 100', { ramp: '30s', devices: 100 }],
     ['incident', 'power-cut, at: 10s', { name: 'power-cut', at: '10s' }],
     ['cohort', 'lockstep', { name: 'lockstep' }],
     ['backOff', 'kind: fixed, min: 1s', { kind: 'fixed', min: '1s' }],
     ['link', 'latency: 300ms', { latency: '300ms' }],
-  ] as const)('%s of %j is read', (name, text, words) => {
+  ] as const)('%s with the text %j is accepted', (name, text, words) => {
     expect(readPlanPart(name, text)).toEqual(words);
   });
 
@@ -137,7 +137,7 @@ describe('a member of a plan on the command line', () => {
     ['link', 'lost: 2', 'lost: is not a known field'],
     ['link', 'latency: 300', 'latency: must be a duration with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
-  ] as const)('%s of %j is refused', (name, text, problem) => {
+  ] as const)('%s with the text %j is refused', (name, text, problem) => {
     expect(problemsOf(() => readPlanPart(name, text))[0]).toContain(problem);
   });
 });

@@ -15,7 +15,7 @@ function problemsOf(words: object): readonly string[] {
 }
 
 describe('a plan', () => {
-  it('has the defaults of the options that are not given', () => {
+  it('has default values for options that are not given', () => {
     expect(planOf({ seed: 'x' }, knownBehaviours)).toEqual({
       ...{ baseUrl: url, devices: 10, seed: 'x', headerPrefix: 'X-SVC' },
       ...{ keys: { rsa: 1, ecdsa: 1, ed25519: 1 }, rsaPool: {}, deviceType: 'fleetbed-board' },
@@ -109,7 +109,7 @@ describe('a plan', () => {
       { behaviour: { slow: 1, steady: -1 } },
       'behaviour.steady must be a weight: a number of 0 or more, not -1',
     ],
-  ])('with %o is refused in one sentence that names the field', (change, sentence) => {
+  ])('with %o is refused with one sentence that names the field', (change, sentence) => {
     expect(problemsOf(change)).toEqual([sentence]);
   });
 
@@ -119,11 +119,11 @@ describe('a plan', () => {
     expect(problem).toContain('devices must be at most 25000 with --deploy');
   });
 
-  it('is refused with every error at once', () => {
+  it('is refused with all of its errors at once', () => {
     expect(problemsOf({ devices: 0, seed: '', connect: 1 })).toHaveLength(3);
   });
 
-  it('never shows a secret in the sentence that refuses it', () => {
+  it('is refused with a sentence that never contains a secret', () => {
     const problems = problemsOf({ acceptWith: { email: 7, password: '' }, tenantToken: '' });
     expect(problems).toHaveLength(2);
     expect(problems.join()).not.toContain('7');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRestart, restartText } from './restarts.ts';
 
-describe('a restart in words', () => {
+describe('a server restart written as text', () => {
   it.each([
     ['server, at: 40m, lasting: 15s'],
     ['server, at: 1234567ms, lasting: 1ms'],

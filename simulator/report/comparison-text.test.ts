@@ -20,7 +20,7 @@ const textOf = (...rows: readonly Row[]) =>
   comparisonText({ verdict: 'regression', plans: 'different', rows, notes });
 
 describe('the text of a comparison', () => {
-  it('shows the verdict, notes, what differs, and counts of the rest', () => {
+  it('shows the verdict, the notes, the differences, and counts of the rest', () => {
     const text = textOf(row, { ...row, verdict: 'no difference' });
     expect(text.split('\n')).toEqual([
       'Comparison of B with A: regression (2 measures: 1 worse, 0 better)',
@@ -41,11 +41,11 @@ describe('the text of a comparison', () => {
     expect(text).toContain('Better: 1 measure\n');
   });
 
-  it('does not count a rise from nothing in percent', () => {
+  it('shows no percentage for a rise from zero', () => {
     expect(textOf({ ...row, before: 0, changePercent: null })).toContain('from 0, lower is better');
   });
 
-  it('lets nothing in a file control the terminal', () => {
+  it('never lets the content of a file control the terminal', () => {
     expect(textOf({ ...row, subject: 'x\u001b[2J' })).toContain('x\\u{1b}[2J');
   });
 });

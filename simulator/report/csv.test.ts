@@ -7,8 +7,8 @@ const phase = {
   ...{ latencies: sampleResult.latencies, operations: sampleResult.operations },
 };
 
-describe('the CSV of a run', () => {
-  it('has a row for each operation of the run and of each phase, with errors and percentiles', () => {
+describe('the CSV report of a run', () => {
+  it('has a row per operation, for run and phases, with errors and percentiles', () => {
     const phases = [{ ...phase, name: 'hold' }];
     const [head, whole, hold, end] = fleetCsv({ ...sampleResult, phases }).split('\r\n');
     expect(head).toMatch(/^phase,operation,seconds,requests,requests_per_second,errors,2xx,/);
@@ -22,12 +22,12 @@ describe('the CSV of a run', () => {
     ['=1+2', `"'=1+2",`],
     ['@SUM(1)', `"'@SUM(1)",`],
     ['two\nlines', '"two\nlines",'],
-  ])('quotes the phase %j, and makes no formula of it', (name, start) => {
+  ])('quotes the phase %j, and prevents it from being a formula', (name, start) => {
     const csv = fleetCsv({ ...sampleResult, operations: [], phases: [{ ...phase, name }] });
     expect(csv.slice(csv.indexOf('\r\n') + 2).startsWith(start)).toBe(true);
   });
 
-  it('leaves percentiles empty where nothing was answered', () => {
+  it('leaves percentiles empty when nothing was answered', () => {
     const csv = fleetCsv({ ...sampleResult, latencies: [] });
     expect(csv).toMatch(/,,,,,,\r\n$/);
   });

@@ -47,8 +47,8 @@ function slow(bufferMaxBytes?: number) {
   return { clock, stream, lines: new EventLines({ clock, stream, ...bound }) };
 }
 
-describe('events that never came', () => {
-  it('are counted as lost, and the stream says so before the next one', async () => {
+describe('events that never reached the stream', () => {
+  it('are counted as lost, and the stream says so before the next event', async () => {
     const { stream, lines } = slow();
     stream.read();
     lines.take(opened(0));
@@ -59,8 +59,8 @@ describe('events that never came', () => {
   });
 });
 
-describe('an event as a line', () => {
-  it('begins with the time in ISO 8601 and holds every fact', () => {
+describe('an event written as a line', () => {
+  it('starts with the time in ISO 8601 and contains every fact', () => {
     const line = eventLine({
       kind: 'exchange',
       device: 3,
@@ -76,7 +76,7 @@ describe('an event as a line', () => {
     );
   });
 
-  it('controls no terminal and stays one line, whatever a server sends', () => {
+  it('cannot control a terminal and stays one line, whatever a server sends', () => {
     const cause = 'a\n\u001b[31m\u009b\u202e\u2028\u{e0041}\ud800"';
     const line = eventLine({ kind: 'socket-closed', device: 0, cause, atMs: 0, sequence: 1 });
     expect(line).toMatch(/^[\x20-\x7e]+\n$/);
@@ -101,7 +101,7 @@ describe('the stream of events', () => {
     ]);
   });
 
-  it('does not wait for the next event before it writes the last one', () => {
+  it('writes the last event without waiting for the next one', () => {
     const { lines, stream, clock } = slow();
     stream.read();
     lines.take(opened(0));
@@ -110,7 +110,7 @@ describe('the stream of events', () => {
     expect(stream.lines).toHaveLength(1);
   });
 
-  it('leaves out what a slow reader has no room for, counts it, and says where', async () => {
+  it('omits events for which a slow reader has no room, and counts and marks them', async () => {
     const { lines, stream, clock } = slow(500);
     for (let moment = 0; moment < 20; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
     clock.advance(250);
@@ -125,7 +125,7 @@ describe('the stream of events', () => {
     expect(stream.lines).toHaveLength(21 - lost + 1);
   });
 
-  it('says at the end what was lost last', async () => {
+  it('reports at its end the events that were lost last', async () => {
     const { lines, stream, clock } = slow(1);
     lines.take(opened(0));
     clock.advance(250);
@@ -134,7 +134,7 @@ describe('the stream of events', () => {
     expect(stream.lines).toEqual([{ kind: 'lost', events: 1 }]);
   });
 
-  it('counts as lost what a reader that hangs never takes', async () => {
+  it('counts events as lost when a hanging reader never takes them', async () => {
     const { lines, clock } = slow();
     lines.take(opened(0));
     lines.take(opened(1));
@@ -143,14 +143,14 @@ describe('the stream of events', () => {
     expect(await closed).toEqual({ written: 0, lost: 2 });
   });
 
-  it('counts as lost what a full disk does not take', async () => {
+  it('counts events as lost when the disk is full', async () => {
     const stream = createWriteStream('/dev/full');
     const lines = new EventLines({ clock: systemClock, stream });
     for (let moment = 0; moment < 5; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
     expect(await lines.close()).toEqual({ written: 0, lost: 5, error: 'ENOSPC' });
   });
 
-  it('continues counting after the reader has gone', async () => {
+  it('continues counting after the reader has closed', async () => {
     const stream = new PassThrough();
     const lines = new EventLines({ clock: new ManualClock(noonMs), stream });
     stream.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' }));

@@ -21,7 +21,7 @@ const counted = () => page.locator('#devices .kit-pager span').textContent();
 const range = () => page.locator('#shown-range').textContent();
 const legend = (chart: number) => page.locator('.chart').nth(chart).locator('.u-legend');
 
-/** The drawn part of a chart, in the window. */
+/** Returns the area in which a chart is drawn, in window coordinates. */
 async function plotOf(chart: number) {
   const plot = page.locator('.chart').nth(chart).locator('.u-over');
   await plot.scrollIntoViewIfNeeded();
@@ -30,8 +30,8 @@ async function plotOf(chart: number) {
   return { at: (share: number) => [box.x + share * box.width, box.y + box.height / 2] as const };
 }
 
-describe('the page of a fleet', () => {
-  it('says at the top what decided the verdict, the worst first', async () => {
+describe('the report page of a fleet', () => {
+  it('starts with what decided the verdict, the worst first', async () => {
     expect(await page.locator('header .kit-verdict > strong').textContent()).toBe('Failed');
     const lines = await page.locator('#because li').allTextContents();
     expect(lines.filter((line) => line.startsWith('failed'))).toEqual([
@@ -44,7 +44,7 @@ describe('the page of a fleet', () => {
     expect(lines).toContain('ok Threshold lost reports = 0 met: 0');
   });
 
-  it('shows the progress, and when half, nearly all and all were updated', async () => {
+  it('shows the progress, and when half, nearly all and all devices were updated', async () => {
     const progress = page.locator('#progress');
     expect(await progress.locator('.bar').count()).toBe(13);
     expect(await progress.textContent()).toContain('success79 (98.8 %)');
@@ -53,7 +53,7 @@ describe('the page of a fleet', () => {
     expect(times).toEqual(['21 s', '57 s', 'never: only 98.8 % were updated']);
   });
 
-  it('draws its charts over one time axis, idle devices among them', async () => {
+  it('draws its charts over one time axis, including the idle devices', async () => {
     expect(await page.locator('.chart h3').allTextContents()).toEqual([
       'Requests and errors per second',
       'Latency of answered requests, from when each was due',
@@ -72,7 +72,7 @@ describe('the page of a fleet', () => {
     expect(await legend(3).textContent()).toMatch(/updated\d/);
   });
 
-  it('zooms all charts at once, by pointer and by choice of a phase or incident', async () => {
+  it('zooms all charts at once, with the pointer or by a phase or incident', async () => {
     expect(await range()).toBe('0:00 to 1:00');
     const { at } = await plotOf(0);
     await page.mouse.move(...at(0.25));
@@ -115,7 +115,7 @@ describe('the page of a fleet', () => {
     expect(plan).toContain(`2 x ${hostile}`);
   });
 
-  it('pages through the devices, what failed first, and searches all of them', async () => {
+  it('pages through the devices, failed ones first, and searches all of them', async () => {
     expect(await counted()).toBe('1 to 25 of 80 devices');
     expect(await rows().count()).toBe(25);
     expect(await rows().first().locator('.kit-badge').textContent()).toBe('failure');
@@ -133,7 +133,7 @@ describe('the page of a fleet', () => {
     expect(await counted()).toBe('0 to 0 of 0 devices');
   });
 
-  it('shows everything from devices and servers as text', async () => {
+  it('shows all texts from devices and servers as plain text', async () => {
     await page.locator('.chart').first().waitFor();
     for (const id of ['course', 'devices', 'checks', 'errors', 'groups', 'latencies', 'plan']) {
       expect(await page.locator(`#${id}`).textContent(), id).toContain(hostile);
@@ -145,7 +145,7 @@ describe('the page of a fleet', () => {
     expect(await page.title()).toContain(hostile.slice(0, 20));
   });
 
-  it('works by keyboard alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('report-skip');
     await page.keyboard.press('Enter');
@@ -173,7 +173,7 @@ describe('the page of a fleet', () => {
   });
 });
 
-describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme) => {
+describe.each(['light', 'dark'] as const)('the report page in %s colours', (colorScheme) => {
   beforeEach(async () => {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(
@@ -181,7 +181,7 @@ describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme
     );
   });
 
-  it('fits a screen of 360 px, whatever devices said', async () => {
+  it('fits a screen of 360 px, whatever texts devices sent', async () => {
     await page.setViewportSize({ width: 360, height: 800 });
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe(colorScheme === 'dark' ? 'rgb(18, 22, 21)' : 'rgb(245, 246, 244)');
@@ -190,7 +190,7 @@ describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme
     await expect.poll(async () => (await chart.boundingBox())?.width).toBeLessThan(330);
   });
 
-  it('has nothing that axe finds fault with', { timeout: 60_000 }, async () => {
+  it('has no problem that axe finds', { timeout: 60_000 }, async () => {
     expect(await accessibilityProblems(page)).toEqual([]);
   });
 });

@@ -8,8 +8,8 @@ const maxBytes = 2_000_000;
 const startMs = Date.parse(sampleResult.startedAt);
 const html = fleetHtml(result);
 
-describe('the page of a fleet as a file', () => {
-  it('may load nothing and run only its own script', () => {
+describe('the file of a report page', () => {
+  it('can load no other file and runs only its own script', () => {
     const [, policy = ''] =
       /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/);
@@ -25,7 +25,7 @@ describe('the page of a fleet as a file', () => {
     expect(factsIn(hour).devices.missing).toBe(0);
   });
 
-  it('says how many devices of a larger fleet have no room', () => {
+  it('says how many devices of a larger fleet it omits', () => {
     const errors = Array.from({ length: 5000 }, (_, number) => {
       return { operation: 'connect', cause: `closed/${number}`, count: 1 };
     });
@@ -51,7 +51,7 @@ describe('the page of a fleet as a file', () => {
     expect(html).not.toContain('Backoff comparison');
   });
 
-  it('shows a run in which nothing happened', () => {
+  it('can show a run in which nothing happened', () => {
     const { deployedMs: _, ...without } = result;
     const series = { widthMs: 1000, rows: [] };
     const nothing = factsIn(
@@ -61,7 +61,7 @@ describe('the page of a fleet as a file', () => {
     expect(nothing.course.charts.every(({ seconds }) => seconds.length === 0)).toBe(true);
   });
 
-  it('begins with the load, where a simulated date lies before it', () => {
+  it('starts with the load even when a simulated date is earlier', () => {
     const late = startMs + 36_000_000;
     const phases = result.phases.map((phase) => {
       return { ...phase, startMs: phase.startMs + 36_000_000, endMs: phase.endMs + 36_000_000 };

@@ -12,7 +12,7 @@ function suiteOf(result: FleetResult) {
 }
 
 describe('the JUnit document of a run', () => {
-  it('has the reconciliation, the contact, the acceptance and the generator as passed tests', () => {
+  it('contains reconciliation, contact, acceptance and generator as passed tests', () => {
     const suite = suiteOf(sampleResult);
     expect(suite).toMatchObject({ '@tests': '4', '@failures': '0', '@skipped': '0' });
     expect(suite.testcase[0]).not.toHaveProperty('failure');
@@ -20,7 +20,7 @@ describe('the JUnit document of a run', () => {
     expect(suite.testcase[2]).not.toHaveProperty('failure');
   });
 
-  it('fails for a reconciliation with differences, naming every device', () => {
+  it('fails for a reconciliation with differences, and names every device', () => {
     const differences = [differenceOf(1), differenceOf(2)];
     const reconciliation = { ...sampleResult.reconciliation, ok: false, differences };
     const suite = suiteOf({ ...sampleResult, reconciliation });
@@ -42,7 +42,7 @@ describe('the JUnit document of a run', () => {
     expect(suite).toMatchObject({ '@failures': '1', '@skipped': '1' });
   });
 
-  it('fails when no device was accepted, and tells how to accept them', () => {
+  it('fails when no device was accepted, and says how to accept them', () => {
     const funnel = { ...sampleResult.funnel, pending: sampleResult.funnel.devices };
     const operations = sampleResult.operations.map((row) => ({ ...row, answers: { '4xx': 9 } }));
     const reconciliation = { ...sampleResult.reconciliation, checked: false, because: noUser };
@@ -51,14 +51,14 @@ describe('the JUnit document of a run', () => {
     expect(suite.testcase[2].failure['@message']).toMatch(/^3 devices are not accepted: /);
   });
 
-  it('fails for figures that the generator has spoiled', () => {
+  it('fails when the generator made the figures invalid', () => {
     const generator = { ...sampleResult.generator, reasons: ['the event loop was busy'] };
     const suite = suiteOf({ ...sampleResult, validity: 'invalid', generator });
     expect(suite['@failures']).toBe('1');
     expect(suite.testcase[3].failure['@message']).toContain('the event loop was busy');
   });
 
-  it('has a test for each threshold, and fails those that are not met', () => {
+  it('contains a test for each threshold, and fails those that are not met', () => {
     const thresholds = [
       { threshold: 'errors < 0.1%', verdict: 'met', observed: '0%' },
       { threshold: 'p99(poll) < 200ms', verdict: 'missed', observed: '812ms' },
@@ -74,7 +74,7 @@ describe('the JUnit document of a run', () => {
     expect(suite.testcase[6].failure['@message']).toContain('undecided: no update');
   });
 
-  it('stays one well-formed document whatever a server says', () => {
+  it('stays one well-formed document whatever a server sends', () => {
     const differences = [differenceOf(1, '"/><testcase name="forged"/><a b="\u0000\u001b&')];
     const reconciliation = { ...sampleResult.reconciliation, ok: false, differences };
     const suite = suiteOf({ ...sampleResult, reconciliation });

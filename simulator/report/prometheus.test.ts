@@ -9,7 +9,7 @@ async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, Fa
   return parseExposition((await metrics.exposition()).text);
 }
 
-/** Returns the value of a sample; undefined when there is none with these labels. */
+/** Returns the value of the sample with these labels, or undefined if there is none. */
 function sampleOf(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -36,7 +36,7 @@ function entered(state: UpdateState, device = 1): EventFact {
   return { kind: 'update', device, deploymentId: 'd', artifactName: 'a', state };
 }
 
-describe('the metrics of a run', () => {
+describe('the Prometheus metrics of a run', () => {
   it('count exchanges by operation and status class, and their time in seconds', async () => {
     const families = await familiesOf(
       metricsOf(
@@ -70,7 +70,7 @@ describe('the metrics of a run', () => {
     expect([of('next.v2-id'), of('errors.body-is-error')]).toEqual([2, 1]);
   });
 
-  it('count what was not answered by cause, and give it no time', async () => {
+  it('count unanswered exchanges by cause, without a duration', async () => {
     const cause = 'transport/ECONNRESET';
     const families = await familiesOf(
       metricsOf(
@@ -87,7 +87,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_exchange_duration_seconds_count')).toBeUndefined();
   });
 
-  it('time whole updates from the offer to the end', async () => {
+  it('measure whole updates from the offer to the end', async () => {
     const families = await familiesOf(
       metricsOf(
         entered('offered'),
@@ -99,7 +99,7 @@ describe('the metrics of a run', () => {
     const name = 'fleetbed_update_duration_seconds';
     expect(sampleOf(families, `${name}_sum`, { outcome: 'success' })).toBe(2);
     expect(sampleOf(families, `${name}_count`, { outcome: 'success' })).toBe(1);
-    // It was offered nothing: there is no duration to report.
+    // Device 2 was offered nothing, so there is no duration to report.
     expect(sampleOf(families, `${name}_count`, { outcome: 'already-installed' })).toBeUndefined();
     expect(sampleOf(families, 'fleetbed_update_states_total', { state: 'downloading' })).toBe(1);
   });
@@ -116,7 +116,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_elapsed_seconds')).toBe(2.5);
   });
 
-  it('show how the generator does', async () => {
+  it('show the load of the generator in each shard', async () => {
     const metrics = new FleetMetrics();
     metrics.see(sampleProgress);
     const families = await familiesOf(metrics);
@@ -127,7 +127,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_schedule_lateness_seconds')).toBe(0.002);
   });
 
-  it('show which phase the run is in', async () => {
+  it('show the current phase of the run', async () => {
     const metrics = new FleetMetrics();
     metrics.see({ ...sampleProgress, phase: 'ramp' });
     metrics.see({ ...sampleProgress, phase: 'hold' });
@@ -136,13 +136,13 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_phase', { phase: 'hold' })).toBe(1);
   });
 
-  it('keep hostile causes apart from the format', async () => {
+  it('escape causes that contain characters of the format', async () => {
     const cause = 'a"} 1\n\\fleetbed_devices 9';
     const families = await familiesOf(metricsOf({ ...poll, cause, elapsedMs: 1 }));
     expect(sampleOf(families, 'fleetbed_errors_total', { cause })).toBe(1);
   });
 
-  it('stay bounded, however many causes a server makes up', async () => {
+  it('stay bounded, however many causes a server produces', async () => {
     const facts = Array.from({ length: 500 }, (_, number): EventFact => {
       return { ...poll, cause: `closed/${number}`, elapsedMs: 1 };
     });
@@ -152,7 +152,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_errors_total', { cause: 'other' })).toBe(300);
   });
 
-  it('say what became of the event stream', async () => {
+  it('count the written and lost lines of the event stream', async () => {
     const metrics = new FleetMetrics();
     metrics.seeEventLines({ written: 5, lost: 1 });
     metrics.seeEventLines({ written: 9, lost: 2 });
@@ -161,7 +161,7 @@ describe('the metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_event_lines_total', { fate: 'lost' })).toBe(2);
   });
 
-  it('have names and units in the conventions of Prometheus', async () => {
+  it('have names and units that follow the conventions of Prometheus', async () => {
     for (const [name, { type, help }] of await familiesOf(new FleetMetrics())) {
       expect(name).toMatch(/^fleetbed_[a-z_]+$/);
       expect(help).toMatch(/^[A-Z].*\.$/);
@@ -171,7 +171,7 @@ describe('the metrics of a run', () => {
   });
 });
 
-describe('the parser of these tests', () => {
+describe('the exposition parser of these tests', () => {
   it.each([
     ['a 1', 'the last line has no end'],
     ['a 1\n', 'a sample of no type'],
@@ -180,7 +180,7 @@ describe('the parser of these tests', () => {
     ['# TYPE a gauge\na 1\na 2\n', 'said twice'],
     ['# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\n', 'shrinks'],
     ['# TYPE a histogram\na_bucket{le="+Inf"} 1\na_count 2\n', 'counts 2'],
-  ])('refuses %j', (text, said) => {
+  ])('refuses the text %j', (text, said) => {
     expect(() => parseExposition(text)).toThrow(new RegExp(said));
   });
 });

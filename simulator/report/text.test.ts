@@ -10,8 +10,8 @@ import {
 } from '../testing/sample-result.ts';
 import { fleetReport, progressLine } from './text.ts';
 
-describe('the report of a run', () => {
-  it('begins with the outcome, and shows the funnel, the reconciliation, latencies and responses', () => {
+describe('the text report of a run', () => {
+  it('begins with the outcome, then shows funnel, reconciliation, latencies and responses', () => {
     const text = fleetReport(sampleResult);
     expect(text).toContain(
       '3 devices: PASSED, reconciliation agrees\n' +
@@ -25,7 +25,7 @@ describe('the report of a run', () => {
     expect(text).toContain('Errors: 2 of 9 requests (without a response, or with 5xx)');
   });
 
-  it('says that nothing was reconciled, and why', () => {
+  it('says that nothing was reconciled, and gives the reason', () => {
     const because = 'there was no login to the management API';
     const reconciliation = {
       checked: false,
@@ -57,7 +57,7 @@ describe('the report of a run', () => {
     expect(fleetReport(sampleResult)).not.toContain('Shards');
   });
 
-  it('says how many events were lost, and on what the run was made', () => {
+  it('says how many events were lost, and on which machines the run was made', () => {
     const machines = [{ ...sampleMachine, processes: 3, cpuModel: 'CPU\u001b[2J' }];
     const events = { written: 30, lost: 12, error: 'ENOSPC' };
     const text = fleetReport({ ...sampleResult, machines, events });
@@ -70,14 +70,14 @@ describe('the report of a run', () => {
     expect(fleetReport(sampleResult)).not.toMatch(/Events|Load generators/);
   });
 
-  it('does not claim to have reconciled where there was no deployment', () => {
+  it('does not claim a reconciliation when there was no deployment', () => {
     const reconciliation = { ...sampleResult.reconciliation, deploymentsChecked: 0 };
     const text = fleetReport({ ...sampleResult, reconciliation });
     expect(text).toContain('Reconciliation: nothing to compare');
     expect(text).not.toContain('agree');
   });
 
-  it("shows where the server's totals differ from its list, and lost reports", () => {
+  it('shows lost reports, and differences between the totals and list of the server', () => {
     const statistics = [{ deploymentId: 'd', status: 'success', listed: 3, stated: 4 }];
     const differences = [{ ...differenceOf(1), kind: 'lost' as const }];
     const reconciliation = { ...sampleResult.reconciliation, ok: false, differences, statistics };
@@ -106,7 +106,7 @@ describe('the report of a run', () => {
     expect(text).toContain('device 2 (id-2): device reports success, server lists failure');
   });
 
-  it('shortens a long list and says by how much', () => {
+  it('shortens a long list and says how many entries it omits', () => {
     const differences = Array.from({ length: 25 }, (_, index) => differenceOf(index));
     const text = fleetReport({
       ...sampleResult,
@@ -116,7 +116,7 @@ describe('the report of a run', () => {
     expect(text).not.toContain('device 10 ');
   });
 
-  it('shows when half, nearly all and all were updated', () => {
+  it('shows when half, nearly all and all devices were updated', () => {
     const at = (index: number, endedMs: number) => deviceRowOf(index, { offeredMs: 1000, endedMs });
     const devices = [at(0, 2000), at(1, 3000), deviceRowOf(2, { outcome: 'failure' })];
     const { deployedMs: _, ...result } = sampleResult;
@@ -126,7 +126,7 @@ describe('the report of a run', () => {
     expect(fleetReport(sampleResult)).not.toContain('updated:');
   });
 
-  it('shows thresholds, and says before all else that figures are invalid', () => {
+  it('shows thresholds, but says first that figures are invalid', () => {
     const thresholds = [
       { threshold: 'errors < 0.1%', verdict: 'missed', observed: '3\u001b%' },
     ] as const;
@@ -140,7 +140,7 @@ describe('the report of a run', () => {
     expect(fleetReport(sampleResult)).not.toMatch(/INVALID|Thresholds/);
   });
 
-  it('lets no control character of a server or a plan reach the terminal', () => {
+  it('never prints control characters from a server or a plan', () => {
     const differences = [differenceOf(1, 'fail\u001b[2J\u0007\u202eure')];
     const spoiled = {
       ...sampleResult,
@@ -154,7 +154,7 @@ describe('the report of a run', () => {
   });
 });
 
-describe('the first line of the report', () => {
+describe('the first line of the text report', () => {
   const verdicts = ['missed', 'met', 'met', 'met'] as const;
   const thresholds = verdicts.map((verdict) => ({
     threshold: 'rate > 1/s',
@@ -186,12 +186,12 @@ describe('the first line of the report', () => {
         },
       },
     ],
-  ])('is 1,000 devices: %s', (words, change) => {
+  ])('reads: 1,000 devices: %s', (words, change) => {
     const [line] = fleetReport({ ...sampleResult, funnel, ...change }).split('\n');
     expect(line).toBe(`1,000 devices: ${words}`);
   });
 
-  it('is followed by a way to accept devices, where some are not', () => {
+  it('is followed by ways to accept devices when some are not accepted', () => {
     const pending = { ...funnel, pending: 12 };
     const text = fleetReport({
       ...sampleResult,
@@ -202,7 +202,7 @@ describe('the first line of the report', () => {
     expect(text).toContain('or run: fleetbed accept --all');
   });
 
-  it('says what to do where a user accepted none of the devices', () => {
+  it('is followed by a remedy when a user accepted none of the devices', () => {
     const nobody = { ...funnel, success: 0, failure: 0, aborted: 0, pending: 1000 };
     const operations = sampleResult.operations.map((row) => ({ ...row, answers: { '4xx': 9 } }));
     const result = { ...sampleResult, funnel: nobody, operations };
@@ -212,7 +212,7 @@ describe('the first line of the report', () => {
   });
 });
 
-describe('a backoff comparison', () => {
+describe('a backoff comparison in the text report', () => {
   it('shows the cohorts side by side', () => {
     const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
     const backoffComparison = [

@@ -23,7 +23,8 @@ const evidence = {
 };
 
 /**
- * Judges `kept` as met by every exchange, and `broken` as broken by those whose method is DELETE.
+ * A judge of exchanges: every exchange meets `kept`, and those whose method is DELETE break
+ * `broken`.
  */
 const judge: ExchangeJudge = {
   requirements: ['kept', 'broken', 'unseen'].map((requirement) => ({
@@ -43,9 +44,7 @@ function exchangeAt(second: number, device: number, method = 'GET'): WatchedExch
   return { device, operation, method, url, headers: {}, sentMs, endedMs: sentMs + 5 };
 }
 
-/**
- * Returns the metrics of a device with one exchange per second, wrong ones in the phase `burst`.
- */
+/** Returns metrics of a device with one exchange per second; those in `burst` are wrong. */
 function metricsOf(device: number, seconds: readonly number[]) {
   const metrics = new CheckMetrics(judge);
   for (const second of seconds) {
@@ -90,7 +89,7 @@ function resultWith(checks: FleetResult['checks']): FleetResult {
 const whole = ratedChecks(metricsOf(0, [0, 1, 2, 3]).figures(1), run);
 
 describe('the checks of a sample', () => {
-  it('report by requirement and phase what was judged and broken, and at which rate', () => {
+  it('list judged and broken exchanges by requirement and phase, and the request rate', () => {
     expect(whole).toMatchObject({ devices: 1, exchanges: 4 });
     expect(whole.requirements).toMatchObject([
       { requirement: 'kept', judged: 4, broken: 0 },
@@ -114,7 +113,7 @@ describe('the checks of a sample', () => {
     expect(whole.requirements[0]).not.toHaveProperty('firstBreach');
   });
 
-  it('of two processes are those of one, whatever their order', () => {
+  it('of two processes add up to those of one, in any order', () => {
     const metrics = new CheckMetrics(judge);
     for (const second of [0, 1, 2, 3]) {
       const [part, method] = second < 2 ? ['run', 'GET'] : ['burst', 'DELETE'];
@@ -138,7 +137,7 @@ describe('the checks of a sample', () => {
     expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
   });
 
-  it('are shown during the run, for several processes together', () => {
+  it('are shown during the run, merged over several processes', () => {
     const broken = (...seconds: number[]) => metricsOf(0, seconds).broken();
     expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
     const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
@@ -149,7 +148,7 @@ describe('the checks of a sample', () => {
     expect(mergeProgress([sampleProgress, sampleProgress], measured)).not.toHaveProperty('broken');
   });
 
-  it('hold a bounded number of moments in which a requirement broke', () => {
+  it('keep a bounded number of times at which a requirement was broken', () => {
     const metrics = new CheckMetrics(judge);
     for (let second = 0; second < 4000; second++) {
       metrics.record(exchangeAt(second, 0, 'DELETE'), 'run');
@@ -173,7 +172,7 @@ describe('the checks of a sample', () => {
     }
   });
 
-  it('hold what a process had judged that was lost on the way', () => {
+  it('include what a lost process had judged', () => {
     const nothing = { latencies: [], operations: [], errors: [] };
     const lost = {
       ...nothing,
@@ -204,8 +203,8 @@ describe('the checks of a sample', () => {
   });
 });
 
-describe('the checks as text', () => {
-  it('name what broke, in which phase, first at which rate, and how', () => {
+describe('the checks in the text report', () => {
+  it('name what broke, in which phase, at which first rate, and how', () => {
     const report = fleetReport(resultWith(whole));
     expect(report).toContain('Checks: 1 device watched, 4 requests: 1 of 2 requirements BROKEN');
     expect(report).toMatch(/broken of tested +run at 10 requests\/s +burst at 450 requests\/s/);
@@ -216,20 +215,20 @@ describe('the checks as text', () => {
     expect(report).toContain('expected status 204');
   });
 
-  it('say of a server that kept everything up to which rate it did', () => {
+  it('say up to which rate a server met all requirements', () => {
     const checks = ratedChecks(metricsOf(0, [0, 1]).figures(1), run);
     expect(fleetReport(resultWith(checks))).toContain(
       '2 requirements met, 1 not tested, at up to 520 requests/s',
     );
   });
 
-  it('are absent where nothing was checked', () => {
+  it('are absent when nothing was checked', () => {
     expect(fleetReport(sampleResult)).not.toContain('Checks');
   });
 });
 
-describe('the checks on the page', () => {
-  it('are a table of requirements by phase, and each breach as text', () => {
+describe('the checks on the report page', () => {
+  it('are a table of requirements by phase, with each breach as text', () => {
     const page = fleetHtml(resultWith(whole));
     expect(page).toContain('Checks under load');
     expect(page).toContain('burst at 450 requests/s');
@@ -237,13 +236,13 @@ describe('the checks on the page', () => {
     expect(page).not.toContain('<b>no</b>');
   });
 
-  it('are absent where nothing was checked', () => {
+  it('are absent when nothing was checked', () => {
     expect(fleetHtml(sampleResult)).not.toContain('Checks under load');
   });
 });
 
 describe('the checks in a JUnit document', () => {
-  it('are a test for each requirement: failed when broken, skipped when not met with', () => {
+  it('are a test for each requirement: failed when broken, skipped when not tested', () => {
     const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
     const { testsuite } = parser.parse(fleetJunit(resultWith(whole))).testsuites;
     const [kept, broken, unseen] = testsuite.testcase.slice(-3);

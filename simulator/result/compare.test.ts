@@ -6,7 +6,7 @@ import { ComparisonError, compareResults } from './compare.ts';
 import { boundedPercentile, rankTest } from './compare-statistics.ts';
 import type { FleetResult } from './result.ts';
 
-/** Latencies typical of servers: most alike, with a long tail. */
+/** Latencies typical of servers: most are alike, with a long tail. */
 function latencies(random: Random, count: number, factor = 1): number[] {
   return Array.from({ length: count }, () => {
     const tail = random.fraction() < 0.02 ? 20 : 1;
@@ -38,7 +38,7 @@ describe('the comparison of two runs', () => {
     expect(new Set(verdicts)).toEqual(new Set(['no difference']));
   });
 
-  it('finds a shift of a quarter, and the same the other way round', () => {
+  it('finds a shift by a quarter, in both directions', () => {
     const random = seededRandom('shifted');
     for (let round = 0; round < 8; round++) {
       const before = runOf(latencies(random, 3000));
@@ -53,7 +53,7 @@ describe('the comparison of two runs', () => {
     }
   });
 
-  it('finds a tail that grew where the middle stayed', () => {
+  it('finds a tail that grew while the median stayed', () => {
     const random = seededRandom('tail');
     const before = latencies(random, 5000);
     const after = before.map((ms, index) => (index % 25 === 0 ? ms * 50 : ms));
@@ -64,7 +64,7 @@ describe('the comparison of two runs', () => {
     });
   });
 
-  it('takes a shift below the noise floor for noise, however certain it is', () => {
+  it('ignores a shift below the noise floor, however certain it is', () => {
     const random = seededRandom('noise');
     const before = latencies(random, 20_000);
     const after = before.map((ms) => ms * 1.05);
@@ -73,7 +73,7 @@ describe('the comparison of two runs', () => {
     expect(compareResults(runOf(before), runOf(after), strict).verdict).toBe('regression');
   });
 
-  it('does not judge a percentile beyond which there is next to nothing', () => {
+  it('does not judge a percentile with too few values beyond it', () => {
     const random = seededRandom('few');
     const few = verdictsOf(runOf(latencies(random, 200)), runOf(latencies(random, 200, 3)));
     expect(few).toMatchObject({ p50: 'regression', p99: 'not enough data' });
@@ -82,7 +82,7 @@ describe('the comparison of two runs', () => {
     expect(rows[0]?.because).toBe('only 3 in one of the runs');
   });
 
-  it('finds more errors, and fewer', () => {
+  it('finds more errors, and fewer errors', () => {
     const [operation] = sampleResult.operations;
     const answering = (errors: number) =>
       runOf([], {
@@ -105,7 +105,7 @@ describe('the comparison of two runs', () => {
     expect(compareResults(ended(60), ended(5)).verdict).toBe('improvement');
   });
 
-  it('decides nothing by figures of a generator at its limit, and says so', () => {
+  it('decides nothing when the generator was at its limit, and says so', () => {
     const random = seededRandom('invalid');
     const generator = { ...sampleResult.generator, reasons: ['its event loop was held up'] };
     const invalid = { validity: 'invalid' as const, generator };
@@ -115,7 +115,7 @@ describe('the comparison of two runs', () => {
     expect(notes).toEqual(['the second run is invalid: its event loop was held up']);
   });
 
-  it('notes in what the plans differ', () => {
+  it('notes in which members the plans differ', () => {
     const other = runOf([1], { plan: { ...sampleResult.plan, devices: 7, deploy: 'release-2' } });
     const { plans, notes } = compareResults(runOf([1]), other);
     expect(plans).toBe('different');
@@ -139,7 +139,7 @@ const sample = fc
   .array(fc.tuple(fc.nat(50), fc.integer({ min: 1, max: 9 })), { minLength: 1, maxLength: 20 })
   .map((rows) => [...new Map(rows)].sort(([one], [other]) => one - other));
 
-describe('the statistics', () => {
+describe('the statistics of a comparison', () => {
   it('count every pair of values once', () => {
     fc.assert(
       fc.property(sample, sample, (first, second) => {
@@ -158,7 +158,7 @@ describe('the statistics', () => {
     );
   });
 
-  it('hold a percentile between its bounds', () => {
+  it('return a percentile between its lower and upper bound', () => {
     fc.assert(
       fc.property(sample, fc.double({ min: 0.01, max: 0.99, noNaN: true }), (rows, share) => {
         const { low, value, high } = boundedPercentile(rows, share, 3);

@@ -22,7 +22,7 @@ const durations = fc.array(
 );
 
 describe('a histogram of durations', () => {
-  it('holds what the library itself would hold', () => {
+  it('contains the same values as a histogram of the library', () => {
     fc.assert(
       fc.property(durations, (durationsMs) => {
         const ours = decodeFromCompressedBase64(of(durationsMs).figures().histogram);
@@ -42,7 +42,7 @@ describe('a histogram of durations', () => {
     );
   });
 
-  it('is the same after it was written and read', () => {
+  it('is unchanged after it was written and read', () => {
     fc.assert(
       fc.property(durations, (durationsMs) => {
         const figures = of(durationsMs).figures();
@@ -52,7 +52,7 @@ describe('a histogram of durations', () => {
     );
   });
 
-  it('is exact to a thousandth, and in its longest duration altogether', () => {
+  it('is exact to a thousandth, and its maximum is exact', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.1, max: 1e9, noNaN: true }), (ms) => {
         const { p50Ms, maxMs } = of([ms]).figures();
@@ -63,16 +63,16 @@ describe('a histogram of durations', () => {
     );
   });
 
-  it('gives zeros while it is empty', () => {
+  it('returns zeros while it is empty', () => {
     expect(of([]).figures()).toMatchObject({ count: 0, p50Ms: 0, p999Ms: 0, maxMs: 0 });
     expect(of([]).buckets()).toEqual([]);
   });
 
-  it('bounds what is beyond it, and what is below nothing', () => {
+  it('limits durations that are too long or negative', () => {
     expect(of([1e15, -5]).figures()).toMatchObject({ count: 2, p50Ms: 0, maxMs: LONGEST_MS });
   });
 
-  it('gives its buckets in order, with all that was recorded', () => {
+  it('returns its buckets in order, with all recorded values', () => {
     expect(of([3, 1, 1, 2]).buckets()).toEqual([
       [1, 2],
       [2, 1],
@@ -81,7 +81,7 @@ describe('a histogram of durations', () => {
   });
 });
 
-/** A text with a forged header. */
+/** Returns the text of a histogram with a forged header. */
 function forged(change: (plain: Buffer) => void, payload: readonly number[] = []): string {
   const bytes = Buffer.from(of([1, 2]).figures().histogram, 'base64');
   const plain = Buffer.alloc(40);
@@ -97,7 +97,7 @@ function forged(change: (plain: Buffer) => void, payload: readonly number[] = []
   return Buffer.concat([head, packed]).toString('base64');
 }
 
-it('reads what is forged but sound', () => {
+it('accepts a forged text that is valid', () => {
   const sound = { histogram: forged((plain) => plain, [2, 0x09, 4]), maxMs: 1 };
   expect(DurationHistogram.of(sound).count).toBe(3);
 });

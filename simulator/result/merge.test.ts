@@ -14,14 +14,14 @@ import { scheduleOf } from './generator.ts';
 import { MergeError, mergeResults } from './merge.ts';
 import type { FleetResult } from './result.ts';
 
-/** One exchange of a run: when, which, its outcome. */
+/** One exchange of a run: its time, its operation and its outcome. */
 interface Story {
   readonly afterMs: number;
   readonly operation: string;
   readonly phase: 'ramp' | 'hold';
   readonly end: number | 'timeout' | 'reset';
   readonly latencyMs: number;
-  /** The part of the fleet it belongs to. */
+  /** The part of the fleet to which the exchange belongs. */
   readonly part: number;
 }
 
@@ -70,7 +70,7 @@ function live(
   { afterMs, operation, end, latencyMs }: Story,
   clock: ManualClock,
 ) {
-  // Exchanges of one part are in chronological order, so that the clock never goes back.
+  // The exchanges of each part are in chronological order, so the clock never goes back.
   clock.advance(Math.max(0, noonMs + afterMs - clock.now()));
   metrics.sent(latencyMs / 10);
   if (typeof end === 'number') metrics.answered(operation, end, latencyMs);
@@ -80,7 +80,7 @@ function live(
   }
 }
 
-/** Returns what the merged parts must have in common with the result of one process. */
+/** Returns the members in which merged parts must equal the result of one process. */
 function figuresIn(result: FleetResult) {
   const { generator, updates, latencies, operations, phases, errors, series } = result;
   const { schedule } = generator;
@@ -100,8 +100,8 @@ const inOrder = fc
   .array(story, { maxLength: 60 })
   .map((stories) => [...stories].sort((one, other) => one.afterMs - other.afterMs));
 
-describe('results of several processes', () => {
-  it('merge to exactly what one process would have measured', () => {
+describe('merged results of several processes', () => {
+  it('equal exactly what one process would have measured', () => {
     fc.assert(
       fc.property(inOrder, (stories) => {
         const whole = resultOf(stories, { index: 0, of: 1 });
@@ -112,7 +112,7 @@ describe('results of several processes', () => {
     );
   });
 
-  it('merge to the same in every order, and by and by', () => {
+  it('are the same in every order, and when merged step by step', () => {
     fc.assert(
       fc.property(inOrder, (stories) => {
         const [one, two, three] = partsOf(stories) as [FleetResult, FleetResult, FleetResult];
@@ -139,7 +139,7 @@ describe('results of several processes', () => {
     ]);
   });
 
-  it('last from the first start to the last end', () => {
+  it('cover the time from the first start to the last end', () => {
     const late = { ...shardOf(1, 2), startedAt: '2026-01-31T12:00:01.000Z', durationMs: 5000 };
     const { startedAt, durationMs } = mergeResults([late, shardOf(0, 2)]);
     expect({ startedAt, durationMs }).toEqual({
@@ -148,7 +148,7 @@ describe('results of several processes', () => {
     });
   });
 
-  it('take in what lost workers had measured, in a phase of their own', () => {
+  it('include the measurements of lost workers in a separate phase', () => {
     const plan = { ...shardOf(0, 2).plan, thresholds: ['errors <= 3'] };
     const parts = [0, 1].map((index) => ({ ...shardOf(index, 2), plan }));
     const before = mergeResults(parts);
@@ -164,7 +164,7 @@ describe('results of several processes', () => {
     expect(after.devices).toEqual(before.devices);
   });
 
-  it('keep what is known of the workers of results that were merged before', () => {
+  it('keep the takeovers and losses of parts that were merged before', () => {
     const takeover = { shard: 0, afterMs: 1, from: 'a', to: 'b', because: 'c', adopted: 0 };
     const spread = { takeovers: [takeover], lost: [], missingDeviceMs: 70 };
     const parts = [{ ...shardOf(0, 2), spread }, shardOf(1, 2)];
@@ -172,7 +172,7 @@ describe('results of several processes', () => {
     expect(Object.keys(mergeResults([shardOf(0, 2), shardOf(1, 2)]))).not.toContain('spread');
   });
 
-  it('name every kind of machine once, and add up what was lost of the events', () => {
+  it('name each kind of machine once, and add up the lost events', () => {
     const other = { ...sampleMachine, node: 'v22.1.0' };
     const parts = [
       { ...shardOf(0, 4), machines: [sampleMachine], events: { written: 5, lost: 1 } },

@@ -26,7 +26,7 @@ const checksWith = (judged: number, broken: number) => {
   return { devices: 1, exchanges: 9, requirements: [row] };
 };
 
-/** Kinds of run: what differs from a run that passed, the verdict, and what the first line names. */
+/** Kinds of run: the changes to a passed run, the verdict, and the words of the first line. */
 const kinds: readonly [string, Partial<FleetResult>, Verdict, string][] = [
   ['that updated its devices', {}, 'passed', 'reconciliation agrees'],
   [
@@ -111,7 +111,7 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@'
 
 describe('the outcome of a run', () => {
   it.each(kinds)(
-    '%s is one verdict in headline, text and JUnit',
+    '%s has the same verdict in headline, text and JUnit',
     (_what, change, verdict, words) => {
       const result: FleetResult = { ...sampleResult, ...change };
       const outcome = outcomeOf(result);
@@ -148,11 +148,11 @@ describe('the outcome of a run', () => {
       },
     ],
   ];
-  it.each(passing)('is passed where %s', (_what, change) => {
+  it.each(passing)('is passed when %s', (_what, change) => {
     expect(outcomeOf({ ...sampleResult, ...change }).verdict).toBe('passed');
   });
 
-  it('does not call a generator valid, or a reconciliation agreed, that was not judged', () => {
+  it('reports a generator or a reconciliation that was not judged as not judged', () => {
     const reconciliation = { ...sampleResult.reconciliation, deploymentsChecked: 0 };
     const { findings, headline } = outcomeOf({
       ...sampleResult,
@@ -173,7 +173,7 @@ describe('the outcome of a run', () => {
     );
   });
 
-  it('says of an artifact that fits nobody to check types and dependencies', () => {
+  it('recommends to check types and dependencies when an artifact fits no device', () => {
     const reconciliation = { ...sampleResult.reconciliation, withoutArtifact: 3 };
     const result = {
       ...sampleResult,

@@ -30,13 +30,13 @@ const plan = planWith({
 
 const summaryOf = (change: Partial<FleetPlan> = {}) => planSummary({ ...plan, ...change });
 
-/** Returns the differences of the plan with the change, once both are summarized. */
+/** Returns the differences between the summaries of the plan and of the changed plan. */
 async function differencesBy(change: Partial<FleetPlan>): Promise<readonly string[]> {
   return planDifferences(await summaryOf(), await summaryOf(change));
 }
 
 describe('the plan in a result', () => {
-  it('is of the published form', async () => {
+  it('has the form of the published schema', async () => {
     const summary = await summaryOf();
     expect(v.parse(planSummaryShape, summary)).toEqual(summary);
   });
@@ -69,13 +69,13 @@ describe('the plan in a result', () => {
     ['the drain', { drainMs: 4 }, 'drainMs is 0 in one and 4 in the other'],
     ['a sample', { checkShare: 0.5 }, 'checkShare is absent in one and 0.5 in the other'],
     ['a parameter', { behaviourParameters: { steady: { installMs: 7 } } }, 'behaviourParameters'],
-  ])('finds a difference in %s, and names its path', async (_what, change, said) => {
+  ])('differs after a change of %s, with the path named', async (_what, change, said) => {
     const [difference] = await differencesBy(change);
     expect(difference).toContain(said);
     expect((await summaryOf(change)).digest).not.toBe((await summaryOf()).digest);
   });
 
-  it('holds neither secrets nor paths, nor what belongs to one machine', async () => {
+  it('contains no secrets, no paths, and nothing specific to one machine', async () => {
     const own: Partial<FleetPlan> = {
       acceptWith: { email: 'who@example.com', password: 'secret-word' },
       tenantToken: 'secret-token',
@@ -88,7 +88,7 @@ describe('the plan in a result', () => {
     expect(summary).toEqual(await summaryOf());
   });
 
-  it('differs when what is in a file does, wherever the file lies', async () => {
+  it('differs when the content of a file differs, but not for another path', async () => {
     const fileOf = (name: string, text: string) => {
       writeFileSync(join(folder, name), text);
       return join(folder, name);
@@ -103,7 +103,7 @@ describe('the plan in a result', () => {
     expect(JSON.stringify(one)).not.toContain(folder);
   });
 
-  it('differs from that of a result of another version at least in its digest', async () => {
+  it('differs from a summary without a digest by at least the digest', async () => {
     const { digest: _, ...older } = await summaryOf();
     expect(planDifferences(older, await summaryOf())).toEqual([
       expect.stringMatching(/^digest is absent in one and "[0-9a-f]{10}/),

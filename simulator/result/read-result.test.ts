@@ -7,12 +7,12 @@ import { fleetResultShape } from './result.ts';
 const read = (value: unknown) => readFleetResult(JSON.stringify(value));
 const [latency] = sampleResult.latencies;
 
-describe('the reader of results', () => {
-  it('reads what a run has written', () => {
+describe('the reader of result files', () => {
+  it('accepts what a run has written', () => {
     expect(read(sampleResult)).toEqual(sampleResult);
   });
 
-  it('reads over what a later version has added', () => {
+  it('ignores members that a later version has added', () => {
     expect(read({ ...sampleResult, addedLater: 1 })).toEqual(sampleResult);
   });
 
@@ -32,7 +32,7 @@ describe('the reader of results', () => {
       '{"schema":"fleetbed-fleet/3\\u001b[2J"}',
       'has the schema fleetbed-fleet/3\\u{1b}[2J;',
     ],
-  ])('refuses %s', (_what, json, said) => {
+  ])('refuses the file: %s', (_what, json, said) => {
     expect(() => readFleetResult(json)).toThrow(said);
   });
 
@@ -58,8 +58,8 @@ describe('the reader of results', () => {
   });
 });
 
-describe('the published schema', () => {
-  it('is the shape that results are read by, with an id', () => {
+describe('the published schema of results', () => {
+  it('equals the shape with which results are read, plus an id', () => {
     const { $id, ...schema } = fleetResultSchema() as Record<string, unknown>;
     expect($id).toBe('urn:fleetbed:fleet:2');
     expect(schema).toEqual(toJsonSchema(fleetResultShape, { ignoreActions: ['finite'] }));

@@ -29,7 +29,7 @@ function verdictOn(text: string, result: FleetResult = sampleResult) {
   return [verdict?.verdict, verdict?.observed];
 }
 
-describe('a threshold', () => {
+describe('a threshold for a run', () => {
   it.each([
     ['95% updated within 10m', { kind: 'updated', withinMs: 600_000 }, '>=', 0.95],
     ['100 % updated within 1.5 h', { kind: 'updated', withinMs: 5_400_000 }, '>=', 1],
@@ -49,7 +49,7 @@ describe('a threshold', () => {
     expect(thresholdOf(`${text}, abort on fail`)).toMatchObject({ subject, abortsRun: true });
   });
 
-  it('means every way to ask for an update by poll', () => {
+  it('covers all operations that request an update when it names polls', () => {
     expect(thresholdOf('p50(poll) < 1s').subject).toMatchObject({
       operations: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
     });
@@ -73,12 +73,12 @@ describe('a threshold', () => {
     ['rate(poll) > 100', 'accepted: '],
     ['errors < 0.1% or so', 'accepted: '],
     [`p99(poll) < ${'9'.repeat(500)}ms`, 'accepted: '],
-  ])('is not "%s", and the sentence shows what is accepted', (text, sentence) => {
+  ])('is not "%s", and the error shows what is accepted', (text, sentence) => {
     expect(() => thresholdOf(text)).toThrow(ThresholdError);
     expect(() => thresholdOf(text)).toThrow(sentence);
   });
 
-  it('never brings control characters to the terminal', () => {
+  it('never prints control characters to the terminal', () => {
     expect(() => thresholdOf('\u001b[2J')).not.toThrow('\u001b');
   });
 });
@@ -111,14 +111,14 @@ describe('the verdict on a threshold', () => {
     expect(verdictOn('75% updated within 30s', runOf(4, afterMs))[0]).toBe(verdict);
   });
 
-  it('is exact at the limit', () => {
+  it('is met exactly at the limit and missed just below it', () => {
     const afterMs = Array.from({ length: 95 }, () => 1000);
     const text = '95% updated within 1s';
     expect(verdictOn(text, runOf(100, afterMs))[0]).toBe('met');
     expect(verdictOn(text, runOf(100, afterMs.slice(1)))[0]).toBe('missed');
   });
 
-  it('is open where nothing was reconciled', () => {
+  it('is undecided when nothing was reconciled', () => {
     const reconciliation = { ...sampleResult.reconciliation, checked: false };
     const unchecked = { ...sampleResult, reconciliation };
     expect(verdictOn('lost reports = 0', unchecked)).toEqual([
@@ -127,14 +127,14 @@ describe('the verdict on a threshold', () => {
     ]);
   });
 
-  it('is open when the run was broken off while there was time', () => {
+  it('is undecided when the run was interrupted before the time limit', () => {
     const broken = { ...runOf(4, [10_000]), ended: 'interrupted' as const };
     expect(verdictOn('75% updated within 10m', broken)[0]).toBe('undecided');
     expect(verdictOn('75% updated within 10s', broken)[0]).toBe('missed');
   });
 });
 
-/** Returns a run in progress. */
+/** Returns the measures of a run in progress. */
 function underway(result: FleetResult): Measures {
   return { ...measuresOf(result), isOver: false, reports: () => undefined };
 }
@@ -143,15 +143,15 @@ function isLost(text: string, result: FleetResult): boolean {
   return canNoLongerBeMet(thresholdOf(text), underway(result));
 }
 
-describe('a threshold is out of reach', () => {
-  it('once the time is up, or too many devices have failed', () => {
+describe('a threshold becomes out of reach', () => {
+  it('once its time is up, or too many devices have failed', () => {
     expect(isLost('75% updated within 30s', runOf(4, [10_000]))).toBe(true);
     expect(isLost('75% updated within 10m', runOf(4, [10_000]))).toBe(false);
     expect(isLost('75% updated within 10m', runOf(4, [10_000], 1))).toBe(false);
     expect(isLost('75% updated within 10m', runOf(4, [10_000], 2))).toBe(true);
   });
 
-  it('once a count or a maximum that only grows is too much', () => {
+  it('once a count or a maximum, which can only grow, is too large', () => {
     expect(isLost('errors = 0', sampleResult)).toBe(true);
     expect(isLost('errors < 2', sampleResult)).toBe(true);
     expect(isLost('errors < 3', sampleResult)).toBe(false);

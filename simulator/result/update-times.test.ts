@@ -12,13 +12,13 @@ const updated = (index: number, endedMs: number) =>
   deviceRowOf(index, { outcome: 'success', offeredMs: 1000, endedMs });
 
 describe('the times of a roll-out', () => {
-  it('count from the deployment', () => {
+  it('are counted from the deployment', () => {
     const times = timesOf([updated(0, 3000), updated(1, 2000)], 500);
     expect(timeToPercentMs(times, 50)).toBe(1500);
     expect(timeToPercentMs(times, 100)).toBe(2500);
   });
 
-  it('count from the first offer in a run without its own deployment', () => {
+  it('are counted from the first offer when the run has no deployment of its own', () => {
     expect(timeToPercentMs(timesOf([updated(0, 3000)]), 100)).toBe(2000);
   });
 
@@ -30,7 +30,7 @@ describe('the times of a roll-out', () => {
     expect(timeToPercentMs(times, 100)).toBeUndefined();
   });
 
-  it('count a device that had the artifact already', () => {
+  it('count a device that already had the artifact as updated at once', () => {
     const had = deviceRowOf(1, { outcome: 'already-installed' });
     expect(timeToPercentMs(timesOf([updated(0, 3000), had], 1000), 50)).toBe(0);
   });
@@ -39,7 +39,7 @@ describe('the times of a roll-out', () => {
     [[]],
     [[deviceRowOf(0, { outcome: 'success' })]],
     [[deviceRowOf(0, { outcome: 'idle' })]],
-  ])('are empty without a time to count from or to: %j', (devices) => {
+  ])('are undefined without a start or an end: %j', (devices) => {
     expect(timeToPercentMs(timesOf(devices), 50)).toBeUndefined();
   });
 });

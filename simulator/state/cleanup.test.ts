@@ -86,8 +86,8 @@ const threeMade = [0, 1, 2].flatMap((index) => [
   { device: index, id: `id-${index}` },
 ]);
 
-describe('a clean-up', () => {
-  it('decommissions the devices and closes the deployments of the ledger, and nothing else', async () => {
+describe('a clean-up of the server', () => {
+  it('removes only the devices and deployments of the ledger', async () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2', 'd-1', 'foreign']);
     keep(ledger, server.baseUrl, ...threeMade, { deployment: 'd-1' });
     expect(await cleanUp()).toEqual({
@@ -103,7 +103,7 @@ describe('a clean-up', () => {
     expect([...left]).toEqual(['foreign']);
   });
 
-  it('finds no ledger the second time, as it was deleted with its last entry', async () => {
+  it('finds no ledger the second time, because the first time deleted it', async () => {
     const { server } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, server.baseUrl, ...threeMade);
     await cleanUp();
@@ -112,7 +112,7 @@ describe('a clean-up', () => {
     expect(server.askedOf('decommission-device')).toHaveLength(asked);
   });
 
-  it('strikes nothing out where the server knows nothing of the ledger, unless forced', async () => {
+  it('keeps the ledger when the server knows none of its entries, unless forced', async () => {
     const { server } = await serverWith([]);
     keep(ledger, server.baseUrl, ...threeMade, { deployment: 'd-1' }, announced(3));
     const before = readFileSync(ledger, 'utf8');
@@ -123,7 +123,7 @@ describe('a clean-up', () => {
     expect(forced).toMatchObject({ notThere: 4, isDoubtful: false, deletedLedgers: [ledger] });
   });
 
-  it('refuses a URL that is not of the ledger, unless forced', async () => {
+  it('refuses a URL other than that of the ledger, unless forced', async () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, 'http://127.0.0.1:9', ...threeMade);
     await expect(cleanUp({ baseUrl: server.baseUrl })).rejects.toThrow(
@@ -156,7 +156,7 @@ describe('a clean-up', () => {
     expect([...left]).toEqual(['id-8']);
   });
 
-  it('lists what was not removed and why, and removes it the next time', async () => {
+  it('lists what it could not remove and why, and removes it the next time', async () => {
     let isBroken = true;
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2'], {
       'decommission-device': ({ parameters: { id = '' } }) => {
@@ -175,7 +175,7 @@ describe('a clean-up', () => {
     expect(left.size).toBe(0);
   });
 
-  it('that is ended midway leaves the rest to another one', async () => {
+  it('that is interrupted leaves the rest to the next clean-up', async () => {
     const stop = new AbortController();
     const ids = Array.from({ length: 40 }, (_, index) => `id-${index}`);
     const { server, left } = await serverWith(ids, {
@@ -214,7 +214,7 @@ describe('a clean-up that cannot begin', () => {
     ['empty', () => writeFileSync(ledger, ''), /^there is no ledger at/],
     ['something else', () => writeFileSync(ledger, 'hello\n'), /is not the ledger of a fleet/],
     ['a folder without one', () => mkdirSync(ledger), /^there is no ledger at/],
-  ])('says so when the ledger is %s', async (_, make, sentence) => {
+  ])('fails with a reason when the ledger is %s', async (_, make, sentence) => {
     make();
     await expect(cleanUp()).rejects.toThrow(sentence);
   });
@@ -234,7 +234,7 @@ describe('a clean-up that cannot begin', () => {
     );
   });
 
-  it('says so when nothing listens, or the login is refused, and keeps the ledger', async () => {
+  it('keeps the ledger when nothing listens or the login is refused, and says so', async () => {
     keep(ledger, await closedPortUrl(), ...threeMade);
     await expect(cleanUp()).rejects.toThrow('nothing listens');
     const { server } = await serverWith([], { login: () => ({ status: 401 }) });

@@ -35,7 +35,7 @@ function stateOf(devices: readonly Device[], change: Partial<StateSubject['plan'
   return state;
 }
 
-/** Ends the simulator like a kill: nothing more is written; the lock dies with the process. */
+/** Ends the simulator like a kill: nothing more is written, and its lock is released. */
 function killed(): void {
   open.splice(0);
   rmSync(join(folder, 'lock'), { force: true });
@@ -61,7 +61,7 @@ async function livedFleet(): Promise<Device[]> {
   return devices;
 }
 
-describe('a fleet that is kept', () => {
+describe('a fleet kept in a state folder', () => {
   it('is restored unchanged after a kill at any time', async () => {
     const [, before] = await livedFleet();
     killed();
@@ -86,7 +86,7 @@ describe('a fleet that is kept', () => {
     expect(second).toEqual(first);
   });
 
-  it('loses what the last line said, and nothing else, when that line was cut off', async () => {
+  it('loses only the content of the last line when it was cut off', async () => {
     await livedFleet();
     killed();
     const file = join(folder, 'fleet.ndjson');
@@ -97,7 +97,7 @@ describe('a fleet that is kept', () => {
     expect(again[1]?.deployments).toHaveLength(1);
   });
 
-  it('forgets what a device has lost', async () => {
+  it('does not restore what a device has lost, such as its token', async () => {
     const [, device = deviceOf()] = await livedFleet();
     if (device.session) device.session.token = undefined;
     device.deployments[0] = Object.assign(device.deployments[0] ?? {}, {
@@ -112,7 +112,7 @@ describe('a fleet that is kept', () => {
     expect(again[1]?.deployments).toMatchObject([{ state: 'aborted', cutShort: undefined }]);
   });
 
-  it('writes only what has changed', async () => {
+  it('writes only members that have changed', async () => {
     const [, device = deviceOf()] = await livedFleet();
     const file = join(folder, 'fleet.ndjson');
     const sizeBytes = statSync(file).size;
@@ -125,7 +125,7 @@ describe('a fleet that is kept', () => {
     );
   });
 
-  it('stays small however long it lives', { timeout: 30_000 }, () => {
+  it('stays small in its file after many changes', { timeout: 30_000 }, () => {
     const [device = deviceOf()] = devicesOf(1);
     const state = stateOf([device], { devices: 1 });
     const deployment = beginDeployment(device, 'deployment-1', 'release-2');
@@ -141,14 +141,14 @@ describe('a fleet that is kept', () => {
     expect(again.configuration.turn).toBe('399');
   });
 
-  it('keeps its tokens in files for their owner only', async () => {
+  it('keeps its tokens in files that only their owner can read', async () => {
     await livedFleet();
     for (const name of readdirSync(folder)) {
       expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
     }
   });
 
-  it('is kept apart for each shard', () => {
+  it('is kept separately for each shard', () => {
     const [device = deviceOf()] = devicesOf(1, 1);
     const state = stateOf([device], { shard: { index: 1, of: 2 } });
     device.id = 'id-1';
@@ -161,19 +161,19 @@ describe('a fleet that is kept', () => {
     expect(readdirSync(folder)).toEqual(['shard-1-of-2']);
   });
 
-  it('returns its seed, which does not have to be repeated', async () => {
+  it('restores its seed, which does not have to be given again', async () => {
     expect(keptSeed(folder)).toBeUndefined();
     await livedFleet();
     expect(keptSeed(folder)).toBe('x');
   });
 });
 
-describe('a state folder that is not for this run', () => {
+describe('a state folder unsuitable for the run', () => {
   it.each([
     [{ seed: 'y' }, 'the seed is "x" there and "y" in the plan'],
     [{ devices: 3 }, 'the number of devices is 2 there and 3 in the plan'],
     [{ baseUrl: 'http://b' }, 'the server is "http://127.0.0.1:8080" there and "http://b" in the'],
-  ])('is refused for %j', async (change, difference) => {
+  ])('is refused for a change to %j', async (change, difference) => {
     await livedFleet();
     killed();
     expect(() => stateOf(devicesOf(2), change)).toThrow(
@@ -181,7 +181,7 @@ describe('a state folder that is not for this run', () => {
     );
   });
 
-  it('is refused when its devices are others', async () => {
+  it('is refused when its devices have other identities', async () => {
     await livedFleet();
     killed();
     const others = devicesOf(2).map((device) => ({ ...device, idData: { mac: 'other' } }));
@@ -190,7 +190,7 @@ describe('a state folder that is not for this run', () => {
     );
   });
 
-  it('is refused when the fleet was in another number of processes', () => {
+  it('is refused when the fleet had another number of processes', () => {
     stateOf(devicesOf(1), { shard: { index: 0, of: 2 } }).close();
     open.splice(0);
     const way = 'use the same number as before, or another folder.';
@@ -204,7 +204,7 @@ describe('a state folder that is not for this run', () => {
     expect(() => stateOf(other, { shard: { index: 1, of: 2 } })).not.toThrow();
   });
 
-  it('is refused for a shard of a fleet in one process', async () => {
+  it('is refused for a shard when the fleet was in one process', async () => {
     await livedFleet();
     killed();
     expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 2 } })).toThrow(
@@ -217,7 +217,7 @@ describe('a state folder that is not for this run', () => {
     expect(() => stateOf(devicesOf(2))).toThrow(`process ${process.pid} is using the state folder`);
   });
 
-  it('is refused and unchanged when it holds a foreign file', async () => {
+  it('is refused and unchanged when it contains a foreign file', async () => {
     const file = join(folder, 'fleet.ndjson');
     writeFileSync(file, 'hello\n');
     expect(() => stateOf(devicesOf(2))).toThrow(/line 1 of .* is damaged/);
@@ -225,7 +225,7 @@ describe('a state folder that is not for this run', () => {
     expect(readdirSync(folder)).toEqual(['fleet.ndjson']);
   });
 
-  it('is refused when it cannot be made', () => {
+  it('is refused when it cannot be created', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     const inFile = { folder: join(file, 'state'), plan, devices: devicesOf(2) };

@@ -31,14 +31,14 @@ function kept(...lines: readonly unknown[]): void {
   journal.close();
 }
 
-describe('a journal', () => {
-  it('gives back what was written, for its owner only', () => {
+describe('a journal in a file', () => {
+  it('returns what was written, and only its owner can read it', () => {
     kept({ a: 1 }, { b: 'ü\n' });
     expect([...readJournal(path)]).toEqual([{ a: 1 }, { b: 'ü\n' }]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('has each line with the system before the call returns', () => {
+  it('has written each line to the file before the call returns', () => {
     const journal = Journal.begin(path, []);
     journal.append({ a: 1 });
     expect([...readJournal(path)]).toEqual([{ a: 1 }]);
@@ -56,7 +56,7 @@ describe('a journal', () => {
     expect(readdirSync(folder)).toEqual(['journal']);
   });
 
-  it('reads lines longer than one piece of the file', () => {
+  it('can have lines that are longer than one read from the file', () => {
     const long = 'x'.repeat(3 * 2 ** 20);
     kept({ long }, { short: 1 });
     expect([...readJournal(path)]).toEqual([{ long }, { short: 1 }]);
@@ -68,14 +68,14 @@ describe('a journal', () => {
 });
 
 describe('a journal whose writer was killed', () => {
-  it('reads up to the last whole line, wherever in a line the kill came', () => {
+  it('is read up to the last whole line, wherever the last line was cut', () => {
     kept({ first: 1 }, { second: 'abc' });
     const whole = statSync(path).size;
     const first = readFileSync(path, 'utf8').indexOf('\n') + 1;
     for (let size = whole - 1; size >= first; size--) {
       truncateSync(path, size);
       const lines = [...readJournal(path)];
-      // Only the end of the line was missing.
+      // Only the line break at the end of the last line was missing.
       if (size === whole - 1) expect(lines).toHaveLength(2);
       else expect(lines, `${size} bytes`).toEqual([{ first: 1 }]);
     }
@@ -98,7 +98,7 @@ describe('a journal that was modified', () => {
     );
   });
 
-  it('is refused when a line has no end', () => {
+  it('is refused when a line is too long and has no end', () => {
     kept({ first: 1 });
     appendFileSync(path, Buffer.alloc(20 * 2 ** 20, 'x'));
     expect(() => [...readJournal(path)]).toThrow(/^line 2 of .* is damaged/);

@@ -51,14 +51,14 @@ describe('downloads that outlive their simulator', () => {
   });
 
   it.each(['', '{"deploymentId":"depl', 'x\n1234', '{"deploymentId":"another"}\n1234'])(
-    'begin anew where the file is %j',
+    'start again when the file contains %j',
     async (content) => {
       writeFileSync(join(folder, '0'), content);
       expect((await reopened(underway())).progress).toBeUndefined();
     },
   );
 
-  it('are dropped beyond the total limit and when a device has finished', async () => {
+  it('are deleted beyond the total limit and when a device has finished', async () => {
     const [first, second] = [underway(0), underway(1)];
     const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
     for (const { device, deployment } of [first, second]) {

@@ -40,8 +40,8 @@ async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 're
   return readLedger(path);
 }
 
-describe('the ledger of a fleet', () => {
-  it('records a device before its first request, and its ID once assigned', async () => {
+describe('the clean-up ledger of a fleet', () => {
+  it('records a device before its first request, and its id once assigned', async () => {
     const announced = (await noted('known'))?.devices.get(0);
     expect(announced).toMatchObject({ identity: deviceOf().idData, isSought: true });
     expect(announced?.key).toMatch(/^[0-9a-f]{64}$/);
@@ -49,18 +49,18 @@ describe('the ledger of a fleet', () => {
     expect(made).toMatchObject({ isSought: false, ids: new Set(['id-0']) });
   });
 
-  it('says each thing once, in the next run too', async () => {
+  it('records each fact once, even over several runs', async () => {
     await noted('known', 'accepted', 'known', 'accepted');
     await noted('known', 'accepted');
     expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
-  it('notes a device again that was removed and returns', async () => {
+  it('records a device again when it returns after its removal', async () => {
     await noted('known', 'accepted', 'removed');
     expect((await noted('known'))?.devices.get(0)).toMatchObject({ isSought: true });
   });
 
-  it('is lines of JSON, private to its owner and without tokens', async () => {
+  it('consists of JSON lines, private to its owner and without tokens', async () => {
     await noted('known', 'accepted', 'deployed');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const lines = readFileSync(path, 'utf8')
@@ -86,7 +86,7 @@ describe('the ledger of a fleet', () => {
     expect(readLedger(path)).toBeUndefined();
   });
 
-  it('is refused for another server, and when it is something else', async () => {
+  it('is refused for another server, and when the file is not a ledger', async () => {
     await noted('known');
     expect(() => CleanupLedger.open(path, 'http://b')).toThrow(
       `the ledger ${path} belongs to ${baseUrl}, not to http://b; use another file.`,

@@ -4,7 +4,7 @@ import { CommandSyntaxError, parseCommandLine } from './command-line.ts';
 const variables: Readonly<Record<string, string>> = { HOME: '/root', '?': '3', A_1: 'a b' };
 const parse = (line: string) => parseCommandLine(line, (name) => variables[name] ?? '');
 
-describe('a line of the shell', () => {
+describe('a command line of the shell', () => {
   it.each([
     ['', []],
     ['   ', []],
@@ -24,7 +24,7 @@ describe('a line of the shell', () => {
     ['echo a#b # c', ['echo', 'a#b']],
     ['echo größe 🙂', ['echo', 'größe', '🙂']],
     ['echo "|;&<>()"', ['echo', '|;&<>()']],
-  ])('%j is %j', (line, words) => {
+  ])('%j is parsed as %j', (line, words) => {
     expect(parse(line)).toEqual({ words });
   });
 
@@ -35,7 +35,7 @@ describe('a line of the shell', () => {
     ['>f echo a', { path: 'f', appends: false }],
     ['echo a > "a b"', { path: 'a b', appends: false }],
     ['echo a > x > f', { path: 'f', appends: false }],
-  ])('%j sends its output elsewhere', (line, redirection) => {
+  ])('%j redirects its output', (line, redirection) => {
     expect(parse(line)).toEqual({ words: ['echo', 'a'], redirection });
   });
 

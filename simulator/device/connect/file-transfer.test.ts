@@ -42,8 +42,8 @@ function bytes(count: number): Buffer {
   return all;
 }
 
-describe('what a device reports about a file', () => {
-  it('is its size, its owner, its rights and its time', () => {
+describe('the file information of a device', () => {
+  it('contains the size, owner, mode and time of a file', () => {
     const [info] = new Transfer().send('stat', { path: '/etc/hostname' });
     expect(info).toMatchObject({ proto: 2, typ: 'file_info', sid: 's-1' });
     expect(decodeBody(fileInfoShape, info?.body)).toEqual({
@@ -56,7 +56,7 @@ describe('what a device reports about a file', () => {
     });
   });
 
-  it('shows by the mode when it is a folder', () => {
+  it('identifies a folder by its mode', () => {
     const [info] = new Transfer().send('stat', { path: '/etc/' });
     expect(decodeBody(fileInfoShape, info?.body)).toMatchObject({ mode: 0x8000_0000 + 0o755 });
   });
@@ -75,8 +75,8 @@ describe('what a device reports about a file', () => {
   });
 });
 
-describe('a download', () => {
-  it('of a small file is its chunk and the end, at once', () => {
+describe('a file download from a device', () => {
+  it('of a small file sends its chunk and the end at once', () => {
     const chunks = new Transfer().send('get_file', { path: '/etc/hostname' });
     expect(chunks).toMatchObject([
       { proto: 2, typ: 'file_chunk', props: { offset: 0 }, body: Buffer.from('fb-1\n') },
@@ -85,7 +85,7 @@ describe('a download', () => {
     expect(chunks[1]?.body).toBeUndefined();
   });
 
-  it('of an empty file is the end alone', () => {
+  it('of an empty file sends the end only', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/empty', Buffer.alloc(0));
     const [end, ...more] = transfer.send('get_file', { path: '/tmp/empty' });
@@ -93,7 +93,7 @@ describe('a download', () => {
     expect(end).toEqual({ proto: 2, typ: 'file_chunk', sid: 's-1', props: { offset: 0 } });
   });
 
-  it('is twenty chunks ahead of what is acknowledged, never more', () => {
+  it('is never more than twenty chunks ahead of the acknowledged offset', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', bytes(45 * CHUNK + 1));
     const first = transfer.send('get_file', { path: '/tmp/a' });
@@ -106,7 +106,7 @@ describe('a download', () => {
     expect(transfer.ack(30 * CHUNK)).toHaveLength(15 + 1 + 1);
   });
 
-  it('gives every byte, whatever the size and however it is acknowledged', () => {
+  it('sends every byte, whatever the size and the acknowledgements', () => {
     fc.assert(
       fc.property(fc.nat(40 * CHUNK), fc.integer({ min: 1, max: 20 }), (size, every) => {
         const transfer = new Transfer();
@@ -141,14 +141,14 @@ describe('a download', () => {
     ['that is missing', undefined, 'invalid ack message: offset property'],
     ['in text', '4096', 'invalid ack message: offset property'],
     ['below zero', -1, 'invalid ack message: offset property'],
-  ])('is not gone on with by an offset %s', (_what, offset, message) => {
+  ])('fails after an acknowledgement with an offset %s', (_what, offset, message) => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', bytes(30 * CHUNK));
     transfer.send('get_file', { path: '/tmp/a' });
     expect(errorTextOf(transfer.ack(offset))).toContain(message);
   });
 
-  it('is broken off by an error of the other side', () => {
+  it('stops at an error from the other side', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', bytes(30 * CHUNK));
     transfer.send('get_file', { path: '/tmp/a' });
@@ -156,7 +156,7 @@ describe('a download', () => {
     expect(errorTextOf(transfer.ack(10 * CHUNK))).toBe('no file transfer in progress');
   });
 
-  it('sends the file as it was at the start', () => {
+  it('sends the content that the file had at the start', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', bytes(25 * CHUNK));
     transfer.send('get_file', { path: '/tmp/a' });
@@ -170,8 +170,8 @@ describe('a download', () => {
   });
 });
 
-describe('an upload', () => {
-  it('is welcomed, acknowledged every ten chunks and at its end, and then there', () => {
+describe('a file upload to a device', () => {
+  it('is acknowledged at its start, every ten chunks and at its end', () => {
     const transfer = new Transfer();
     const content = bytes(23 * CHUNK + 5);
     const acks = transfer.upload('/tmp/a', content);
@@ -181,14 +181,14 @@ describe('an upload', () => {
     expect(decodeBody(fileInfoShape, info?.body).size).toBe(content.length);
   });
 
-  it('is not there before its end', () => {
+  it('creates no file before its end', () => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     transfer.chunk(0, bytes(10));
     expect(errorTextOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
   });
 
-  it('takes owner and rights with it, and no other bits', () => {
+  it('sets the owner and the permission bits of the file, and no other bits', () => {
     const transfer = new Transfer();
     transfer.send('put_file', {
       src_path: 'a',
@@ -208,7 +208,7 @@ describe('an upload', () => {
     });
   });
 
-  it('can be read in the shell', () => {
+  it('creates a file that the shell can read', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', Buffer.from('from afar\n'));
     transfer.say('shell', 'new');
@@ -227,7 +227,7 @@ describe('an upload', () => {
     [{ path: '/tmp/a', mode: '0644' }, 'body.mode is wrong'],
     [{}, 'body.path is wrong'],
     [undefined, 'the body is missing'],
-  ])('is not begun for %j', (body, message) => {
+  ])('is refused for %j', (body, message) => {
     const transfer = new Transfer();
     expect(errorTextOf(transfer.send('put_file', body))).toContain(message);
     expect(errorTextOf(transfer.chunk(0, bytes(1)))).toBe('no file transfer in progress');
@@ -237,7 +237,7 @@ describe('an upload', () => {
     ['leaves a gap', CHUNK + 1, 'received unexpected chunk offset'],
     ['comes twice', 0, 'received unexpected chunk offset'],
     ['says no offset', undefined, 'invalid file_chunk message: offset property'],
-  ])('ends without a trace when a chunk %s', (_what, offset, message) => {
+  ])('fails without leaving a file when a chunk %s', (_what, offset, message) => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     transfer.chunk(0, bytes(CHUNK));
@@ -245,7 +245,7 @@ describe('an upload', () => {
     expect(errorTextOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
   });
 
-  it('ends where a file ends that is too large', () => {
+  it('fails when it exceeds the maximum size of a file', () => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     const part = bytes(2 ** 20);
@@ -256,7 +256,7 @@ describe('an upload', () => {
     );
   });
 
-  it('says when the folder has gone meanwhile', () => {
+  it('fails with an error when the folder was removed meanwhile', () => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     transfer.say('shell', 'new');
@@ -266,7 +266,7 @@ describe('an upload', () => {
     );
   });
 
-  it.each(['put_file', 'get_file'])('does not let %s begin beside it', (typ) => {
+  it.each(['put_file', 'get_file'])('does not allow %s to begin at the same time', (typ) => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     expect(errorTextOf(transfer.send(typ, { path: '/etc/hostname' }))).toBe(
@@ -276,13 +276,13 @@ describe('an upload', () => {
   });
 });
 
-describe('a message of file transfer', () => {
-  it.each(['ack', 'file_chunk'])('needs a transfer: %s', (typ) => {
+describe('a file transfer message', () => {
+  it.each(['ack', 'file_chunk'])('is refused without a transfer in progress: %s', (typ) => {
     const answers = new Transfer().say('fileTransfer', typ, { props: { offset: 0 } });
     expect(errorTextOf(answers)).toBe('no file transfer in progress');
   });
 
-  it('that is unknown is named', () => {
+  it('of unknown type is refused with its type in the error', () => {
     expect(errorTextOf(new Transfer().send('chmod'))).toBe(
       "session: filetransfer message type 'chmod' not supported",
     );

@@ -16,11 +16,11 @@ describe('the files of a device', () => {
     ['../../../..', '/'],
     ['/x/./y/../z', '/x/z'],
     ['', '/w'],
-  ])('take the path %j for %j', (path, whole) => {
+  ])('normalize the path %j to %j', (path, whole) => {
     expect(absolutePath(path, '/w')).toBe(whole);
   });
 
-  it('are what they were written to be, until they are written again', () => {
+  it('keep what was written until they are written again', () => {
     const { clock, files } = filesOf();
     files.write('/a', Buffer.from('one'), { mode: 0o600, uid: 7, gid: 8 });
     expect(files.stat('/a')).toEqual({
@@ -37,7 +37,7 @@ describe('the files of a device', () => {
     expect(files.stat('/a')).toMatchObject({ mode: 0o600, uid: 7, modifiedMs: noonMs + 5000 });
   });
 
-  it('do not change with the bytes that they were made from', () => {
+  it('do not change with the buffer from which they were written', () => {
     const { files } = filesOf();
     const bytes = Buffer.from('one');
     files.write('/a', bytes);
@@ -45,7 +45,7 @@ describe('the files of a device', () => {
     expect(files.read('/a').toString()).toBe('one');
   });
 
-  it('may generate their content at each read', () => {
+  it('can generate their content at each read', () => {
     let version = 1;
     const { files } = filesOf({ '/etc/version': () => `v${version}` });
     version = 2;
@@ -59,7 +59,7 @@ describe('the files of a device', () => {
     expect(files.list('/b')).toEqual([]);
   });
 
-  it('are gone with their folder', () => {
+  it('are removed together with their folder', () => {
     const { files } = filesOf({ '/a/b/c': 'x', '/a/d': 'y' });
     files.remove('/a');
     expect(files.list('/')).toEqual([]);
@@ -84,7 +84,7 @@ describe('the files of a device', () => {
     ['File name too long', (files) => files.makeFolder(`/${'測'.repeat(86)}`)],
     ['Invalid argument', (files) => files.makeFolder('/a\0b')],
     ['File too large', (files) => files.write('/big', Buffer.alloc(fileLimits.fileMaxBytes + 1))],
-  ])('say %j and stay as they are', (message, act) => {
+  ])('fail with %j and stay unchanged', (message, act) => {
     const { files } = filesOf({ '/file': 'x', '/folder/': '' });
     expect(() => act(files)).toThrow(FileError);
     expect(() => act(files)).toThrow(message);
@@ -92,7 +92,7 @@ describe('the files of a device', () => {
     expect(files.read('/file').toString()).toBe('x');
   });
 
-  it('end where the memory for them ends, and go on once there is room again', () => {
+  it('have a memory limit, and can be written again once memory is free', () => {
     const { files } = filesOf();
     const half = Buffer.alloc(fileLimits.allMaxBytes / 2);
     files.write('/one', half);
@@ -105,7 +105,7 @@ describe('the files of a device', () => {
     expect(files.list('/')).toEqual(['four', 'three', 'two']);
   });
 
-  it('end at a number of entries, and go on once one is removed', () => {
+  it('have a maximum count, and can be added again once one is removed', () => {
     const { files } = filesOf({ '/a/b': '' });
     for (let index = 2; index < fileLimits.entriesMax; index++) files.makeFolder(`/${index}`);
     expect(() => files.makeFolder('/more')).toThrow('No space left on device');

@@ -15,7 +15,7 @@ class Ports extends ConnectBench {
   }
 }
 
-describe('a forwarded connection', () => {
+describe('a port forwarding connection', () => {
   it.each([
     ['localhost', 7, 'tcp'],
     ['127.0.0.1', 7, 'udp'],
@@ -38,7 +38,7 @@ describe('a forwarded connection', () => {
     [{ remote_port: '7' }, 'invalid port-forward message: body.remote_port'],
     [{ protocol: 'sctp' }, 'invalid port-forward message: body.protocol'],
     [{ protocol: undefined }, 'invalid port-forward message: body.protocol'],
-  ])('does not open to %j', (remote, message) => {
+  ])('is refused for %j', (remote, message) => {
     const ports = new Ports();
     const answers = ports.open(remote);
     expect(errorTextOf(answers)).toContain(message);
@@ -51,13 +51,13 @@ describe('a forwarded connection', () => {
     ['an endless id', 'x'.repeat(257)],
     ['an empty id', ''],
     ['a number for an id', 7],
-  ])('does not open with %s', (_what, id) => {
+  ])('is refused for %s', (_what, id) => {
     const answers = new Ports().open({}, id);
     expect(errorTextOf(answers)).toBe('invalid port-forward message: connection_id is missing');
     expect(answers[0]?.props).toBeUndefined();
   });
 
-  it('does not open without a body, twice, or beyond thirty-two', () => {
+  it('is refused without a body, when already open, or beyond thirty-two', () => {
     const ports = new Ports();
     expect(errorTextOf(ports.send('new'))).toContain('the body is missing');
     ports.open();
@@ -66,7 +66,7 @@ describe('a forwarded connection', () => {
     expect(errorTextOf(ports.open({}, 'c-33'))).toBe('too many connections');
   });
 
-  it('acknowledges what it gets, and has one answer underway at a time', () => {
+  it('acknowledges data, and has one unacknowledged answer at a time', () => {
     const ports = new Ports();
     ports.open();
     const first = ports.send('forward', Buffer.from('one'));
@@ -80,7 +80,7 @@ describe('a forwarded connection', () => {
     expect(ports.send('ack')).toEqual([]);
   });
 
-  it('sends much in pieces of 4096 bytes', () => {
+  it('sends much data in pieces of 4096 bytes', () => {
     const ports = new Ports();
     ports.open();
     const [, first] = ports.send('forward', Buffer.alloc(5000, 'x'));
@@ -88,13 +88,13 @@ describe('a forwarded connection', () => {
     expect(ports.send('ack')[0]?.body).toHaveLength(904);
   });
 
-  it('takes a message without bytes', () => {
+  it('acknowledges a message without data', () => {
     const ports = new Ports();
     ports.open();
     expect(typesOf(ports.send('forward'))).toEqual(['ack']);
   });
 
-  it('is cut when its user does not take what he asked for', () => {
+  it('is stopped when its user acknowledges none of the requested data', () => {
     const ports = new Ports();
     ports.open();
     let answers: readonly ConnectMessage[] = [];
@@ -106,14 +106,14 @@ describe('a forwarded connection', () => {
     expect(errorTextOf(ports.send('ack'))).toBe('unknown connection');
   });
 
-  it('stops on request of the user', () => {
+  it('stops at the request of its user', () => {
     const ports = new Ports();
     ports.open();
     expect(typesOf(ports.send('stop'))).toEqual(['stop']);
     expect(errorTextOf(ports.send('stop'))).toBe('unknown connection');
   });
 
-  it('has nothing to do with another one', () => {
+  it('is independent of another connection', () => {
     const ports = new Ports();
     ports.open({}, 'c-1');
     ports.open({}, 'c-2');
@@ -124,11 +124,11 @@ describe('a forwarded connection', () => {
     expect(typesOf(ports.send('ack', undefined, 'c-2'))).toEqual([]);
   });
 
-  it.each(['forward', 'ack', 'stop'])('is needed for %s', (typ) => {
+  it.each(['forward', 'ack', 'stop'])('must be open before %s', (typ) => {
     expect(errorTextOf(new Ports().send(typ))).toBe('unknown connection');
   });
 
-  it('takes an error of its user without an answer, and does not know other messages', () => {
+  it('ignores an error from its user, and refuses unknown messages', () => {
     const ports = new Ports();
     expect(ports.send('error', encodeBody({ err: 'no' }))).toEqual([]);
     expect(errorTextOf(ports.send('listen'))).toBe('unknown message type');
@@ -143,7 +143,7 @@ describe('the web page of a device', () => {
     return { ports, answers, text: textOf(answers) };
   };
 
-  it('names the device, and closes once it is read', () => {
+  it('names the device, and closes the connection after the answer', () => {
     const { ports, text } = ask('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(text).toBe(
       'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n' +
@@ -159,7 +159,7 @@ describe('the web page of a device', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('has a head without a page for HEAD', () => {
+  it('answers HEAD with a head and no page', () => {
     const { text } = ask('HEAD / HTTP/1.0\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n.*Content-Length: 5\r\n.*\r\n\r\n$/s);
   });

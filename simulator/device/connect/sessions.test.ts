@@ -23,7 +23,7 @@ function errorOf(messages: readonly ConnectMessage[]) {
 const open = { body: encodeBody({ versions: [1] }) };
 const getFile = { body: encodeBody({ path: '/etc/hostname' }) };
 
-describe('the handshake', () => {
+describe('the handshake of a session', () => {
   it('is accepted with the version and the protocols', () => {
     const [accept, ...more] = new ConnectBench().say('control', 'open', open);
     expect(more).toEqual([]);
@@ -31,7 +31,7 @@ describe('the handshake', () => {
     expect(decodeBody(acceptShape, accept?.body)).toEqual({ version: 1, protocols: [1, 2, 3, 4] });
   });
 
-  it('finds version 1 among others', () => {
+  it('chooses version 1 among other versions', () => {
     const body = encodeBody({ versions: [3, 2, 1] });
     expect(typesOf(new ConnectBench().say('control', 'open', { body }))).toEqual(['accept']);
   });
@@ -55,8 +55,8 @@ describe('the handshake', () => {
   });
 });
 
-describe('control messages', () => {
-  it('are answered: ping with pong', () => {
+describe('the control messages of a session', () => {
+  it('include a ping, which is answered with a pong', () => {
     expect(new ConnectBench().say('control', 'ping')).toEqual([
       { proto: 0xffff, typ: 'pong', sid: 's-1' },
     ]);
@@ -66,7 +66,7 @@ describe('control messages', () => {
     expect(new ConnectBench().say('control', typ)).toEqual([]);
   });
 
-  it('that are unknown are named, and the session continues', () => {
+  it('are refused with their type when it is unknown, and the session continues', () => {
     const bench = new ConnectBench();
     const props = { msgid: 'm-7' };
     expect(errorOf(bench.say('control', 'reboot', { props }))).toEqual({
@@ -83,7 +83,7 @@ describe('control messages', () => {
     [0, '0x0000'],
     [5, '0x0005'],
     [0xfffe, '0xFFFE'],
-  ])('are the answer to protocol %i, which has no handler', (proto, digits) => {
+  ])('are the error for protocol %i, which has no handler', (proto, digits) => {
     const { device } = new ConnectBench();
     expect(errorOf(device.answer({ proto, typ: 'x', sid: 's' }))).toEqual({
       err: `no handler registered for protocol: ${digits}`,
@@ -96,7 +96,7 @@ describe('control messages', () => {
   it.each([
     ['close', undefined],
     ['error', encodeBody({ err: 'gone', close: true })],
-  ])('that end the session end all that it has running: %s', (typ, body) => {
+  ])('that end a session also end its shell and connections: %s', (typ, body) => {
     const bench = new ConnectBench();
     const connection = { props: { connection_id: 'c' } };
     const remote = { remote_host: 'localhost', remote_port: 7, protocol: 'tcp' };
@@ -114,7 +114,7 @@ describe('control messages', () => {
     ['says that it does not', encodeBody({ err: 'no', close: false })],
     ['says nothing of it', encodeBody({ err: 'no' })],
     ['cannot be read', Buffer.from([0xc1])],
-  ])('leave the session as it is after an error that %s end it', (_what, body) => {
+  ])('leave the session open after an error that %s end it', (_what, body) => {
     const bench = new ConnectBench();
     bench.say('shell', 'new');
     expect(bench.say('control', 'error', { body })).toEqual([]);
@@ -123,7 +123,7 @@ describe('control messages', () => {
 });
 
 describe('a session', () => {
-  it('that is quiet is asked, and lives on by any message', () => {
+  it('that is quiet is pinged, and stays open after any message', () => {
     const bench = new ConnectBench();
     bench.say('control', 'open', open);
     expect(bench.pass(47)).toEqual([]);
@@ -136,7 +136,7 @@ describe('a session', () => {
     expect(bench.pass(47)).toEqual([]);
   });
 
-  it('that stays silent ends after a minute, with all that it has running but its shell', () => {
+  it('that stays silent for a minute ends with its transfers, without a message to a shell', () => {
     const bench = new ConnectBench();
     bench.say('fileTransfer', 'put_file', { body: encodeBody({ path: '/tmp/a' }) });
     const ends = bench.pass(60);
@@ -150,7 +150,7 @@ describe('a session', () => {
     );
   });
 
-  it('knows nothing of another one', () => {
+  it('is independent of another session', () => {
     const bench = new ConnectBench();
     const big = { body: encodeBody({ path: '/tmp/a' }) };
     expect(typesOf(bench.say('fileTransfer', 'put_file', big))).toEqual(['ack']);
@@ -161,7 +161,7 @@ describe('a session', () => {
     expect(typesOf(bench.say('fileTransfer', 'file_chunk', chunk))).toEqual(['ack']);
   });
 
-  it('may have no id', () => {
+  it('can have no id', () => {
     const bench = new ConnectBench();
     const answer = bench.device.answer({ proto: 0xffff, typ: 'ping' });
     expect(encodeConnectMessage(answer[0] ?? { proto: 0 })).toEqual(
@@ -169,7 +169,7 @@ describe('a session', () => {
     );
   });
 
-  it('is refused when there are too many, until one has ended', () => {
+  it('is refused beyond the maximum count, until another session has ended', () => {
     const bench = new ConnectBench();
     for (let index = 0; index < 64; index++) bench.say('control', 'ping', { sid: `${index}` });
     expect(errorOf(bench.say('control', 'ping'))).toMatchObject({
@@ -180,7 +180,7 @@ describe('a session', () => {
     expect(typesOf(bench.say('control', 'ping'))).toEqual(['pong']);
   });
 
-  it('is gone with the connection; the files are not', () => {
+  it('ends with the connection, but the files remain', () => {
     const bench = new ConnectBench();
     bench.say('shell', 'new');
     bench.say('shell', 'shell', { body: Buffer.from('echo kept > /tmp/a\r') });
@@ -192,15 +192,15 @@ describe('a session', () => {
   });
 });
 
-describe('the client of a device', () => {
-  it.each(['check-update', 'send-inventory'])('is told to %s, and says so', (typ) => {
+describe('the update client of a connected device', () => {
+  it.each(['check-update', 'send-inventory'])('is told to %s, and confirms the command', (typ) => {
     const bench = new ConnectBench();
     const [answer] = bench.say('menderClient', typ);
     expect(answer).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
     expect(bench.asked).toEqual([typ]);
   });
 
-  it('does nothing that it does not know', () => {
+  it('refuses a command that it does not know', () => {
     const bench = new ConnectBench();
     const answers = bench.say('menderClient', 'reboot');
     expect(errorTextOf(answers)).toBe("unknown message type 'reboot'");
@@ -209,7 +209,7 @@ describe('the client of a device', () => {
   });
 });
 
-describe('whatever is sent to a device', () => {
+describe('any sequence of messages to a device', () => {
   const types = [
     ...['open', 'accept', 'close', 'ping', 'pong', 'error', 'new', 'shell', 'resize', 'stop'],
     ...['stat', 'get_file', 'put_file', 'file_chunk', 'ack', 'forward', 'check-update', 'x'],
@@ -249,7 +249,7 @@ describe('whatever is sent to a device', () => {
     { requiredKeys: ['proto', 'typ'], noNullPrototype: true },
   );
 
-  it('is answered in messages that a device may send, or not at all', () => {
+  it('is answered only with messages within the size limit of a device', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
         const bench = new ConnectBench();

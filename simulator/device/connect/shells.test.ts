@@ -13,7 +13,7 @@ function started(props: Record<string, unknown> = {}) {
 }
 
 describe('a shell', () => {
-  it('begins with a word and the prompt', () => {
+  it('starts with a message of its type, followed by the prompt', () => {
     const { answers } = started();
     expect(answers).toEqual([
       {
@@ -27,19 +27,19 @@ describe('a shell', () => {
     ]);
   });
 
-  it('shows what is typed and what comes of it', () => {
+  it('shows typed text and the output of the command', () => {
     const { type } = started();
     const answers = type('echo hi\r');
     expect(typesOf(answers)).toEqual(['shell']);
     expect(textOf(answers)).toBe(`echo hi\r\nhi\r\n${prompt}`);
   });
 
-  it('takes a message without a body for nothing typed', () => {
+  it('ignores a message without a body', () => {
     const { bench } = started();
     expect(bench.say('shell', 'shell')).toEqual([]);
   });
 
-  it('sends much in several messages, in order', () => {
+  it('sends long output in several messages, in order', () => {
     const { type } = started();
     type(`echo -n ${'x'.repeat(4000)} > a\r`);
     type('cat a a a > b\r');
@@ -58,7 +58,7 @@ describe('a shell', () => {
     expect(textOf(started(props).type('echo $LINES $COLUMNS\r'))).toContain(`\r\n${shown}\r\n`);
   });
 
-  it('follows its screen', () => {
+  it('adapts to a new size of its screen', () => {
     const { bench, type } = started();
     const props = { terminal_height: 10, terminal_width: 20 };
     expect(bench.say('shell', 'resize', { props })).toEqual([]);
@@ -68,13 +68,13 @@ describe('a shell', () => {
     );
   });
 
-  it('answers a ping', () => {
+  it('answers a ping with a pong', () => {
     expect(started().bench.say('shell', 'ping')).toEqual([
       { proto: 1, typ: 'pong', sid: 's-1', props: { status: 3 } },
     ]);
   });
 
-  it('notifies its user when it has ended by itself', () => {
+  it('notifies its user when it ends by itself', () => {
     const { bench, type } = started();
     const answers = type('exit\r');
     expect(typesOf(answers)).toEqual(['shell', 'stop']);
@@ -83,7 +83,7 @@ describe('a shell', () => {
     expect(bench.pass(700)).toEqual([]);
   });
 
-  it('ends on request of its user', () => {
+  it('ends at the request of its user', () => {
     const { bench, type } = started();
     const stop = { props: { status: 2 }, body: Buffer.from('user disconnected') };
     expect(bench.say('shell', 'stop', stop)).toMatchObject([{ typ: 'stop', props: { status: 1 } }]);
@@ -91,7 +91,7 @@ describe('a shell', () => {
     expect(errorTextOf(bench.say('shell', 'stop'))).toBe('session not found');
   });
 
-  it('ends with all others of its user when no session is named', () => {
+  it('ends with all shells of its user when the message names no session', () => {
     const { bench, type } = started();
     bench.say('shell', 'new', { sid: 's-2', props: { user_id: 'u-2' } });
     const stop = { proto: 1, typ: 'stop', props: { user_id: 'u-1' } };
@@ -100,7 +100,7 @@ describe('a shell', () => {
     expect(textOf(type('pwd\r', 's-2'))).toContain('/root');
   });
 
-  it.each(['shell', 'resize', 'ping', 'pong', 'stop'])('is needed for %s', (typ) => {
+  it.each(['shell', 'resize', 'ping', 'pong', 'stop'])('must be open before %s', (typ) => {
     const answers = new ConnectBench().say('shell', typ);
     expect(errorTextOf(answers)).toBe('session not found');
     expect(answers[0]).toMatchObject({ proto: 1, typ, sid: 's-1' });
@@ -109,13 +109,13 @@ describe('a shell', () => {
   it.each([
     ['spawn', "unknown message type 'spawn'"],
     ['', "unknown message type ''"],
-  ])('does not know messages of the type %j', (typ, message) => {
+  ])('refuses messages of the unknown type %j', (typ, message) => {
     expect(errorTextOf(started().bench.say('shell', typ))).toBe(message);
   });
 });
 
 describe('the shells of a device', () => {
-  it('are one for each session', () => {
+  it('are limited to one for each session', () => {
     const { bench, type } = started();
     const again = bench.say('shell', 'new', { props: { user_id: 'u-2' } });
     expect(errorTextOf(again)).toBe('failed to start shell: shell is already running');
@@ -123,7 +123,7 @@ describe('the shells of a device', () => {
     expect(textOf(type('pwd\r'))).toContain('/root');
   });
 
-  it('are one for each user', () => {
+  it('are limited to one for each user', () => {
     const { bench } = started();
     const second = { sid: 's-2', props: { user_id: 'u-1' } };
     expect(errorTextOf(bench.say('shell', 'new', second))).toBe('user has too many open sessions');
@@ -131,7 +131,7 @@ describe('the shells of a device', () => {
     expect(typesOf(bench.say('shell', 'new', second))).toEqual(['new', 'shell']);
   });
 
-  it('are sixteen at most', () => {
+  it('are limited to sixteen', () => {
     const bench = new ConnectBench();
     const spawn = (index: number) =>
       bench.say('shell', 'new', { sid: `s-${index}`, props: { user_id: `u-${index}` } });
@@ -141,7 +141,7 @@ describe('the shells of a device', () => {
     expect(typesOf(spawn(17))).toEqual(['new', 'shell']);
   });
 
-  it('share the files and nothing else', () => {
+  it('share the files of the device and nothing else', () => {
     const { bench, type } = started();
     bench.say('shell', 'new', { sid: 's-2', props: { user_id: 'u-2' } });
     type('cd /tmp\recho shared > a\r');
@@ -150,7 +150,7 @@ describe('the shells of a device', () => {
   });
 });
 
-describe('a shell that is left alone', () => {
+describe('an idle shell of a device', () => {
   it('pings its user once a minute and continues after a pong', () => {
     const { bench } = started();
     expect(bench.pass(59)).toEqual([]);
@@ -162,7 +162,7 @@ describe('a shell that is left alone', () => {
     expect(typesOf(bench.pass(1))).toEqual(['ping']);
   });
 
-  it('ends when no answer comes in time', () => {
+  it('ends when no pong arrives in time', () => {
     const { bench, type } = started();
     const ends = bench.pass(66);
     expect(typesOf(ends)).toEqual(['ping', 'stop']);
@@ -170,7 +170,7 @@ describe('a shell that is left alone', () => {
     expect(errorTextOf(type('pwd\r'))).toBe('session not found');
   });
 
-  it('ends after ten minutes without a key, whatever answers come', () => {
+  it('ends after ten minutes without a key, even if its user answers pings', () => {
     const { bench, type } = started();
     type('pwd\r');
     const ends = [];
@@ -181,7 +181,7 @@ describe('a shell that is left alone', () => {
     expect(errorTextOf(ends)).toBe('session expired');
   });
 
-  it('lives on by keys', () => {
+  it('stays open while keys are typed', () => {
     const { bench, type } = started();
     for (let minute = 0; minute < 20; minute++) {
       expect(typesOf(bench.pass(60))).toEqual(['ping']);

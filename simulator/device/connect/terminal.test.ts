@@ -24,7 +24,7 @@ function shown(terminal: Terminal, line: string): string {
 }
 
 describe('the shell of a device', () => {
-  it('begins with a prompt that names the device and the folder', () => {
+  it('starts with a prompt that names the device and the folder', () => {
     const { terminal, screen } = terminalOf({ '/etc/': '' });
     expect(screen).toBe(prompt);
     expect(terminal.type(Buffer.from('cd /etc\r')).toString()).toBe('cd /etc\r\nroot@fb-1:/etc# ');
@@ -55,7 +55,7 @@ describe('the shell of a device', () => {
     ['  ', ''],
     ['# nothing', ''],
     ['env', 'COLUMNS=80\nHOME=/root\nLINES=24\nPWD=/root\nSHELL=/bin/sh\nUSER=root\n'],
-  ])('%j shows %j', (line, text) => {
+  ])('answers the line %j with %j', (line, text) => {
     const { terminal } = terminalOf({
       '/root/a.txt': 'a\n',
       '/root/sub/b.txt': 'b',
@@ -65,7 +65,7 @@ describe('the shell of a device', () => {
     expect(shown(terminal, 'echo $?')).toBe('0\n');
   });
 
-  it('names all its commands when asked for help', () => {
+  it('lists all its commands when asked for help', () => {
     const words = shown(terminalOf().terminal, 'help')
       .split('\n')
       .map((usage) => usage.split(' ')[0]);
@@ -101,14 +101,14 @@ describe('the shell of a device', () => {
     ["echo 'a", 'sh: syntax error: unterminated quoted string\n', 2],
     ['echo a > sub', "sh: can't create sub: Is a directory\n", 2],
     ['echo a > no/where', "sh: can't create no/where: No such file or directory\n", 2],
-  ])('%j fails with %j and status %i', (line, text, status) => {
+  ])('answers the line %j with the error %j and status %i', (line, text, status) => {
     const { terminal, files } = terminalOf({ '/root/a.txt': 'a\n', '/root/sub/b.txt': 'b' });
     expect(shown(terminal, line)).toBe(text);
     expect(shown(terminal, 'echo $?')).toBe(`${status}\n`);
     expect(files.list('/root')).toEqual(['a.txt', 'sub']);
   });
 
-  it('writes files and adds to them', () => {
+  it('writes files and appends to them', () => {
     const { terminal, files } = terminalOf();
     expect(shown(terminal, 'echo one > a')).toBe('');
     expect(shown(terminal, 'echo two >> a')).toBe('');
@@ -121,7 +121,7 @@ describe('the shell of a device', () => {
     expect(files.read('/root/a')).toHaveLength(0);
   });
 
-  it('makes and removes folders', () => {
+  it('creates and removes folders', () => {
     const { terminal, files } = terminalOf();
     expect(shown(terminal, 'mkdir -p a/b/c d')).toBe('');
     expect(shown(terminal, 'mkdir -p a/b')).toBe('');
@@ -138,7 +138,7 @@ describe('the shell of a device', () => {
     expect(shown(terminal, 'date')).toBe('Sun Feb 01 12:00:00 UTC 2026\n');
   });
 
-  it('knows the size of the screen, and a new one', () => {
+  it('knows the size of the screen, and adapts to a new one', () => {
     const { terminal } = terminalOf();
     terminal.resize({ height: 50, width: 132 });
     expect(shown(terminal, 'echo $LINES $COLUMNS')).toBe('50 132\n');
@@ -164,14 +164,14 @@ describe('the shell of a device', () => {
     ['exit\r', 'exit\r\n'],
     ['\x04', 'exit\r\n'],
     ['exit\recho never\r', 'exit\r\n'],
-  ])('ends with %j', (keys, screen) => {
+  ])('ends at the keys %j', (keys, screen) => {
     const { terminal } = terminalOf();
     expect(terminal.type(Buffer.from(keys)).toString()).toBe(screen);
     expect(terminal.hasEnded).toBe(true);
     expect(terminal.type(Buffer.from('pwd\r'))).toHaveLength(0);
   });
 
-  it('shows the same for the same keys, in whatever pieces they come', () => {
+  it('shows the same output for the same keys, whatever pieces they arrive in', () => {
     const keys = Buffer.from('mkdir ü\r\ncd ü\recho 🙂 > f\rcat f\rls -l\x7f\x7f -a\r\x03exit\n');
     const whole = terminalOf().terminal.type(keys).toString();
     const { terminal } = terminalOf();
@@ -179,7 +179,7 @@ describe('the shell of a device', () => {
     expect(Buffer.concat(pieces).toString()).toBe(whole);
   });
 
-  it('cuts a flood, says so, and continues', () => {
+  it('cuts very long output, says so, and continues', () => {
     const { terminal, files } = terminalOf();
     files.write('/root/big', Buffer.alloc(2 ** 20, 'x'));
     const screen = terminal.type(Buffer.from('cat big\r'.repeat(100)));
@@ -188,7 +188,7 @@ describe('the shell of a device', () => {
     expect(shown(terminal, 'echo alive')).toBe('alive\n');
   });
 
-  it('does not put together more than a file may hold', () => {
+  it('does not join more output than a file can hold', () => {
     const { terminal, files } = terminalOf();
     files.write('/root/big', Buffer.alloc(5 * 2 ** 20, 'x'));
     expect(shown(terminal, 'cat big big big > all')).toBe(
