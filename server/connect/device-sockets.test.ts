@@ -56,7 +56,7 @@ describe('the presence of a device', () => {
     });
   });
 
-  it.each(['terminate', 'close'] as const)('becomes disconnected when a device ends by %s', async (how) => {
+  it.each(['terminate', 'close'] as const)('ends when the device leaves by %s', async (how) => {
     const socket = await openSocket(server, device);
     socket[how]();
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');

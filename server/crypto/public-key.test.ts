@@ -197,7 +197,7 @@ describe('the size of an RSA key', () => {
     [65, 'is an RSA key with a public exponent of 65 bits; use 65537'],
     [2048, 'is an RSA key with a public exponent of 2048 bits; use 65537'],
   ])(
-    'is refused for a large exponent, which would slow down verification: %i',
+    'is refused for a large exponent, because it would slow down verification: %i',
     (bits, because) => {
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const exponent = (2n ** BigInt(bits) - 1n).toString(16);

@@ -3,8 +3,8 @@ import { isSameSecret } from './same-secret.ts';
 
 const secret = 'Zm9vYmFyYmF6cXV4';
 
-describe('comparing two secrets', () => {
-  it.each([secret, '', 'é€\u{1f600}', '\0', 'a'.repeat(100_000)])('matches equal: %.20j', (text) => {
+describe('the comparison of two secrets', () => {
+  it.each([secret, '', 'é€\u{1f600}', '\0', 'a'.repeat(100_000)])('accepts equal %.20j', (text) => {
     expect(isSameSecret(text, `${text}`)).toBe(true);
   });
 

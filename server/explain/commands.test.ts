@@ -152,7 +152,7 @@ it('the command defines all known values and names those that the reader must se
 });
 
 it.each(keyTypes)(
-  'the command for a malformed %s public key names the key file',
+  'the command for a malformed %s public key names the file with the key',
   async (type) => {
     const own = await acceptedDevice(server, `malformed ${type}`, type);
     const pubkey = own.publicKeyPem.slice(0, -40);

@@ -190,7 +190,7 @@ describe('the dialect token-before-routing', () => {
   it.each([
     ['GET', '/api/devices/v1/deployments/nowhere'],
     ['DELETE', operations['get-configuration'].path],
-  ])('is named for a missing token when path or method is wrong too: %s %s', async (method, path) => {
+  ])('is named for a missing token if path or method is wrong too: %s %s', async (method, path) => {
     const server = await startAs('token-before-routing');
     const { wrong, first, correctedRequest } = await refusedWith(server, 401, [method, path]);
     expect(wrong.path).toBe('header.Authorization');

@@ -121,7 +121,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     });
   });
 
-  it('is explained when the body is missing, malformed, of another kind, or another type', async () => {
+  it('is explained when the body is missing, malformed, or of a wrong kind or type', async () => {
     const token = tokenFor(row);
     if (row.method === 'GET' || row.method === 'HEAD') return;
     for (const [type, body] of [

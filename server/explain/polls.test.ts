@@ -79,7 +79,7 @@ describe('the proposed correction of a poll', () => {
   it.each([
     ['of other values than the last one asks for what is missing', { device_type: 'other' }],
     ['of more than the last one asks for what is missing', { device_type: 'board', more: 'x' }],
-  ])('takes its values correctly: %s', async (_, provided) => {
+  ])('%s', async (_, provided) => {
     const { token } = await acceptedDevice(
       server,
       `other ${Object.keys(provided)} ${provided.device_type}`,

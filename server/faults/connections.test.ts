@@ -252,7 +252,7 @@ describe('a reset fault', () => {
     expect(headers['x-svc-testbed-fault']).toBe('fault');
   });
 
-  it('counts as one fault for one request, even on a kept connection', async () => {
+  it('counts as one fault per request, whatever happens to the connection', async () => {
     await plan(server, { match, times: { next: 2 }, act: 'reset' });
     await endOf(await askRaw());
     expect(await standing(server)).toMatchObject({ matched: 1, fired: 1, left: 1 });

@@ -106,7 +106,7 @@ describe('an open websocket with a planned fault', () => {
   );
 
   it.each([0, 999, 1005, 1006, 5000])(
-    'is closed with a reserved code: %i',
+    'is closed with the invalid or reserved close code %i',
     async (code) => {
       await plan(server, { match, act: { kind: 'close-socket', code } });
       const socket = dial();

@@ -23,8 +23,8 @@ describe('an HTTP date in a conditional request', () => {
   });
 });
 
-describe('a suffix range', () => {
-  it.each(['bytes=-101', 'bytes = -99999999999999999999'])('of %j means the whole file', (range) => {
+describe('a suffix range header', () => {
+  it.each(['bytes=-101', 'bytes = -99999999999999999999'])('of %j is the whole file', (range) => {
     expect(conditionsOf({ range }, file)).toEqual({ range: 'bytes=0-' });
   });
 

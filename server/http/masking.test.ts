@@ -124,7 +124,7 @@ describe('the masking of non-JSON text', () => {
     expect(maskText(text)).toBe(text);
   });
 
-  it('changes a masked text no further', () => {
+  it('leaves an already masked text unchanged', () => {
     const once = maskText(`password=${secret}&{"password": "${secret}"}`);
     expect(maskText(once)).toBe(once);
   });
@@ -140,7 +140,7 @@ describe('the masking of non-JSON text', () => {
     '"value":1,',
     'a=',
     ' : ',
-  ])('keeps a text of endless repetition: %j', (piece) => {
+  ])('keeps a long repetition unchanged: %j', (piece) => {
     const text = piece.repeat(Math.ceil(16_384 / piece.length));
     expect(maskText(text)).toBe(text);
   });

@@ -213,7 +213,7 @@ describe('the memory of a journal', () => {
     expect(used.size).toBeLessThanOrEqual(4);
   });
 
-  it('never allocates twice, except a separate piece for a large entry', () => {
+  it('never hands out room twice, and gives a large entry a separate piece', () => {
     const slabs = new Slabs();
     const first = slabs.slabFor(60_000);
     first.used += 60_000;

@@ -280,7 +280,7 @@ describe('the reset of a tenant', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it.each([[{ devise: 'x' }], [{ device: 1 }], [[1]]])('is refused as malformed: %j', async (given) => {
+  it.each([[{ devise: 'x' }], [{ device: 1 }], [[1]]])('is refused for body %j', async (given) => {
     expect((await control(server, 'POST', '/reset', given)).status).toBe(400);
   });
 });

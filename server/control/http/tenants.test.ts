@@ -199,7 +199,7 @@ describe('a tenant that is removed', () => {
     expect((await control(server, 'GET', `/clock?tenant=${id}`)).status).toBe(404);
   });
 
-  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 by the id %s', async (id) => {
+  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 for %s', async (id) => {
     const reply = await control(server, 'DELETE', `/tenants/${id}`);
     expect(reply.status).toBe(404);
   });
