@@ -64,7 +64,7 @@ async function expectAnswersOthers(): Promise<void> {
 const length = 'Content-Length: 100000\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
-describe.each(['baseUrl', 'controlUrl'] as const)('a slow client at %s', (url) => {
+describe.each(['baseUrl', 'controlUrl'] as const)('a misbehaving client at %s', (url) => {
   it.each<[string, number, string, string]>([
     ['never says anything', 408, '', ''],
     ['stops within the request line', 408, `GET ${path}`, ''],
@@ -89,7 +89,7 @@ describe.each(['baseUrl', 'controlUrl'] as const)('a slow client at %s', (url) =
   });
 });
 
-describe('a slow client after its request headers', () => {
+describe('a client that has sent its headers', () => {
   const token = () => `Authorization: Bearer ${server.adminToken}\r\n`;
   const { path: upload } = managementOperations['upload-artifact'];
   const form = 'Content-Type: multipart/form-data; boundary=x\r\n';
@@ -103,7 +103,7 @@ describe('a slow client after its request headers', () => {
       () => `POST ${upload} HTTP/1.1\r\nHost: a\r\n${token()}${form}${length}\r\n`,
       '-',
     ],
-  ])('is cut when it drips %s', async (_, beginning, piece) => {
+  ])('%s is cut', async (_, beginning, piece) => {
     const socket = stubborn();
     const closed = new Promise((resolve) => socket.once('close', resolve));
     drip(socket, beginning(), piece);
@@ -119,7 +119,7 @@ describe('a slow client after its request headers', () => {
   it.each([
     ['pauses', '', /^the body stalled: none of it arrived for \d+ ms; .+ --transfer-idle$/],
     ['drips', ' ', /^the body stalled: \d+ bytes of it arrived in \d+ ms; .+ --transfer-rate-min$/],
-  ])('gets 408 when it %s in the body', async (_, piece, sentence) => {
+  ])('and %s in the body gets 408 with the reason', async (_, piece, sentence) => {
     const socket = stubborn();
     drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n{`, piece);
     const { status, body } = await answerOn(socket);
@@ -176,7 +176,7 @@ describe('idle connections', () => {
   });
 });
 
-it('the server waits patiently for the next request on a healthy keep-alive connection', async () => {
+it('the server waits patiently for the next request of a healthy keep-alive client', async () => {
   const socket = stubborn();
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   socket.write(request);

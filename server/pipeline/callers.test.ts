@@ -87,13 +87,13 @@ describe('the Authorization header', () => {
     ['a token without its signature', (token) => `Bearer ${token.replace(/[^.]+$/, '')}`],
     ['four parts', (token) => `Bearer ${token}.x`],
     ['a token of this form but not ours', () => 'Bearer eyJhbGciOiJub25lIn0.e30.AAAA'],
-  ])('is 401 in the form: %s', async (_, header) => {
+  ])('is refused with 401 for %s', async (_, header) => {
     const reply = await configurationWith({ Authorization: header(device.token) });
     expect(reply.status).toBe(401);
     expect(reply.json().error).toMatch(/^the (Authorization header must be|token) /);
   });
 
-  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('may use %j', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('accepts the scheme %j', async (scheme) => {
     const reply = await configurationWith({ Authorization: `${scheme} ${device.token}` });
     expect(reply.status).toBe(200);
   });

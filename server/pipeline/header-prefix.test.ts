@@ -92,7 +92,7 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     for (const other of others) expect(allowed).not.toContain(other);
   });
 
-  it('does not apply the prefix to other names in its API', async () => {
+  it('keeps the paths and fields of its API whatever the prefix', async () => {
     const reply = await server.request('GET', managementOperations['count-devices'].path, {
       token: server.adminToken,
     });

@@ -104,7 +104,7 @@ describe('grants by path', () => {
   });
 });
 
-describe('the check for an admin of the tenant', () => {
+describe('an admin of the tenant', () => {
   it.each<[string, readonly Role[], boolean]>([
     ['has no roles', [], true],
     [
@@ -114,7 +114,7 @@ describe('the check for an admin of the tenant', () => {
     ],
     ['is not who manages users', [role({ set: 'ManageUsers' })], false],
     ['is not who has a role without grants', [role()], false],
-  ])('covers a user who %s', (_, roles, expected) => {
+  ])('%s', (_, roles, expected) => {
     expect(isAdmin(roles)).toBe(expected);
   });
 });

@@ -60,7 +60,7 @@ describe('the tokens of an authentication set', () => {
     ['pending', 'accepted', 0],
     ['pending', 'rejected', 0],
     ['preauthorized', 'accepted', 0],
-  ] as const)('after a change from %s to %s at second 50 are valid from %s', (status, next, from) => {
+  ] as const)('that went from %s to %s at second 50 are valid from %s', (status, next, from) => {
     expect(tokensFromAfter({ status, tokensFromSeconds: 0 }, next, 50)).toBe(from);
   });
 

@@ -134,7 +134,7 @@ describe('the decision on an auth request', () => {
     expect([...statuses, 400, 500].toSorted()).toEqual(decided.toSorted());
   });
 
-  it('has a separate sentence for each refusal, apart from one that automatic acceptance shares', () => {
+  it('has its own sentence for each refusal, except one shared with automatic acceptance', () => {
     const sentences = Object.values(authOutcomes).map(({ because }) => because);
     expect(new Set(sentences).size).toBe(sentences.length - 1);
   });

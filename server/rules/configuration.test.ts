@@ -7,7 +7,7 @@ function many(count: number, from = 0): Record<string, string> {
 
 const emptied = Object.fromEntries(Object.keys(many(100)).map((name) => [name, '']));
 
-describe('a merge of device settings', () => {
+describe('merging device settings', () => {
   it.each([
     ['a new one is added', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
     ['a known one is changed', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],

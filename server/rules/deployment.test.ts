@@ -85,7 +85,7 @@ const cells = [
 ] as const;
 
 describe.each(cells)(
-  'a deployment with unfinished devices %s, retries %s, %s through of at most %s',
+  'a deployment with unfinished devices %s, retries %s, %s of at most %s devices done',
   (hasUnfinished, hasRetries, devicesThrough, maxDevices, expected) => {
     const facts = { hasUnfinished, hasRetries, devicesThrough, maxDevices };
 

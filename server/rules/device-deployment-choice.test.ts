@@ -38,7 +38,7 @@ const phases = [
   { batchSize: 60, startMs: 200, devicesUntil: 5 },
 ];
 
-describe('the hold-back rule for a device deployment', () => {
+describe('the hold-back rule', () => {
   it.each<[string, Fields, HoldBackRule | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
@@ -65,15 +65,15 @@ describe('the hold-back rule for a device deployment', () => {
     ],
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
-  ])('decides the case: %s', (_, fields, expected) => {
+  ])('is right for a device deployment %s', (_, fields, expected) => {
     expect(heldBackBy(deviceDeployment(fields), context)).toBe(expected);
   });
 
-  it.each(ends)('says finished after it ended in %s', (status) => {
+  it.each(ends)('is finished for a device deployment that ended in %s', (status) => {
     expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBe('finished');
   });
 
-  it.each(underway)('never applies once it was offered and is %s', (status) => {
+  it.each(underway)('never holds back an offered device deployment that is %s', (status) => {
     expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBeUndefined();
   });
 
@@ -81,7 +81,7 @@ describe('the hold-back rule for a device deployment', () => {
     [1, undefined],
     [2, 'older'],
     [3, 'older'],
-  ])('for deployment 2 after the device finished deployment %i is %s', (lastFinishedSeq, expected) => {
+  ])('for deployment 2 after the device finished number %i: %s', (lastFinishedSeq, expected) => {
     expect(heldBackBy(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
     const begun = deviceDeployment({ offeredMs: 20 });
     expect(heldBackBy(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
@@ -121,7 +121,7 @@ describe('the choice among several device deployments', () => {
       open,
     ],
     ['else the oldest that has to wait', [over, later, full], 'wait', later],
-  ] as const)('is the one %s', (_, deviceDeployments, decision, expected) => {
+  ] as const)('is %s', (_, deviceDeployments, decision, expected) => {
     expect(chooseDeviceDeployment(deviceDeployments, context)).toMatchObject({
       decision,
       deviceDeployment: expected,

@@ -68,7 +68,7 @@ describe('a device deployment status', () => {
     expect(isOver({ status }) ? 'over' : 'open').toBe(standing);
   });
 
-  it.each(statuses)('%s permits another attempt only after a failure with retries left', (status) => {
+  it.each(statuses)('%s permits another attempt only after failure with retries left', (status) => {
     expect(mayTryAgain({ status, retriesLeft: 1 })).toBe(status === 'failure');
     expect(mayTryAgain({ status, retriesLeft: 0 })).toBe(false);
   });
@@ -150,19 +150,19 @@ describe('a status that the server sets', () => {
   });
 });
 
-describe.each(['aborted', 'decommissioned'] as const)('an end from outside as %s', (end) => {
-  it.each(open)('ends the status %s', (status) => {
+describe.each(['aborted', 'decommissioned'] as const)('ending a device deployment as %s', (end) => {
+  it.each(open)('changes the open status %s', (status) => {
     const expected = { ...begun(status), status: end, finishedMs: 90, retriesLeft: 0 };
     expect(ended(begun(status), end, 90)).toEqual(expected);
   });
 
-  it.each(over)('keeps the status %s and removes its retries', (status) => {
+  it.each(over)('keeps the final status %s and removes its retries', (status) => {
     expect(ended(begun(status), end, 90)).toEqual({ ...begun(status), retriesLeft: 0 });
   });
 });
 
 describe('the deletion of a deployment history', () => {
-  it.each(cells)('handles the status %s (%s)', (status, standing) => {
+  it.each(cells)('treats the status %s as %s', (status, standing) => {
     const running = whenForgotten(begun(status), {});
     const finished = whenForgotten(begun(status), { finishedMs: 50 });
     const expected = standing === 'open' ? ['keep', 'keep'] : ['start-over', 'forget'];

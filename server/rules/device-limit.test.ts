@@ -11,7 +11,7 @@ describe('accepting one more device', () => {
     [1, 1, false],
     [5, 4, true],
     [5, 6, false],
-  ])('with limit %s and %s accepted devices: %s', (limit, acceptedCount, expected) => {
+  ])('with limit %s and %s accepted ones is allowed: %s', (limit, acceptedCount, expected) => {
     expect(mayAccept({ limit, acceptedCount, isAccepted: false })).toBe(expected);
     expect(mayAccept({ limit, acceptedCount, isAccepted: true })).toBe(true);
   });
@@ -28,7 +28,7 @@ describe('recording one more pending key with a limit of 3', () => {
     [2, 0, 1, true],
     [3, 0, 1, false],
     [4, 0, 0, false],
-  ])('with %s keys of %s bytes, and %s new bytes, is decided: %s', (count, bytes, more, expected) => {
+  ])('with %s keys of %s bytes and %s new bytes is allowed: %s', (count, bytes, more, expected) => {
     expect(mayWait({ keysMax: 3, count, bytes }, more)).toBe(expected);
   });
 });

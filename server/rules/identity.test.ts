@@ -116,7 +116,7 @@ describe('an invalid identity text', () => {
   });
 
   it.each(['1e400', '-1e400', '[1e999]', '{"b":1e309}'])(
-    'is refused with a number too large for JSON parsers: %s',
+    'is refused with a number that is too large: %s',
     (number) => {
       expect(refusal(`{"a":${number}}`)).toBe('has a number that is too large');
     },

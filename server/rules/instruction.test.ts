@@ -140,7 +140,7 @@ describe('a device whose update ends on a poll', () => {
     });
   });
 
-  it('has the reason that its reported data changed', () => {
+  it('has a conflict because it reports other data than before', () => {
     const asks = { ...request, takesControlMap: true };
     expect(decide([after('downloading')], { asks })).toMatchObject({
       decision: 'conflict',
@@ -184,7 +184,7 @@ describe('a device that gets no update', () => {
       false,
     ],
   ] as const)(
-    'has no open deployment; its newest one was: %s',
+    'has no open deployment; its newest one is: %s',
     (_, deviceDeployments, rule, isUpToDate) => {
       const noUpdate = { rule, isUpToDate };
       expect(decide(deviceDeployments)).toMatchObject({ decision: 'nothing', noUpdate });

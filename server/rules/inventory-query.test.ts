@@ -44,7 +44,7 @@ describe('the query of the inventory list', () => {
     expect(termsOf(query)).toEqual({ filters: [], sort });
   });
 
-  it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('%s is refused as a sort order', (query) => {
+  it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('%s is refused as an order', (query) => {
     expect(termsOf(query)).toEqual({ because: expect.stringMatching(/^sort: .*asc or desc$/) });
   });
 

@@ -111,7 +111,7 @@ describe('a pattern with exponential backtracking', () => {
   });
 });
 
-describe('a text that may be an invalid pattern', () => {
+describe('a text given as a search pattern', () => {
   it.each([
     ['(', 'missing closing ): ('],
     ['(a', 'missing closing ): (a'],

@@ -31,7 +31,7 @@ describe('valid phases of a deployment', () => {
   });
 });
 
-describe('invalid phases of a deployment are refused', () => {
+describe('phases of a deployment are refused', () => {
   it.each<[string, readonly GivenPhase[], string]>([
     ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size: is required'],
     ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts: is required'],
@@ -65,7 +65,7 @@ describe('invalid phases of a deployment are refused', () => {
       [{ batch_size: 5 }, { start_ts: hour(1) }],
       'phases.0.batch_size: must cover at least one of 10 devices',
     ],
-  ])('when they are %s', (_, given, because) => {
+  ])('%s', (_, given, because) => {
     expect(plan(given)).toEqual({ because: expect.stringContaining(because) });
   });
 });
@@ -82,7 +82,7 @@ describe('the device counts of phases', () => {
     [2, [2, 0]],
     [5, [2, 3]],
     [10, [2, 8]],
-  ])('follow the order of offers: %i', (offered, expected) => {
+  ])('are filled in order by %i offers', (offered, expected) => {
     expect(devicesOfPhases(phases, offered)).toEqual(expected);
   });
 });

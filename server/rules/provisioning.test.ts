@@ -13,7 +13,7 @@ const late = {
 };
 
 describe('the records of a device', () => {
-  it.each([undefined, 0, 4000, 5000])('exist at once, whatever the acceptance: %s', (acceptedMs) => {
+  it.each([undefined, 0, 4000, 5000])('exist at once, even if accepted at %s', (acceptedMs) => {
     expect(isProvisioned({ acceptedMs }, at, 5000)).toBe(true);
     expect([provisionedSinceMs(at, 5000), provisioningDelayMs(at)]).toEqual([undefined, 0]);
   });

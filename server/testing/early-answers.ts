@@ -10,7 +10,7 @@ const json = 'Content-Type: application/json';
 const length = `Content-Length: ${body.length}`;
 const closing = 'Connection: close';
 
-/** The status, what is special, and the request. */
+/** Each row is the status, a short description, and the request. */
 export type EarlyAnswer = readonly [status: number, name: string, request: Buffer];
 
 function requestOf(line: string, headers: readonly string[], sent: Buffer | string = body): Buffer {

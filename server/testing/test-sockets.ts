@@ -21,7 +21,7 @@ export interface HandshakeReply {
 export interface Handshake {
   readonly method?: string;
   readonly path?: string;
-  /** Replaces headers of a valid handshake; null omits one. */
+  /** The headers that replace those of a valid handshake; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 

@@ -118,7 +118,7 @@ describe('unusable TLS files', () => {
     await expect(starting).rejects.toThrow(new RegExp(`^TLS [^\\n]*${sentence}[^\\n]*$`));
   });
 
-  it('expire by the clock of the server', async () => {
+  it("are checked for expiry by the server's clock", async () => {
     const tls = { certFile: at('ec.pem'), keyFile: at('ec-key.pem') };
     const later = new ManualClock(systemClock.now() + 31 * DAY_MS);
     await expect(startTestServer({ tls, clock: later })).rejects.toThrow('expired at');

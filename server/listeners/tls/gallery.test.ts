@@ -83,7 +83,7 @@ describe('the gallery of TLS mistakes', () => {
     expect(spoken).toEqual({ error: undefined, protocol: 'TLSv1.1' });
   });
 
-  it('refuses a handshake without old protocols with the alert for a protocol version', async () => {
+  it('refuses a handshake without old protocols with an alert for the protocol', async () => {
     const asked = sendSecurely(urlOf('oldProtocol'), { tls: { ca: caOf(server) } });
     await expect(asked).rejects.toThrow('alert protocol version');
   });

@@ -83,7 +83,7 @@ describe('the first message of a TLS handshake', () => {
   it.each([
     ['in records of one byte', inRecordsOfOneByte],
     ['in two pieces, of which the first one ends within the head', () => hello],
-  ])('is accepted when split %s', async (_, made) => {
+  ])('is accepted %s', async (_, made) => {
     const [socket] = (await open(1)) as [Socket];
     const bytes = made();
     socket.setNoDelay();

@@ -139,7 +139,7 @@ describe('a client that trusts the test CA', () => {
   });
 });
 
-describe('a mistaken TLS client rejects the connection', () => {
+describe('the server is rejected by a client', () => {
   it.each([
     ['that does not know the CA', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['that calls another name', { servername: 'other.example' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
@@ -153,12 +153,12 @@ describe('a mistaken TLS client rejects the connection', () => {
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const,
       'EPROTO',
     ],
-  ])('when it is one %s', async (_, tls, code) => {
+  ])('%s', async (_, tls, code) => {
     const ca = code.startsWith('UNABLE') ? {} : { ca: caOf(server) };
     expect(await refusalOf(server.baseUrl, { ...ca, ...tls })).toBe(code);
   });
 
-  it("when it trusts another server's CA", async () => {
+  it('that trusts the CA of another server', async () => {
     const other = await startTlsServer();
     expect(caOf(other)).not.toBe(caOf(server));
     const code = await refusalOf(server.baseUrl, { ca: caOf(other) });
@@ -166,14 +166,14 @@ describe('a mistaken TLS client rejects the connection', () => {
     await other.close();
   });
 
-  it('when it trusts no test CA, on wss', async () => {
+  it('that does not know the test CA, over wss', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
     const [error] = await once(socket, 'error');
     expect(error).toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
   });
 
-  it('when it speaks plain HTTP', async () => {
+  it('that speaks plain HTTP', async () => {
     await expect(fetch(server.baseUrl.replace('https', 'http'))).rejects.toThrow('fetch failed');
   });
 });
