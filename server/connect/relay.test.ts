@@ -215,7 +215,7 @@ function framedMessage({ sid = '', props = {} }: ConnectMessage, bytes: number):
   return { ...message, body: Buffer.alloc(bytes - (frame - 1000), 97) };
 }
 
-describe('a message that exceeds the size that devices read', () => {
+describe('a message above the size that devices read', () => {
   it('is not relayed; the user gets an error, and the session continues', async () => {
     const { user, session } = await userInSession();
     user.say(framedMessage(session, limits.connectDeviceMessageMaxBytes + 1));

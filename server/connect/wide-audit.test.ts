@@ -76,6 +76,6 @@ it('the wider audit vocabulary names each remote action by itself', async () => 
   );
 });
 
-it('the audit vocabulary of the contract names all of them update', async () => {
+it('the audit vocabulary of the contract names every remote action update', async () => {
   expect(await actions([])).toEqual(changes.map((change) => ['update', change]));
 });

@@ -31,7 +31,7 @@ afterEach(async () => {
 const verdict = () => page.locator('.kit-verdict');
 const title = async (): Promise<string> => (await verdict().locator('> strong').innerText()).trim();
 
-describe('the panel of a device that has finished its update', () => {
+describe('the panel of a device with a finished update', () => {
   it('shows one green line with the text of journal and record', async () => {
     await publish(server, { name: 'release-1' });
     const device = await acceptedDevice(server, 'FB-1');

@@ -305,7 +305,7 @@ describe('the proposed command for an authentication request', () => {
 });
 
 describe('the proposed command for a request that the state forbids', () => {
-  it('asks for the next deployment when the current one has ended', async () => {
+  it('polls again when the current deployment has ended', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['GET v1'](server, device.token, board);
     await abort(server, id);
@@ -336,7 +336,7 @@ describe('the proposed command for a request that the state forbids', () => {
     await expectAfter(reply, { refused: 400, answered: 201, ...chosen });
   });
 
-  it('deploys to a single device that is named without a list', async () => {
+  it('deploys to a single device named without a list', async () => {
     const own = await acceptedDevice(server, 'alone');
     const { adminToken: token } = server;
     const body = (devices: unknown) => ({ name: 'to one', artifact_name: 'release-1', devices });
@@ -351,7 +351,7 @@ describe('the proposed command for a request that the state forbids', () => {
     }
   });
 
-  it('keeps the valid body of a request that only another user may send', async () => {
+  it('keeps the body that only another user may send', async () => {
     const { token } = await signedInUser(server, 'reader@first.example', {
       roles: ['RBAC_ROLE_OBSERVER'],
     });

@@ -43,7 +43,7 @@ describe('the proposed correction of a poll', () => {
     },
   );
 
-  it("repeats the values of the device's last poll and invents no values of its own", async () => {
+  it('repeats the values of the last poll and invents none', async () => {
     const { token } = await acceptedDevice(server, 'says');
     const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
     const asked = { token, json: { status: 'success' } };

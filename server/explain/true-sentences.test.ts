@@ -90,14 +90,14 @@ describe('the explanation of a valid token in a wrong header', () => {
     ],
     ['bare', (token) => ({ Authorization: token }), 'put "Bearer " before'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
-  ])('names the right form and asks for no new token: %s', async (_, headersOf, first) => {
+  ])('names the form and asks for no new token: %s', async (_, headersOf, first) => {
     const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
     expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
     expect(explained.first).toContain(first);
     expect(explained.command).not.toContain(operations['post-auth-request'].path);
   });
 
-  it('names the cookie where it counts and where it does not', async () => {
+  it('names the cookie where it counts and where not', async () => {
     const headers = { Cookie: 'JWT=a.b.c' };
     const connect = await explanationAt('GET', operations.connect.path, { headers });
     expect(connect.wrong.path).toBe('header.Cookie');
@@ -168,7 +168,7 @@ describe('the explanation of a second key of a device', () => {
     expect(explained.command).not.toContain('"status":"accepted"');
   });
 
-  it('says that nothing is to be done if it is already accepted', async () => {
+  it('says that nothing is to be done if already accepted', async () => {
     const own = await acceptedDevice(server, 'one key');
     const path = managementOperations['preauthorize-device'].path;
     const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
@@ -383,7 +383,7 @@ describe('the explanation of a request that belongs to another operation', () =>
     expect((await explanationAt('POST', path, call)).first).toContain('deployments/group/{name}');
   });
 
-  it('does not ask for credentials in the body of a login', async () => {
+  it('asks for no credentials in the body of a login', async () => {
     const { path } = managementOperations.login;
     const body = '{"email":"a@b.example","password":"a-long-password"}';
     const { needs, correctedRequest } = await explanationAt('POST', path, {

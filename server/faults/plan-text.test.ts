@@ -65,7 +65,7 @@ describe('a fault plan', () => {
   });
 });
 
-describe('the error for an invalid fault plan', () => {
+describe('an invalid fault plan', () => {
   it.each([
     ['nothing', '', 'line 1, column 1: must be Object, not null'],
     ['a text', 'hello', 'line 1, column 1: must be Object, not "hello"'],
@@ -180,23 +180,23 @@ describe('the error for an invalid fault plan', () => {
       `# ${'x'.repeat(262_144)}`,
       'line 1, column 1: the plan has more than 262144 bytes',
     ],
-  ])('names the place: %s', (_, text, sentence) => {
+  ])('is refused with the place: %s', (_, text, sentence) => {
     expect(problemsIn(text)[0]).toContain(sentence);
   });
 
-  it('lists several mistakes at once', () => {
+  it('is refused with several mistakes at once', () => {
     const text = 'rules:\n  - id: a\n    act: fly\n  - id: b c\n    act: reset';
     expect(problemsIn(text)).toHaveLength(2);
   });
 
-  it('reports an id that the tenant already has', () => {
+  it('is refused for an id that the tenant already has', () => {
     const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
     expect(read).toEqual({
       problems: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],
     });
   });
 
-  it('does not let a plan change a prototype', () => {
+  it('cannot change a prototype', () => {
     problemsIn(
       '__proto__: { polluted: true }\nrules: [{ id: a, act: reset, match: { __proto__: { x: 1 } } }]',
     );

@@ -175,7 +175,7 @@ describe('an open websocket with a planned fault', () => {
     expect(peer.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('can be half open, with no reads and no writes, for a limited time', async () => {
+  it('can be half open, without reads and writes, for a limited time', async () => {
     await plan(server, { match, act: { kind: 'half-open', maxSeconds: 120 } });
     const peer = await connectPeer(server, device);
     const heard: string[] = [];
@@ -193,7 +193,7 @@ describe('an open websocket with a planned fault', () => {
     expect((await end).code).toBe(1006);
   });
 
-  it('that is half open delays neither the shutdown nor the clearing of its rule', async () => {
+  it('that is half open delays neither shutdown nor the clearing of its rule', async () => {
     await plan(server, { match, times: 'until-cleared', act: 'half-open' });
     const first = await openSocket(server, device);
     const end = endOf(first);

@@ -17,7 +17,7 @@ describe('the masking of a header', () => {
     ['Location', `https://here/page?a=1&X-SVC-Sign%61ture=${secret}`],
     ['X-Note', `bearer ${secret}`],
     ['X-Note', `it said ${token}`.replace('c2ln', secret)],
-  ])('%s hides the secret', (name, value) => {
+  ])('hides the secret in %s', (name, value) => {
     const [line] = maskHeaders([name, value]);
     expect(line?.[0]).toBe(name);
     expect(line?.[1]).toContain(masked);
@@ -29,7 +29,7 @@ describe('the masking of a header', () => {
     ['X-SVC-Signature', 'MEUCIQ=='],
     ['X-SVC-RequestId', 'abc'],
     ['Link', '</devices?page=2&per_page=20>; rel="next"'],
-  ])('%s keeps a harmless value', (name, value) => {
+  ])('keeps a harmless value of %s', (name, value) => {
     expect(maskHeaders([name, value])).toEqual([[name, value]]);
   });
 

@@ -33,7 +33,7 @@ describe('a JSON body with more values than the limit', () => {
     expect([reply.status, reply.json().error]).toEqual([413, sentence]);
   });
 
-  it('is measured by values, so brackets in a string do not count', async () => {
+  it('is measured by values, so brackets in strings do not count', async () => {
     const body = JSON.stringify({ key: '[{,'.repeat(most) });
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
     expect(reply.status).toBe(400);

@@ -126,7 +126,7 @@ describe('the decision on an auth request', () => {
     for (const status of authSetStatuses) expect(names).toContain(status);
   });
 
-  it('has the statuses of the contract, and 429 when there is no room to record', () => {
+  it('has the statuses of the contract, and 429 when records are full', () => {
     const { success, refusals } = operations['post-auth-request'];
     // A 400 is decided earlier, because its input has the wrong form.
     const decided = [...Object.keys(success).map(Number), ...refusals, 429];

@@ -65,7 +65,7 @@ describe('the hold-back rule', () => {
     ],
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
-  ])('is right for a device deployment %s', (_, fields, expected) => {
+  ])('applies correctly to a device deployment %s', (_, fields, expected) => {
     expect(heldBackBy(deviceDeployment(fields), context)).toBe(expected);
   });
 

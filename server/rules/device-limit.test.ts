@@ -17,7 +17,7 @@ describe('accepting one more device', () => {
   });
 });
 
-describe('recording one more pending key with a limit of 3', () => {
+describe('one more pending key (limit 3)', () => {
   const place = limits.bytesPerPendingDevice;
 
   it.each([

@@ -144,7 +144,7 @@ describe('the device deployments that the store finds', () => {
     expect(found.length).toBe(kept === undefined ? 1 : 0);
   });
 
-  it.each(cells)('keep their deployment open while possible: %s with %i retries', (status, retries) => {
+  it.each(cells)('keep the deployment open or end it: %s with %i retries', (status, retries) => {
     createWith({ retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { finishedMs } = deploymentOf('one');

@@ -154,7 +154,7 @@ describe('the device deployment chosen for a device', () => {
     expect(choiceFor(deviceDeployments, 'b')).toEqual(['nothing']);
   });
 
-  it('may exist only for a device with a newly created deployment', () => {
+  it('is remembered as none with its reason until deployments change', () => {
     expect(deviceDeployments.whyNothing('a')).toBe(noDeployment);
     create('one', 'a', 'b');
     const why = { rule: 'finished', isUpToDate: true, because: 'it has finished' } as const;
@@ -172,7 +172,7 @@ describe('the device deployment chosen for a device', () => {
 
 describe('a stored report of a device', () => {
   it.each(reportableStatuses)(
-    'sets the status and the matching times: %s',
+    'sets the status, the start time and, at an end, the finish time: %s',
     (status) => {
       create('one', 'a');
       offered('one');
@@ -268,7 +268,7 @@ describe('an end that the server or a user decides', () => {
   });
 
   it.each(['aborted', 'decommissioned'] as const)(
-    'for a whole device keeps its finished ones and other devices: %s',
+    'for a whole device keeps finished ones and other devices: %s',
     (status) => {
       create('one', 'a');
       create('two', 'a', 'b');

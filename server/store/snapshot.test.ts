@@ -250,7 +250,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  describe('that is used to reset one device', () => {
+  describe('that resets one device', () => {
     it('restores that device and no other', async () => {
       meet('a');
       meet('b');

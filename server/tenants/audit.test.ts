@@ -203,7 +203,7 @@ describe('the audit log entry for artifacts and deployments', () => {
   });
 });
 
-describe('the audit log has no entry for a call without effect', () => {
+describe('the audit log ignores a call without effect', () => {
   const unknown = { id: '00000000-0000-4000-8000-000000000000', aid: 'unknown' };
 
   it.each<[string, number, () => Promise<{ status: number }>]>([
@@ -265,7 +265,7 @@ describe('the audit log has no entry for a call without effect', () => {
     expect([answered, written]).toEqual([status, []]);
   });
 
-  it('such as a duplicate artifact or deployment, or ending a finished one', async () => {
+  it('such as duplicates, or the abort of a finished deployment', async () => {
     const id = await publish(server);
     const deployment = await deploy(server, [device]);
     const statuses: number[] = [];

@@ -1,4 +1,4 @@
-/** Requests that a server answers before it has read their bodies, each twice as long as allowed. */
+/** Requests with early answers, sent before the server reads their bodies, each twice the limit. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';

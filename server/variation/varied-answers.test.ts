@@ -135,7 +135,7 @@ describe('a server with a variation seed', () => {
   });
 
   it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
-    'of "%s" accepts a deployment id in its own form and in the users\' form',
+    'of "%s" accepts a deployment id in its own and the users\' form',
     async (seed) => {
       const server = await start(seed);
       await publish(server);
@@ -166,7 +166,7 @@ describe('a server with a variation seed', () => {
     }
   });
 
-  it("keeps a caller's request id, and its own are the same in header and body", async () => {
+  it("keeps a caller's request id, and its own match in header and body", async () => {
     const server = await start('request ids');
     const made = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -166,15 +166,15 @@ describe('authorization at the control listener', () => {
   });
 });
 
-describe('paths and methods of the control listener', () => {
-  it('answer 404 with an error body for an unknown path', async () => {
+describe('the control listener', () => {
+  it('answers 404 with an error body for an unknown path', async () => {
     const answer = await ask('/api/devices', { headers: authorization });
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('/api/devices') });
   });
 
   it.each(['/', '/ready', '/overview', '/devices', '/events'])(
-    'answer 405 with Allow for a POST to %s',
+    'answers 405 with Allow for a POST to %s',
     async (path) => {
       const answer = await ask(path, { method: 'POST', headers: authorization });
       expect(answer.status).toBe(405);
@@ -183,13 +183,13 @@ describe('paths and methods of the control listener', () => {
     },
   );
 
-  it('open no event stream for HEAD', async () => {
+  it('opens no event stream for HEAD', async () => {
     const answer = await ask('/events', { method: 'HEAD', headers: authorization });
     expect(answer.status).toBe(405);
     expect(source.listeners.size).toBe(0);
   });
 
-  it('report a busy port with its number', async () => {
+  it('reports a busy port with its number', async () => {
     const port = Number(new URL(control.url).port);
     await expect(start(port)).rejects.toMatchObject({ code: 'EADDRINUSE', port });
   });

@@ -426,8 +426,8 @@ describe('a query to the journal', () => {
   });
 });
 
-describe('a journal that is disabled', () => {
-  it('answers 503 with the remedy, while the API works as usual', async () => {
+describe('a journal with configured bounds', () => {
+  it('is disabled by 0 entries: 503 with the remedy, while the API works as usual', async () => {
     const silent = await startTestServer({ journalEntriesMax: 0 });
     expect((await silent.request('GET', '/nothing')).status).toBe(404);
     const one = await acceptedDevice(silent, 'aa:01');
@@ -448,11 +448,11 @@ describe('a journal that is disabled', () => {
     { journalBytesMax: 0 },
     { journalBytesMax: 65_535 },
     { journalBytesMax: Number.NaN },
-  ])('or bounded is refused for invalid settings: %j', async (settings) => {
+  ])('is refused for invalid settings: %j', async (settings) => {
     await expect(startTestServer(settings)).rejects.toThrow(/^journal\w+ must be a whole number/);
   });
 
-  it('or bounded shows the chosen bounds', async () => {
+  it('shows the configured bounds and keeps to them', async () => {
     const small = await startTestServer({ journalEntriesMax: 5, journalBytesMax: 65_536 });
     for (let asked = 0; asked < 9; asked += 1) await small.request('GET', `/asked/${asked}`);
     const { bounds, size, entries } = await journalPage(small);

@@ -15,7 +15,7 @@ function invite(email: string) {
 }
 
 describe('the outbox on the control listener', () => {
-  it('shows the mail that a real server would have sent, with its link and expiry', async () => {
+  it('shows the mail of a real server with its link and expiry', async () => {
     expect(await outbox(server)).toEqual([]);
     await invite('one@example.com');
     const [message] = await outbox(server);

@@ -40,7 +40,7 @@ describe("the control listener's check of Host and Origin", () => {
     '127.0.0.1:80:80',
     '[::1',
     'localhost/..',
-  ])('refuses the Host %j, even with the right token and for its page', async (Host) => {
+  ])('refuses the Host %j for all paths despite a valid token', async (Host) => {
     expect(await ask({ Host })).toBe(403);
     expect(await ask({ Host }, '/')).toBe(403);
   });

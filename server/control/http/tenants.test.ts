@@ -160,7 +160,7 @@ describe('a body on the control listener', () => {
     expect(reply.status).toBe(401);
   });
 
-  it('is 405 with Allow for an unsupported method', async () => {
+  it('for an unsupported method is 405 with Allow', async () => {
     const reply = await control(server, 'PUT', '/tenants');
     expect([reply.status, reply.text]).toEqual([
       405,

@@ -91,7 +91,7 @@ describe('a server that requires client certificates', () => {
       () => ({ key: key.pem, cert: clientCertificate({ purpose: 'server' }) }),
       /UNSUPPORTED_CERTIFICATE|ECONNRESET/,
     ],
-  ])('refuses a client with a certificate %s', async (_, client, code) => {
+  ])('refuses a client by its certificate: %s', async (_, client, code) => {
     const tls = { ca: caOf(server), ...client() };
     expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
   });

@@ -143,7 +143,7 @@ describe('a server with its own certificate', () => {
   });
 });
 
-describe('a test CA that is kept in a file', () => {
+describe('a test CA kept in a file', () => {
   it('is created once, readable by its owner, and reused by later servers', async () => {
     const caKeepFile = at('kept.pem');
     const first = await startTlsServer({ caKeepFile });

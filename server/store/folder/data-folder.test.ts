@@ -72,7 +72,7 @@ function tenantFolder(): string {
 }
 
 describe('a server with a data folder', () => {
-  it('remembers accepted devices after a restart, with token, attributes and signature', async () => {
+  it('remembers accepted devices after restart, with token, attributes and signature', async () => {
     const device = await during(async (server) => {
       const made = await acceptedDevice(server, 'a');
       const json = [{ name: 'color', value: 'red' }];

@@ -191,7 +191,7 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     },
   );
 
-  it('is not read when an artifact grows to it at runtime', async () => {
+  it('is not read if an artifact reaches it at runtime', async () => {
     execFileSync('cp', ['-a', killed, data]);
     const random = seededRandom('while it runs');
     const server = await startTestServer({ dataFolder: data, random });
