@@ -26,7 +26,7 @@ describe('a testbed', () => {
     expect(body.email).toBe(testbed.adminEmail);
   });
 
-  it("runs beside others in one process, which refuse each other's tokens", async () => {
+  it('runs beside other testbeds, and each refuses the tokens of others', async () => {
     const others = await Promise.all([startTestbed(), startTestbed()]);
     expect(new Set([testbed, ...others].map(({ baseUrl }) => baseUrl)).size).toBe(3);
     const [first, second] = others;

@@ -166,7 +166,7 @@ describe('a server with a variation seed', () => {
     }
   });
 
-  it("keeps a caller's request id, and its own match in header and body", async () => {
+  it("keeps a caller's request id; generated ones match in header and body", async () => {
     const server = await start('request ids');
     const made = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -201,7 +201,7 @@ describe('a websocket behind the control listener', () => {
     expect(await refusalOf(`${path('a')}?ticket=${old}`)).toBe(401);
   });
 
-  it('is refused with a foreign origin and without any origin', async () => {
+  it('is refused for a foreign Origin or Host, and for an unknown device', async () => {
     const evil = 'http://evil.example';
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`, { Origin: evil })).toBe(403);
     expect(await refusalOf(path('a'), { Host: 'evil.example' })).toBe(403);
