@@ -172,7 +172,7 @@ describe('the clock and state in the console', () => {
     expect(Date.parse(JSON.parse(text).now)).toBeGreaterThan(Date.parse(endOfLife));
   });
 
-  it('can be advanced, stopped and returned to the system clock', async () => {
+  it('can be moved, stopped and put back', async () => {
     await openConsole(page, server, '/clock');
     await press('+ 1 day');
     await said('1 day has passed.');

@@ -301,7 +301,7 @@ describe('the explanation of an unknown path', () => {
     expect(wrong.expected).toMatch(/^a path of the API, such as/);
   });
 
-  it('lists the paths of the artifact file port', async () => {
+  it('says what the port of artifact files serves', async () => {
     const { wrong } = await explainedOn('storage-host', '/foo', {}, 'storage');
     expect(wrong.expected).toMatch(/^an artifact link exactly/);
   });

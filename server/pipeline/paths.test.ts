@@ -86,7 +86,7 @@ describe('a path outside the API', () => {
   });
 });
 
-describe.each(everyPath)('%s', (path) => {
+describe.each(everyPath)('the known path %s', (path) => {
   const known = methodsOf(path);
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND'].filter(
     (method) => !known.includes(method),

@@ -25,7 +25,7 @@ const cells = [
 ] as const;
 
 describe('the change of an authentication set by a user', () => {
-  it.each(cells)('%s -> %s: %s', (current, wanted, change) => {
+  it.each(cells)('from %s to %s is decided: %s', (current, wanted, change) => {
     expect(authSetChanges[current][wanted]).toBe(change);
   });
 

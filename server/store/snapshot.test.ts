@@ -193,7 +193,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.count()).toBe(2);
     });
 
-    it('may belong to another store, whose users remain', async () => {
+    it('may come from another store without moving its users', async () => {
       const sha256 = await upload('art');
       meet('a');
       store.users.create({ id: 'u', email: 'u@example.com' }, 1);

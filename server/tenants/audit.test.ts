@@ -265,7 +265,7 @@ describe('the audit log ignores a call without effect', () => {
     expect([answered, written]).toEqual([status, []]);
   });
 
-  it('such as duplicates, the removal of a used artifact, or a late abort', async () => {
+  it('such as duplicates, deleting a used artifact, or a late abort', async () => {
     const id = await publish(server);
     const deployment = await deploy(server, [device]);
     const statuses: number[] = [];

@@ -1,4 +1,4 @@
-/** The audit log of a test: reading it, and filling it. */
+/** Reads and fills the audit log in tests. */
 import * as v from 'valibot';
 import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources.ts';
 import { authenticate, newDevice } from './test-device.ts';

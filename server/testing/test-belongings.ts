@@ -21,7 +21,7 @@ type Names = Readonly<Record<string, string>>;
 interface Naming {
   /** This member is absent where the resource is the same for all tenants. */
   readonly make?: Maker;
-  /** Contents of the call besides the path parameters. */
+  /** The contents of the call besides the path parameters. */
   readonly call?: (names: Names) => Call;
   /** Status of a valid call on a resource of the own tenant; by default the success of the row. */
   readonly own?: number;

@@ -1,4 +1,4 @@
-/** Deployments of a test: creating them, requesting them, reading a device deployment. */
+/** Creates and requests deployments in tests, and reads device deployments. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';

@@ -1,4 +1,4 @@
-/** Explanations in a test: requesting them, and running their commands in bash. */
+/** Requests explanations in tests, and runs their commands in bash. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

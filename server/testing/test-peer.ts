@@ -26,7 +26,7 @@ export class Peer {
     });
   }
 
-  /** Messages that have arrived and were not read. */
+  /** The messages that have arrived and were not read yet. */
   get waiting(): readonly ConnectMessage[] {
     return this.#inbox;
   }

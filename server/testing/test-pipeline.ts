@@ -29,9 +29,9 @@ interface LogLine {
 export interface TestPipeline {
   readonly pipeline: Pipeline;
   readonly services: Services;
-  /** Logged lines, in order. */
+  /** The logged lines in order. */
   readonly lines: readonly LogLine[];
-  /** Published activities, in order. */
+  /** The published activities in order. */
   readonly activities: readonly Activity[];
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Tenants of a test, with their users and roles. */
+/** Creates tenants with their users and roles in tests. */
 import type { ScopedSet } from '../../fixtures/contract/management/roles.ts';
 import type { Reply, TestServer } from './test-server.ts';
 

@@ -1,4 +1,4 @@
-/** File transfers of a test: the device's side, step by step, and the user's over HTTP. */
+/** Transfers files in tests: step by step on the device's side, and over HTTP on the user's. */
 import { type ClientRequest, get } from 'node:http';
 import { expect } from 'vitest';
 import { limits } from '../../fixtures/contract/limits.ts';
