@@ -74,7 +74,7 @@ describe('a file that the store keeps', () => {
     expect(readdirSync(files.folder)).toHaveLength(1);
   });
 
-  it('is deleted with a store in memory', async () => {
+  it('is deleted on close when its folder is temporary', async () => {
     files.keep(await receive());
     files.close();
     expect(existsSync(files.folder)).toBe(false);
