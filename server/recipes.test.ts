@@ -16,7 +16,7 @@ const COLUMNS_MAX = 100;
 interface Recipe {
   readonly title: string;
   readonly block: string;
-  /** Of the start option `--variation-seed`, where the recipe asks for it. */
+  /** The start option `--variation-seed`, for recipes that need it. */
   readonly varySeed?: string;
 }
 
@@ -39,7 +39,7 @@ function recipeOf(section: string): Recipe {
 
 const artifactFiles = ['version', 'manifest', 'header.tar.gz', 'data/0000.tar.gz'];
 
-/** What each block shows, line by line. */
+/** The lines that each block prints. */
 const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   'a token that expires': ['200', '401', '200', '200'],
   'a link that expires between two ranges': ['200', '206', '403', '200', '206', ...artifactFiles],
@@ -122,7 +122,7 @@ beforeAll(async () => {
   varied = await startTestServer({ clock: systemClock, variationSeed: varySeed });
 });
 
-// What a recipe that stops half-way leaves behind.
+// A recipe that stops half-way may leave tenants behind.
 afterEach(() => control(server, 'DELETE', '/tenants'));
 
 afterAll(async () => {
@@ -136,7 +136,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs a block as a reader would: behind what stands in front of each, in the plainest shell. */
+/** Runs a block as a reader would, after the page's prelude and in the plainest shell. */
 async function run({ block, varySeed }: Recipe, environment = {}): Promise<Outcome> {
   const { baseUrl, controlUrl, controlToken, adminToken } = varySeed ? varied : server;
   const child = spawn('sh', ['-c', `${prelude}\n${block}`], {
@@ -162,7 +162,7 @@ async function run({ block, varySeed }: Recipe, environment = {}): Promise<Outco
 
 const expectations = /\b(as_device|as_user|sees|report|send_auth_request|connect) ('[^']+'|\d{3})/g;
 
-/** The recipe with another status than the one that its client sees last. */
+/** Returns the recipe with a last expected status that its client never sees. */
 function disappointed(recipe: Recipe): Recipe {
   const last = [...recipe.block.matchAll(expectations)].at(-1);
   const [found = '', call] = last ?? [];
@@ -177,13 +177,13 @@ function disappointed(recipe: Recipe): Recipe {
 const titled = recipes.map((recipe) => [recipe.title, recipe] as const);
 
 describe('the page of recipes', () => {
-  it('has ten at least, each one with a test, and no test without one', () => {
+  it('has at least ten recipes and exactly one test for each', () => {
     const titles = Object.keys(shown).map((title) => `My client meets ${title}`);
     expect(recipes.map(({ title }) => title)).toEqual(titles);
     expect(recipes.length).toBeGreaterThanOrEqual(10);
   });
 
-  it.each(titled)('is short and waits for nothing: %s', (_, { block }) => {
+  it.each(titled)('has short recipes that wait for nothing: %s', (_, { block }) => {
     const lines = block.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(LINES_MAX);
     expect(lines.filter((line) => line.length > COLUMNS_MAX)).toEqual([]);
@@ -191,8 +191,8 @@ describe('the page of recipes', () => {
   });
 });
 
-describe('a recipe', () => {
-  it.each(titled)('shows what it says: %s', async (title, recipe) => {
+describe('a recipe of the page', () => {
+  it.each(titled)('prints the documented lines: %s', async (title, recipe) => {
     const wanted = shown[title.replace('My client meets ', '')] ?? [];
     const patterns = wanted.map((line) =>
       typeof line === 'string' ? line : expect.stringMatching(line),
@@ -200,13 +200,13 @@ describe('a recipe', () => {
     expect(await run(recipe)).toEqual({ code: 0, stderr: '', lines: patterns });
   });
 
-  it.each(titled)('fails when its client sees something else: %s', async (_, recipe) => {
+  it.each(titled)('fails when its client sees another status: %s', async (_, recipe) => {
     const { code, stderr } = await run(disappointed(recipe));
     expect([code, stderr]).toEqual([1, expect.stringContaining('not 299: ')]);
   });
 
   it.each(titled)(
-    'stops before its client does anything when it may not steer: %s',
+    'stops before its client acts when the control token is wrong: %s',
     async (_, recipe) => {
       const { code, lines, stderr } = await run(recipe, { CONTROL_TOKEN: 'wrong' });
       expect([code, lines]).toEqual([expect.any(Number), []]);

@@ -24,7 +24,7 @@ async function start(options: Parameters<typeof startTestServer>[0] = {}) {
   return server;
 }
 
-/** Holds a port of a loopback address that no other test uses. */
+/** Occupies a port of a loopback address that no other test uses. */
 async function busyPort(host: string): Promise<number> {
   const holder = createServer();
   holder.listen(0, host);
@@ -41,7 +41,7 @@ function claimsOf(token: string): Record<string, unknown> {
 }
 
 describe('a server that has started', () => {
-  it('accepts on both listeners, which are not the same', async () => {
+  it('accepts connections on two different listeners', async () => {
     const server = await start();
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
     expect((await fetch(`${server.controlUrl}/ready`)).status).toBe(200);
@@ -51,7 +51,7 @@ describe('a server that has started', () => {
     expect((await server.request('GET', '/ready')).status).toBe(404);
   });
 
-  it('has a user who can sign in, and whose password was made at random', async () => {
+  it('has an admin who can sign in with a random password', async () => {
     const [one, other] = [await start(), await start({ random: seededRandom('other') })];
     expect(one.adminEmail).toBe('admin@example.com');
     expect(one.adminPassword).toMatch(/^[\w-]{16}$/);
@@ -62,12 +62,12 @@ describe('a server that has started', () => {
     expect((await other.call('login', { headers })).status).toBe(401);
   });
 
-  it('takes the e-mail and the password that were chosen', async () => {
+  it('uses the configured e-mail and password', async () => {
     const chosen = { adminEmail: 'me@example.com', adminPassword: 'chosen by me' };
     expect(await start(chosen)).toMatchObject(chosen);
   });
 
-  it('has a control token that opens nothing of the API, and the reverse', async () => {
+  it('has a control token that is useless at the API, and vice versa', async () => {
     const server = await start();
     expect(server.controlToken).toMatch(/^[\w-]{32}$/);
     expect((await server.call('count-devices', { token: server.controlToken })).status).toBe(401);
@@ -75,7 +75,7 @@ describe('a server that has started', () => {
     expect((await fetch(`${server.controlUrl}/overview`, { headers })).status).toBe(401);
   });
 
-  it('is the same again with the same seed and the same clock', async () => {
+  it('is identical with the same seed and the same clock', async () => {
     const [one, again] = [await start(), await start()];
     expect(again.adminToken).toBe(one.adminToken);
     expect(again.controlToken).toBe(one.controlToken);
@@ -84,7 +84,7 @@ describe('a server that has started', () => {
     expect(other.controlToken).not.toBe(one.controlToken);
   });
 
-  it('uses the clock of the machine and real randomness when given none', async () => {
+  it("uses the machine's clock and real randomness by default", async () => {
     const options = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
     const [one, other] = [await startServer(options), await startServer(options)];
     closers.push(one.close, other.close);
@@ -94,7 +94,7 @@ describe('a server that has started', () => {
     expect(one.controlToken).not.toBe(other.controlToken);
   });
 
-  it('shares nothing with another one', async () => {
+  it('shares no state with another server', async () => {
     const [one, other] = [await start(), await start()];
     await acceptedDevice(one, 'here');
     const count = await other.call('count-devices', { token: other.adminToken });
@@ -105,16 +105,16 @@ describe('a server that has started', () => {
 describe('a server that cannot start', () => {
   const host = '127.0.0.83';
 
-  it('says which setting is wrong', async () => {
+  it('names the wrong setting', async () => {
     await expect(start({ adminPassword: 'short' })).rejects.toThrow(SettingError);
   });
 
-  it('tells of a busy protocol port', async () => {
+  it('reports a busy API port', async () => {
     const port = await busyPort(host);
     await expect(start({ host, port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
   });
 
-  it('tells of a busy control port, and gives the protocol port back', async () => {
+  it('reports a busy control port and releases the API port', async () => {
     const controlPort = await busyPort(host);
     const server = await start({ host });
     const port = Number(new URL(server.baseUrl).port);
@@ -126,15 +126,15 @@ describe('a server that cannot start', () => {
   });
 });
 
-describe('a server that is closed', () => {
-  it('answers nobody any more', async () => {
+describe('a server that has been closed', () => {
+  it('refuses new connections', async () => {
     const { baseUrl, controlUrl, close } = await startTestServer();
     await close();
     await expect(fetch(baseUrl)).rejects.toThrow();
     await expect(fetch(`${controlUrl}/ready`)).rejects.toThrow();
   });
 
-  it('ends connections that are kept open, and those with half a request', async () => {
+  it('ends idle keep-alive connections and incomplete requests', async () => {
     const server = await startTestServer();
     const [idle, half] = [await openConnection(server), await openConnection(server)];
     const ends = [untilClosed(idle), untilClosed(half)];
@@ -147,7 +147,7 @@ describe('a server that is closed', () => {
     expect(unanswered).toBe('');
   });
 
-  it('closes the sockets of devices as going away', async () => {
+  it('closes device sockets with 1001', async () => {
     const server = await startTestServer();
     const socket = await openSocket(server, await acceptedDevice(server, 'socket'));
     const end = endOf(socket);
@@ -155,7 +155,7 @@ describe('a server that is closed', () => {
     expect(await end).toEqual({ code: 1001, reason: 'server shutting down' });
   });
 
-  it('has answered what it was asked before', async () => {
+  it('has answered all earlier requests', async () => {
     const server = await startTestServer();
     const socket = await openConnection(server);
     socket.write(rawRequest('GET /nowhere'));

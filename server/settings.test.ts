@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { completeSettings, defaultSettings, SettingError, type Settings } from './settings.ts';
 
-describe('settings', () => {
-  it('are the documented defaults where nothing is chosen', () => {
+describe('completed settings', () => {
+  it('equal the documented defaults when nothing is chosen', () => {
     expect(completeSettings({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
@@ -27,12 +27,12 @@ describe('settings', () => {
     });
   });
 
-  it('keep a default where the choice is undefined', () => {
+  it('keep a default for an undefined choice', () => {
     const given = { host: undefined, adminPassword: undefined } as unknown as Partial<Settings>;
     expect(completeSettings(given)).toEqual(defaultSettings);
   });
 
-  it('keep what was chosen, 0 and false too', () => {
+  it('keep every chosen value, even 0 and false', () => {
     const chosen = {
       host: '0.0.0.0',
       port: 0,
@@ -59,14 +59,14 @@ describe('settings', () => {
     expect(completeSettings(chosen)).toEqual(chosen);
   });
 
-  it('do not change the defaults', () => {
+  it('do not modify the defaults', () => {
     const before = { ...defaultSettings };
     completeSettings({ port: 1 });
     expect(defaultSettings).toEqual(before);
   });
 });
 
-describe('a setting that cannot be', () => {
+describe('an invalid setting', () => {
   it.each<[Partial<Settings>, string]>([
     [{ headerPrefix: '' }, 'header prefix "" must be letters, digits and dashes'],
     [{ headerPrefix: 'X SVC' }, 'header prefix "X SVC" must be'],
@@ -95,12 +95,12 @@ describe('a setting that cannot be', () => {
     [{ adminEmail: 'a@b@c' }, 'such as admin@example.com'],
     [{ adminPassword: '' }, 'the admin password must have at least 8 characters'],
     [{ adminPassword: 'seven77' }, 'the admin password must have at least 8 characters'],
-  ])('is refused with its name, its value and the way out: %o', (given, sentence) => {
+  ])('is refused with name, value and remedy: %o', (given, sentence) => {
     expect(() => completeSettings(given)).toThrow(SettingError);
     expect(() => completeSettings(given)).toThrow(sentence);
   });
 
-  it('is not told when it is a password', () => {
+  it('is not shown in the error if it is a password', () => {
     expect(() => completeSettings({ adminPassword: 'secret' })).not.toThrow('secret');
     expect(() => completeSettings({ adminPassword: 'secret' })).toThrow();
   });

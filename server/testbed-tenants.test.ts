@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterEach(() => testbed.reset());
 afterAll(() => testbed.close());
 
-describe('two tenants', () => {
+describe('two tenants of a testbed', () => {
   let one: TestbedTenant;
   let other: TestbedTenant;
 
@@ -32,7 +32,7 @@ describe('two tenants', () => {
     ]);
   };
 
-  it('share no devices, journal, faults, limits and clock while tests use both at once', async () => {
+  it('share no devices, journal, faults, limits or clock while tests use both at once', async () => {
     await open();
     const life = async (tenant: TestbedTenant, round: number) => {
       const device = await acceptedIn(testbed, tenant, 'twin');
@@ -53,7 +53,7 @@ describe('two tenants', () => {
     expect(await namesIn(testbed)).toEqual([]);
   });
 
-  it('do not know the ids of each other', async () => {
+  it("cannot find devices or artifacts by each other's ids", async () => {
     await open();
     const { id } = await acceptedIn(testbed, one, 'private');
     const artifact = await publishIn(one, 'release-1');
@@ -65,7 +65,7 @@ describe('two tenants', () => {
     expect(statuses).toEqual([404, 404, 404]);
   });
 
-  it('have each an admin, found by the e-mail, and go back apart from each other', async () => {
+  it('have separate admins, found by e-mail, and are reset separately', async () => {
     await open();
     const login = ({ adminEmail: email, adminPassword: password }: TestbedTenant, at = other) => {
       const text = Buffer.from(`${email}:${password}`).toString('base64');
@@ -81,7 +81,7 @@ describe('two tenants', () => {
     expect([await namesIn(one), await namesIn(other)]).toEqual([['kept'], []]);
   });
 
-  it('are gone once they are dropped: tokens, devices, mail, sockets and links', async () => {
+  it('lose tokens, devices, mail, sockets and links when they are dropped', async () => {
     await open();
     const device = await acceptedIn(testbed, one, 'orphan');
     const id = await publishIn(one, 'release-1');
@@ -102,7 +102,7 @@ describe('two tenants', () => {
     expect(await statusOf(other.admin.call('count-devices'))).toBe(200);
   });
 
-  it('can be told apart by name only as long as there is room', async () => {
+  it('need distinct e-mails, and the first one cannot be dropped', async () => {
     await expect(testbed.tenants.drop(testbed)).rejects.toThrow('first tenant');
     await testbed.tenants.create('a', {
       adminEmail: 'same@example.com',

@@ -18,7 +18,7 @@ afterEach(() => testbed.reset());
 afterAll(() => testbed.close());
 
 describe('a testbed', () => {
-  it('is up on loopback, with its admin signed in', async () => {
+  it('runs on loopback with its admin signed in', async () => {
     expect(testbed.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(testbed.controlUrl).not.toBe(testbed.baseUrl);
     expect((await testbed.admin.call('count-devices')).body).toEqual({ count: 0 });
@@ -26,7 +26,7 @@ describe('a testbed', () => {
     expect(body.email).toBe(testbed.adminEmail);
   });
 
-  it('runs beside others in one process, none of which knows a token of another', async () => {
+  it('runs beside other testbeds, and each refuses the tokens of others', async () => {
     const others = await Promise.all([startTestbed(), startTestbed()]);
     expect(new Set([testbed, ...others].map(({ baseUrl }) => baseUrl)).size).toBe(3);
     const [first, second] = others;
@@ -38,7 +38,7 @@ describe('a testbed', () => {
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it('makes the same ids and secrets of the same seed', async () => {
+  it('creates the same ids and secrets from the same seed', async () => {
     const told = async (seed: string) => {
       const seeded = await startTestbed({ seed });
       await seeded.close();
@@ -49,7 +49,7 @@ describe('a testbed', () => {
     expect((await told('other')).filter((text) => once.includes(text))).toEqual([]);
   });
 
-  it('takes the settings of the server, and refuses what they cannot be', async () => {
+  it("accepts the server's settings and refuses invalid values", async () => {
     const other = await startTestbed({ autoAccept: true, headerPrefix: 'X-MEN' });
     expect(other.headerPrefix).toBe('X-MEN');
     await other.close();
@@ -57,7 +57,7 @@ describe('a testbed', () => {
     await expect(startTestbed({ world: 'devices: [{}]' })).rejects.toThrow('world:1:');
   });
 
-  it('begins with a world, and comes back to it', async () => {
+  it('starts with a world and returns to it on a reset', async () => {
     const other = await startTestbed({ world: { devices: [{ name: 'one', status: 'accepted' }] } });
     const { body: before } = await other.admin.call('list-devices');
     expect(before.map(({ status }) => status)).toEqual(['accepted']);
@@ -68,7 +68,7 @@ describe('a testbed', () => {
     await other.close();
   });
 
-  it('serves its admin behind TLS too, who need not trust the test CA', async () => {
+  it('runs behind TLS, and its admin needs no trust in the test CA', async () => {
     const secure = await startTestbed({ tls: {} });
     expect([secure.baseUrl, secure.caPem]).toEqual([
       expect.stringMatching(/^https:/),
@@ -78,7 +78,7 @@ describe('a testbed', () => {
     await secure.close();
   });
 
-  it('keeps its tenants in a data folder, but nothing of those that were dropped', async () => {
+  it('keeps its tenants in a data folder, except those that were dropped', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-testbed-'));
     const folders = () => readdirSync(join(dataFolder, 'tenants')).sort();
     const keeping = await startTestbed({ dataFolder });
@@ -98,7 +98,7 @@ describe('a testbed', () => {
     rmSync(dataFolder, { recursive: true });
   });
 
-  it('ends once, however often it is closed, and is disposable', async () => {
+  it('closes once, however often it is asked, and is disposable', async () => {
     const other = await startTestbed();
     await Promise.all([other.close(), other[Symbol.asyncDispose](), other.close()]);
     await expect(fetch(other.baseUrl)).rejects.toThrow();
@@ -106,8 +106,8 @@ describe('a testbed', () => {
   });
 });
 
-describe('a call of the admin', () => {
-  it('fills in parameters, query and JSON', async () => {
+describe("a call of the testbed's admin", () => {
+  it('fills in parameters, query and JSON body', async () => {
     const { id } = await acceptedIn(testbed, testbed, 'a/b?c');
     const tags = [{ name: 'place', value: 'Wien' }];
     await testbed.admin.call('add-tags', { parameters: { id }, json: tags });
@@ -132,8 +132,8 @@ describe('a call of the admin', () => {
   });
 });
 
-describe('steering', () => {
-  it('makes a week pass, after which a token has expired', async () => {
+describe('steering a tenant of a testbed', () => {
+  it('can let a week pass, after which a token has expired', async () => {
     const { token } = await acceptedIn(testbed, testbed, 'late');
     expect(await statusFor(testbed, token)).toBe(200);
     const beforeMs = testbed.clock.now();
@@ -145,7 +145,7 @@ describe('steering', () => {
     expect(await statusFor(testbed, token)).toBe(200);
   });
 
-  it('sets and stops the clock', () => {
+  it('can set and stop the clock', () => {
     testbed.clock.scale(0);
     testbed.clock.set('2027-08-25T00:00:00Z');
     expect(testbed.clock.now()).toBe(Date.parse('2027-08-25T00:00:00Z'));
@@ -161,26 +161,26 @@ describe('steering', () => {
     ['a rate without end', () => testbed.clock.scale(Number.POSITIVE_INFINITY)],
     ['too fast a rate', () => testbed.clock.scale(10_001)],
     ['eleven years', () => testbed.clock.advance(11 * 365 * 86_400)],
-  ])('refuses %s, and leaves the clock alone', (_, steer) => {
+  ])('refuses %s and does not change the clock', (_, steer) => {
     expect(steer).toThrow(RangeError);
     expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
   });
 
-  it('limits how often a caller may ask', async () => {
+  it('can limit how often a caller may ask', async () => {
     testbed.rates.set({ requests: 1, windowSeconds: 60 });
     await testbed.admin.call('count-devices');
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(429);
     expect(testbed.rates.limit).toEqual({ requests: 1, windowSeconds: 60 });
   });
 
-  it('refuses numbers that are no limit, and leaves the former one', () => {
+  it('refuses invalid limits and keeps the former one', () => {
     testbed.rates.set({ requests: 1, windowSeconds: 60 });
     expect(() => testbed.rates.set({ requests: -1, windowSeconds: 60 })).toThrow(RangeError);
     expect(() => testbed.rates.set({ requests: 1, windowSeconds: 0.5 })).toThrow('windowSeconds');
     expect(testbed.rates.limit).toEqual({ requests: 1, windowSeconds: 60 });
   });
 
-  it('plans faults by value or text, and tells which have not fired', async () => {
+  it('can plan faults by value or text and list the unfired ones', async () => {
     const rule = {
       id: 'tired',
       match: { operation: 'count-devices' },
@@ -196,7 +196,7 @@ describe('steering', () => {
   });
 
   it.each(['rules: [{}', 'rules: 7', '{"rules": [{"id": "x"}]}'])(
-    'refuses a plan that is none, with the place: %s',
+    'refuses an invalid plan with the place of the error: %s',
     (plan) => {
       expect(() => testbed.faults.add(plan)).toThrow(/\d/);
       expect(testbed.faults.list()).toEqual([]);
@@ -204,8 +204,8 @@ describe('steering', () => {
   );
 });
 
-describe('the journal', () => {
-  it('lists, and finds the newest', async () => {
+describe("the journal of a testbed's tenant", () => {
+  it('lists entries and finds the newest', async () => {
     await testbed.admin.call('count-devices');
     await testbed.admin.call('count-devices', { query: { status: 'pending' } });
     const listed = testbed.journal.list({ operation: 'count-devices' });
@@ -218,7 +218,7 @@ describe('the journal', () => {
     expect(testbed.journal.list()).toEqual([]);
   });
 
-  it('waits for what is to come, and knows what came already', async () => {
+  it('can wait for a future entry or find an earlier one', async () => {
     const awaited = testbed.journal.await({ operation: 'count-devices' });
     await testbed.admin.call('count-devices');
     const first = await awaited;
@@ -228,13 +228,13 @@ describe('the journal', () => {
     expect((await next).operation).toBe('list-devices');
   });
 
-  it('says what came instead when nothing does', async () => {
+  it('reports what arrived instead of an awaited entry', async () => {
     await testbed.admin.call('list-devices');
     const awaited = testbed.journal.await({ operation: 'logout' }, { timeoutSeconds: 0.01 });
     await expect(awaited).rejects.toThrow(/"logout".*instead came list-devices 200/);
   });
 
-  it('bears out what happened, or says what did', async () => {
+  it('confirms what happened, or reports what did', async () => {
     await acceptedIn(testbed, testbed, 'seen');
     const happened = [
       { operation: 'post-auth-request', status: '401' },
@@ -247,8 +247,8 @@ describe('the journal', () => {
   });
 });
 
-describe('a reset', () => {
-  it('brings everything back to the start', async () => {
+describe("the reset of a testbed's tenant", () => {
+  it('restores the whole start state', async () => {
     const { token } = await acceptedIn(testbed, testbed, 'gone');
     const url = testbed.baseUrl.replace('http', 'ws') + operations.connect.path;
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
@@ -268,7 +268,7 @@ describe('a reset', () => {
     expect(await statusOf(other.admin.call('count-devices'))).toBe(401);
   });
 
-  it('signs the admin in again, whatever he has done to himself', async () => {
+  it('signs the admin in again, whatever happened to the account', async () => {
     await testbed.admin.call('logout');
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(401);
     await testbed.reset();

@@ -4,16 +4,16 @@ import { canonicalName, type TlsSettings } from './tls-settings.ts';
 
 const own = { certFile: 'cert.pem', keyFile: 'key.pem' };
 
-describe('settings of TLS', () => {
+describe('valid TLS settings', () => {
   it.each<TlsSettings>([
     {},
     { gallery: true, names: ['a.test'], caKeepFile: 'ca.pem', clientCaFile: 'clients.pem' },
     { ...own, clientCaFile: 'clients.pem', gallery: false, names: [] },
-  ])('are kept as they are: %o', (tls) => {
+  ])('are kept unchanged: %o', (tls) => {
     expect(completeSettings({ tls }).tls).toEqual(tls);
   });
 
-  it('are absent unless they were given', () => {
+  it('are absent unless they are given', () => {
     expect(completeSettings({})).not.toHaveProperty('tls');
   });
 
@@ -31,13 +31,13 @@ describe('settings of TLS', () => {
     [{ names: ['a.test', 'https://a.test'] }, 'TLS name "https://a.test" must be'],
     [{ names: ['a.test:443'] }, 'an IP address without a port'],
     [{ names: Array.from({ length: 101 }, (_, n) => `n${n}`) }, 'at most 100 names, not 101'],
-  ])('cannot be %o', (tls, sentence) => {
+  ])('do not include %o', (tls, sentence) => {
     expect(() => completeSettings({ tls })).toThrow(SettingError);
     expect(() => completeSettings({ tls })).toThrow(sentence);
   });
 });
 
-describe('a name of a certificate', () => {
+describe('a host name for a certificate', () => {
   it.each([
     ['localhost', 'localhost'],
     ['Update.Example.COM', 'update.example.com'],
@@ -48,7 +48,7 @@ describe('a name of a certificate', () => {
     ['FD00:0::0017', 'fd00::17'],
     ['::ffff:10.1.2.3', '::ffff:a01:203'],
     ['fe80::1%eth0', 'fe80::1'],
-  ])('%s is written %s', (text, written) => {
+  ])('%s is normalized to %s', (text, written) => {
     expect(canonicalName(text)).toBe(written);
   });
 
@@ -77,7 +77,7 @@ describe('a name of a certificate', () => {
     `${'a'.repeat(64)}.example`,
     `${'a.'.repeat(127)}`,
     `${'a.'.repeat(130)}example`,
-  ])('%j is none', (text) => {
+  ])('%j is not accepted', (text) => {
     expect(canonicalName(text)).toBeUndefined();
   });
 });

@@ -13,8 +13,8 @@ beforeEach(() => {
 afterEach(() => watchdog.close());
 
 /**
- * Works on one core for this long, however much of it this process gets; the CPU time of its other
- * threads counts too, so that the clock must have gone on as well.
+ * Works on one core for this long, whatever share of it this process gets. The CPU time counts
+ * other threads too, so the clock must have advanced as well.
  */
 function work(milliseconds: number): void {
   const began = process.cpuUsage();
@@ -26,7 +26,7 @@ function work(milliseconds: number): void {
   while (workedMs() < milliseconds);
 }
 
-it('a piece of work that takes too long is logged with its operation, once in a while', () => {
+it('the watchdog logs overlong work with its operation, at a limited rate', () => {
   for (const requestId of ['first', 'second']) {
     const begunMs = watchdog.begin();
     work(150);
@@ -39,13 +39,13 @@ it('a piece of work that takes too long is logged with its operation, once in a 
   expect(watchdog.stalls.worstMs).toBeGreaterThanOrEqual(150);
 });
 
-it('short work is none of its business', () => {
+it('the watchdog ignores short work and counts no stall', () => {
   watchdog.end(watchdog.begin(), { operation: 'get-inventory', requestId: 'quick' });
   expect(lines).toEqual([]);
   expect(watchdog.stalls).toEqual({ count: 0, worstMs: 0, worstIn: '' });
 });
 
-it('a stall between requests is reported by the watchdog', async () => {
+it('the watchdog reports a stall between requests', async () => {
   watchdog.start();
   watchdog.end(watchdog.begin(), { operation: 'login', requestId: 'before' });
   work(250);
@@ -55,7 +55,7 @@ it('a stall between requests is reported by the watchdog', async () => {
   ]);
 });
 
-it('a wait without work is no stall, whatever the process did before', async () => {
+it('the watchdog counts a wait without work as no stall, whatever came before', async () => {
   work(300);
   watchdog.start();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);

@@ -15,23 +15,23 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** 4 MiB of lists in lists, two million values in all. */
+/** Values for a message of 4 MiB: lists nested in lists, two million values in all. */
 function smallValues(): Buffer {
   const list = Buffer.concat([Buffer.from([0xdc, 0x08, 0x00]), Buffer.alloc(2048, 1)]);
   const head = Buffer.from('\x82\xa3hdr\x81\xa5proto\x01\xa1x\xdc\x08\x00', 'latin1');
   return Buffer.concat([head, ...Array.from({ length: 2048 }, () => list)]);
 }
 
-describe('a message with more values than are read', () => {
+describe('a message that holds more values than the limit', () => {
   const reason = 'the message is not a msgpack message: it holds more than 4096 values';
 
-  it('ends the socket of the device that sent it, with the reason', async () => {
+  it('closes the socket of the sending device with the reason', async () => {
     const peer = await connectPeer(server, device);
     peer.socket.send(smallValues());
     expect(await endOf(peer.socket)).toEqual({ code: 1011, reason });
   });
 
-  it('ends the socket of its user and leaves the device connected', async () => {
+  it("closes the sending user's socket and keeps the device connected", async () => {
     const peer = await connectPeer(server, device);
     const user = await connectUser(server, device);
     user.socket.send(smallValues());
@@ -40,7 +40,7 @@ describe('a message with more values than are read', () => {
   });
 });
 
-it('many messages in one piece are passed on in their order, one in each round', async () => {
+it('many messages in one chunk are relayed in order, one per event-loop round', async () => {
   const peer = await connectPeer(server, device);
   const user = await connectUser(server, device);
   user.say({ proto: 1, typ: 'new' });

@@ -21,7 +21,7 @@ afterEach(() => {
   server.close();
 });
 
-describe('a reason of a close', () => {
+describe('the reason of a close frame', () => {
   it.each([
     ['nothing', '', ''],
     ['a sentence', 'device disconnected', 'device disconnected'],
@@ -35,15 +35,15 @@ describe('a reason of a close', () => {
       `x${'\u{1f600}'.repeat(30)}`,
     ],
     ['replaced characters that fit', '\ufffd'.repeat(41), '\ufffd'.repeat(41)],
-  ])('of %s is sent as far as a frame holds it', async (_, given, sent) => {
+  ])('is cut to the length that a close frame can hold: %s', async (_, given, sent) => {
     const ended = endOf(theirs);
     closeWith(ours, 1011, given);
     expect(await ended).toEqual({ code: 1011, reason: sent });
   });
 });
 
-describe('sockets that are closed together', () => {
-  it('end though the other side has stopped reading', async () => {
+describe('closing many sockets together', () => {
+  it('ends even when a peer has stopped reading', async () => {
     theirs.pause();
     await closeAll([ours], 'server shutting down');
     expect(ours.readyState).toBe(WebSocket.CLOSED);

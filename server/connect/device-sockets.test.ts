@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** ISO time `seconds` after the start. */
+/** Returns the ISO 8601 time that is `seconds` after the start. */
 function at(seconds: number): string {
   return new Date(startOfTest + seconds * 1000).toISOString();
 }
@@ -28,7 +28,7 @@ async function settle(): Promise<void> {
   for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, device);
 }
 
-describe('presence', () => {
+describe('the presence of a device', () => {
   it('is disconnected before the first connection', async () => {
     expect(await presenceOf(server, device)).toEqual({
       device_id: device.id,
@@ -38,7 +38,7 @@ describe('presence', () => {
     });
   });
 
-  it('is connected from the handshake on, and disconnected from the end on, with times', async () => {
+  it('is connected from the handshake until the socket ends, and holds both times', async () => {
     server.clock.advance(1000);
     const socket = await openSocket(server, device);
     expect(await presenceOf(server, device)).toEqual({
@@ -56,13 +56,13 @@ describe('presence', () => {
     });
   });
 
-  it.each(['terminate', 'close'] as const)('ends when the device goes by %s', async (how) => {
+  it.each(['terminate', 'close'] as const)('ends when the device leaves by %s', async (how) => {
     const socket = await openSocket(server, device);
     socket[how]();
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
   });
 
-  it('is of one device: another stays as it is', async () => {
+  it('does not change when another device disconnects', async () => {
     const other = await acceptedDevice(server, 'other');
     const sockets = [await openSocket(server, device), await openSocket(server, other)];
     sockets[0]?.terminate();
@@ -72,7 +72,7 @@ describe('presence', () => {
 });
 
 describe('a second socket of a device', () => {
-  it('replaces the first, which ends without a close frame; presence stays connected', async () => {
+  it('replaces the first without a close frame, and presence stays connected', async () => {
     const first = await openSocket(server, device);
     const ended = endOf(first);
     server.clock.advance(1000);
@@ -87,7 +87,7 @@ describe('a second socket of a device', () => {
     expect(String((await once(second, 'pong'))[0])).toBe('still here');
   });
 
-  it('is the one whose end counts', async () => {
+  it('decides alone when the device counts as disconnected', async () => {
     const first = await openSocket(server, device);
     const ended = endOf(first);
     const second = await openSocket(server, device);
@@ -96,7 +96,7 @@ describe('a second socket of a device', () => {
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
   });
 
-  it('is only one of ten at once: nine end', async () => {
+  it('replaces all others when ten sockets connect at once', async () => {
     const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(server, device)));
     await settle();
     expect(sockets.filter(({ readyState }) => readyState === 1)).toHaveLength(1);
@@ -104,8 +104,8 @@ describe('a second socket of a device', () => {
   });
 });
 
-describe('the heartbeat', () => {
-  it('is a ping after 30 s that names the 60 s of silence', async () => {
+describe('the heartbeat of a device socket', () => {
+  it('sends a ping after 30 s that names the 60 s limit of silence', async () => {
     const socket = await openSocket(server, device);
     let pings = 0;
     socket.on('ping', () => {
@@ -119,7 +119,7 @@ describe('the heartbeat', () => {
     expect(String((await pinged)[0])).toBe('60');
   });
 
-  it('cuts a device that is silent for 60 s, and not a millisecond earlier', async () => {
+  it('cuts a device after exactly 60 s of silence', async () => {
     const socket = await openSocket(server, device, { autoPong: false });
     const pinged = once(socket, 'ping');
     server.clock.advance(30_000);
@@ -133,7 +133,7 @@ describe('the heartbeat', () => {
     expect((await presenceAs(server, device, 'disconnected')).updated_ts).toBe(at(60));
   });
 
-  it('counts the silence from what was heard last, to the millisecond', async () => {
+  it('measures silence from the last received data, to the millisecond', async () => {
     const socket = await openSocket(server, device, { autoPong: false });
     server.clock.advance(14_999);
     socket.send(messageOf(1));
@@ -150,7 +150,7 @@ describe('the heartbeat', () => {
     ['its pongs', { autoPong: true }, () => undefined],
     ['pings of its own', { autoPong: false }, (socket: { ping(): void }) => socket.ping()],
     ['messages', { autoPong: false }, (socket: Sends) => socket.send(messageOf(1))],
-  ])('keeps a device that is heard by %s', async (_, options, speak) => {
+  ])('keeps a device connected that sends %s', async (_, options, speak) => {
     const socket = await openSocket(server, device, options);
     for (let beat = 1; beat <= 6; beat += 1) {
       const pinged = once(socket, 'ping');
@@ -166,13 +166,13 @@ describe('the heartbeat', () => {
   });
 });
 
-describe('what a device sends', () => {
+describe('messages from a device', () => {
   it.each([
     ['a small message', messageOf(1)],
     ['a message of an unknown session', encodeConnectMessage({ proto: 1, sid: 'nobody' })],
     ['a message of an unknown protocol', encodeConnectMessage({ proto: 999, typ: 'unheard' })],
     ['a message of 8 MiB', messageOf(limits.websocketMessageMaxBytes)],
-  ])('%s is accepted, and the socket stays', async (_, message) => {
+  ])('%s is accepted, and the socket stays open', async (_, message) => {
     const socket = await openSocket(server, device);
     socket.send(message);
     socket.ping();
@@ -188,7 +188,7 @@ describe('what a device sends', () => {
     ['a byte that is no msgpack', Buffer.from([0xc1])],
     ['a list that claims billions', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
     ['8 MiB of garbage', Buffer.alloc(limits.websocketMessageMaxBytes, 0xc1)],
-  ])('%s closes the socket with 1011, and says why', async (_, message) => {
+  ])('%s closes the socket with 1011 and a reason', async (_, message) => {
     const other = await openSocket(server, await acceptedDevice(server, 'other'));
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
@@ -208,7 +208,7 @@ describe('what a device sends', () => {
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
   });
 
-  it('many frames that are one message over 8 MiB close it too', async () => {
+  it('many fragments of one message over 8 MiB close the socket', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     for (let part = 0; part < 9; part += 1) {
@@ -217,7 +217,7 @@ describe('what a device sends', () => {
     expect((await ended).code).toBe(1009);
   });
 
-  it('text that is not UTF-8 closes it with 1007', async () => {
+  it('text that is not valid UTF-8 closes the socket with 1007', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
@@ -229,14 +229,14 @@ interface Sends {
   send(message: Buffer): void;
 }
 
-/** A message of this many bytes, or of the minimum size, for an unknown recipient. */
+/** Builds a message of this many bytes, or of the minimum size, for an unknown recipient. */
 function messageOf(bytes: number): Buffer {
   const frame = encodeConnectMessage({ proto: 1, body: Buffer.alloc(70_000) }).length - 70_000;
   const body = Buffer.alloc(Math.max(1, bytes - frame));
   return encodeConnectMessage({ proto: 1, body });
 }
 
-/** A raw connection after a valid handshake; it does not answer the server. */
+/** Opens a raw connection after a valid handshake; it does not answer the server. */
 async function bareConnection() {
   const { hostname, port } = new URL(server.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -257,14 +257,14 @@ async function bareConnection() {
   return socket;
 }
 
-describe('a broken client', () => {
+describe('a misbehaving device', () => {
   it.each([
     ['an unmasked frame', Buffer.from([0x81, 0x01, 0x61])],
     ['an unknown kind of frame', Buffer.from([0x83, 0x80, 0, 0, 0, 0])],
     ['a reserved bit', Buffer.from([0xc1, 0x80, 0, 0, 0, 0])],
     ['a ping that is too long', Buffer.from([0x89, 0xfe, 0, 126, 0, 0, 0, 0])],
     ['plain HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ])('that sends %s is closed with 1002 and leaves', async (_, bytes) => {
+  ])('is closed with 1002 and disconnected after it sends %s', async (_, bytes) => {
     const socket = await bareConnection();
     socket.write(bytes);
     const [frame] = (await once(socket, 'data')) as [Buffer];
@@ -273,7 +273,7 @@ describe('a broken client', () => {
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
   });
 
-  it('that goes in the middle of a frame leaves', async () => {
+  it('is disconnected when it leaves in the middle of a frame', async () => {
     const socket = await bareConnection();
     socket.end(Buffer.from([0x82, 0xfe]));
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
@@ -281,8 +281,8 @@ describe('a broken client', () => {
   });
 });
 
-describe('the end of the server', () => {
-  it('closes every socket with 1001', async () => {
+describe('the shutdown of the server', () => {
+  it('closes every device socket with 1001', async () => {
     const other = await acceptedDevice(server, 'other');
     const sockets = [await openSocket(server, device), await openSocket(server, other)];
     const ends = sockets.map(endOf);
@@ -292,7 +292,7 @@ describe('the end of the server', () => {
     }
   });
 
-  it('does not wait longer than a second for a device that does not answer', async () => {
+  it('waits at most a second for a device that does not answer', async () => {
     const socket = await bareConnection();
     const ended = once(socket, 'close');
     const closed = server.close();
@@ -304,8 +304,8 @@ describe('the end of the server', () => {
   });
 });
 
-describe('a device that comes back at once while the server ends', () => {
-  it('is refused and does not delay the end', async () => {
+describe('a device that reconnects while the server shuts down', () => {
+  it('is refused and does not delay the shutdown', async () => {
     const eager = await acceptedDevice(server, 'eager');
     const silent = await bareConnection();
     const first = await openSocket(server, eager);
@@ -320,7 +320,7 @@ describe('a device that comes back at once while the server ends', () => {
 });
 
 describe('a decommissioned device', () => {
-  it('loses its socket', async () => {
+  it('loses its open socket at once', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     const call = { token: server.adminToken, parameters: { id: device.id } };
@@ -329,7 +329,7 @@ describe('a decommissioned device', () => {
     expect((await server.call('get-connection', call)).status).toBe(404);
   });
 
-  it('begins anew as disconnected when it comes back', async () => {
+  it('starts again as disconnected when it is accepted anew', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     const call = { token: server.adminToken, parameters: { id: device.id } };

@@ -5,13 +5,13 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { messageIn } from './received-message.ts';
 
-it('the message in some bytes is decoded once, whoever asks for it', () => {
+it('a received message is decoded once, however many readers ask for it', () => {
   const bytes = encodeConnectMessage({ proto: 1, typ: 'new' });
   expect(messageIn(bytes)).toEqual({ proto: 1, typ: 'new' });
   expect(messageIn(bytes)).toBe(messageIn(bytes));
 });
 
-it('bytes that are no message are judged once, with the reason', () => {
+it('bytes that are not a message are rejected once, with the reason', () => {
   const bytes = Buffer.from('no message');
   expect(messageIn(bytes)).toBeInstanceOf(ConnectMessageError);
   expect(messageIn(bytes)).toBe(messageIn(bytes));

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** Sends messages as a new user; the device's copy identifies the session. */
+/** Sends messages as a new user; the copy that reaches the device identifies the session. */
 async function userSaying(...said: readonly ConnectMessage[]) {
   const user = await connectUser(server, identity);
   let session: ConnectMessage = { proto: 0 };
@@ -49,8 +49,8 @@ const newShell = { proto: shell, typ: 'new' };
 const openSession = { proto: control, typ: 'open', body: encodeBody({ versions: [1] }) };
 const ping = { proto: control, typ: 'ping' };
 
-describe('a user who goes', () => {
-  it.each(['close', 'terminate'] as const)('(by %s) ends the running shell', async (how) => {
+describe('a user who disconnects', () => {
+  it.each(['close', 'terminate'] as const)('by %s ends the running shell', async (how) => {
     const { user, session } = await userSaying(newShell);
     await leave(user, how);
     const stop = await device.next();
@@ -63,13 +63,13 @@ describe('a user who goes', () => {
     });
   });
 
-  it('because of garbage ends the running shell too', async () => {
+  it('because of an invalid message ends the running shell too', async () => {
     const { user } = await userSaying(newShell);
     user.socket.send('garbage');
     expect((await device.next()).typ).toBe('stop');
   });
 
-  it('closes the session that was opened, after the shell', async () => {
+  it('ends the shell first, and then the session that was opened', async () => {
     const { user, session } = await userSaying(openSession, newShell);
     await leave(user);
     await device.nextOf('stop');
@@ -81,7 +81,7 @@ describe('a user who goes', () => {
     ['is running any more', [newShell, { proto: shell, typ: 'stop' }]],
     ['was asked for: `new` was of another protocol', [{ proto: portForward, typ: 'new' }]],
     ['or session is left', [openSession, { proto: control, typ: 'close' }]],
-  ])('tells the device nothing where no shell %s', async (_, said) => {
+  ])('causes no message to the device where no shell %s', async (_, said) => {
     const { user } = await userSaying(...said);
     await leave(user);
     await settle();
@@ -91,7 +91,7 @@ describe('a user who goes', () => {
   it.each<[string, ConnectMessage]>([
     ['has ended', { proto: shell, typ: 'stop', props: { status: 1 } }],
     ['could not start', { proto: shell, typ: 'new', props: { status: 2 } }],
-  ])('tells the device nothing where the shell %s by its own account', async (_, told) => {
+  ])('causes no message to the device where it reported that the shell %s', async (_, told) => {
     const { user, session } = await userSaying(newShell);
     device.reply(session, told);
     await user.next();
@@ -115,7 +115,7 @@ describe('a user who goes', () => {
         { proto: shell, typ: 'new', props: { status: 2 } },
       ],
     ],
-  ])('stops a shell that %s', async (_, told) => {
+  ])('causes a stop of a shell that %s', async (_, told) => {
     const { user, session } = await userSaying(newShell);
     for (const message of told) {
       device.reply(session, message);
@@ -125,7 +125,7 @@ describe('a user who goes', () => {
     expect((await device.nextOf('stop')).sid).toBe(session.sid);
   });
 
-  it('leaves the sessions of others alone', async () => {
+  it('does not affect the sessions of other users', async () => {
     const staying = await userSaying(newShell);
     const going = await userSaying(newShell);
     await leave(going.user);
@@ -137,7 +137,7 @@ describe('a user who goes', () => {
   });
 });
 
-describe('when the device goes, its users are closed with 1001', () => {
+describe('users of a device that disconnects are closed with 1001', () => {
   it.each<[string, () => unknown]>([
     ['it closes', () => device.socket.close()],
     ['its connection is cut', () => device.socket.terminate()],
@@ -158,7 +158,7 @@ describe('when the device goes, its users are closed with 1001', () => {
         server.clock.advance(limits.websocketSilenceMaxSeconds * 1000);
       },
     ],
-  ])('because %s', async (_, go) => {
+  ])('when it leaves because %s', async (_, go) => {
     const users = [await userSaying(newShell), await userSaying(ping)];
     const ends = users.map(({ user }) => endOf(user.socket));
     await go();
@@ -167,7 +167,7 @@ describe('when the device goes, its users are closed with 1001', () => {
     }
   });
 
-  it('and users of other devices are not', async () => {
+  it('while users of other devices stay connected', async () => {
     const otherIdentity = await acceptedDevice(server, 'other');
     const other = await connectPeer(server, otherIdentity);
     const user = await connectUser(server, otherIdentity);
@@ -181,8 +181,8 @@ describe('when the device goes, its users are closed with 1001', () => {
   });
 });
 
-describe('the end of the server', () => {
-  it('closes users and devices with 1001, and says so to both', async () => {
+describe('the shutdown of the server', () => {
+  it('closes users and devices with 1001 and a reason for each', async () => {
     const { user } = await userSaying(newShell);
     const ends = [endOf(user.socket), endOf(device.socket)];
     await server.close();
@@ -192,8 +192,8 @@ describe('the end of the server', () => {
   });
 });
 
-describe('a side that does not read', () => {
-  it('as a user is closed with 1008; device and other users stay connected', async () => {
+describe('a peer that stops reading', () => {
+  it('is closed with 1008 if it is a user; all others stay connected', async () => {
     const slow = await userSaying(ping);
     const other = await userSaying(ping);
     const ended = endOf(slow.user.socket);
@@ -212,7 +212,7 @@ describe('a side that does not read', () => {
     expect((await other.user.next()).typ).toBe('pong');
   });
 
-  it('as a device pauses its users, who lose nothing', async () => {
+  it('pauses its users without data loss if it is a device', async () => {
     const { user } = await userSaying(ping);
     device.socket.pause();
     const body = Buffer.alloc(8000);
@@ -230,7 +230,7 @@ describe('a side that does not read', () => {
   });
 });
 
-/** Returns the bytes queued at the user's end once they no longer decrease. */
+/** Returns the number of bytes queued at the user's end once it no longer decreases. */
 async function standstillOf({ socket }: Peer): Promise<number> {
   let same = 0;
   for (let before = -1; same < 50; before = socket.bufferedAmount) {
@@ -240,10 +240,10 @@ async function standstillOf({ socket }: Peer): Promise<number> {
   return socket.bufferedAmount;
 }
 
-/** More than the server and the system's connection buffers hold together. */
+/** This is more than the server and the system's connection buffers hold together. */
 const flood = { bufferedMax: 48 * 1_048_576, chunk: Buffer.alloc(1_048_576) };
 
-describe('the number of sessions', () => {
+describe('the number of remote sessions', () => {
   async function ask(asked: AcceptedDevice) {
     const headers = { Authorization: `Bearer ${server.adminToken}` };
     const { status, body } = await sendUpgrade(server, { path: userSocketPath(asked), headers });
@@ -255,7 +255,7 @@ describe('the number of sessions', () => {
     return Promise.all(Array.from({ length: count }, () => connectUser(server, asked)));
   }
 
-  it('of a device is bounded; one that ends makes room', async () => {
+  it('is limited for each device, and an ended session frees its place', async () => {
     const [first] = await fill(identity);
     expect(await ask(identity)).toEqual({
       status: 429,
@@ -269,7 +269,7 @@ describe('the number of sessions', () => {
     expect((await ask(identity)).status).toBe(101);
   });
 
-  it('of all devices together is bounded', async () => {
+  it('is limited for all devices together', async () => {
     const devices = limits.userSocketsMax / limits.connectSessionsPerDeviceMax;
     for (let count = 0; count < devices; count += 1) {
       const full = await acceptedDevice(server, `full-${count}`);
@@ -283,7 +283,7 @@ describe('the number of sessions', () => {
   });
 });
 
-describe('the audit log', () => {
+describe('the audit log of remote sessions', () => {
   /** Returns the device's entries since it was accepted, oldest first. */
   async function changes(): Promise<unknown[]> {
     const found = await entries(server, { object_id: identity.id, sort: 'asc' });
@@ -295,7 +295,7 @@ describe('the audit log', () => {
 
   const at = '2026-11-21T12:00:05.000Z';
 
-  it('tells of a terminal that was opened and closed, and by whom', async () => {
+  it('records who opened and who closed a terminal', async () => {
     server.clock.advance(5000);
     const { user } = await userSaying(newShell);
     expect(await changes()).toEqual([['terminal opened', server.adminEmail, at]]);
@@ -312,7 +312,7 @@ describe('the audit log', () => {
     return (await changes()).map((entry) => (entry as string[])[0]);
   }
 
-  it('tells of a terminal that ended with its user, or its device', async () => {
+  it('records that a terminal ended with its user or its device', async () => {
     server.clock.advance(5000);
     const { user } = await userSaying(newShell);
     await leave(user);
@@ -329,7 +329,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of a port forward once for each session, with where it leads', async () => {
+  it('records a port forward once per session, with its destination', async () => {
     server.clock.advance(5000);
     const target = { remote_host: 'localhost', remote_port: 22, protocol: 'tcp' };
     const forward = { proto: portForward, typ: 'new', body: encodeBody(target) };
@@ -342,12 +342,12 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of a port forward that cannot be read too', async () => {
+  it('records a port forward with unreadable details too', async () => {
     await userSaying({ proto: portForward, typ: 'new', body: Buffer.from([0xc1]) });
     expect(await auditedChanges()).toEqual(['port forward opened']);
   });
 
-  it('says nothing of what the device never got', async () => {
+  it('records nothing that the device never received', async () => {
     const user = await connectUser(server, identity);
     user.say({ ...newShell, body: Buffer.alloc(9000) });
     await user.nextOf('error');
@@ -355,8 +355,8 @@ describe('the audit log', () => {
   });
 });
 
-describe('what is said of a status', () => {
-  it('may be anything without harm', async () => {
+describe('a malformed shell status from a device', () => {
+  it('is relayed without harm to the server', async () => {
     const { user, session } = await userSaying(newShell);
     const status = { valueOf: 1, toString: 1 };
     device.reply(session, { proto: shell, typ: 'new', props: { status } });

@@ -31,20 +31,20 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** The user of a token. */
+/** Returns the user that a token names. */
 function subjectOf(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;
 }
 
-/** A user whose message reached the device, and the session that the server created. */
+/** A user whose message reached the device, with the session that the server created. */
 async function userInSession(): Promise<{ user: Peer; session: ConnectMessage }> {
   const user = await connectUser(server, identity);
   user.say({ proto: control, typ: 'ping' });
   return { user, session: await device.nextOf('ping') };
 }
 
-describe('a message of a user', () => {
-  it("reaches the device under the server's session id and the user's own id", async () => {
+describe('a message from a user', () => {
+  it("reaches the device with the server's session id and the user's own id", async () => {
     const user = await connectUser(server, identity);
     const props = { terminal_height: 24, terminal_width: 80, user_id: 'somebody else' };
     user.say({ proto: shell, typ: 'new', sid: 'somebody else', props, body: Buffer.from('hi') });
@@ -57,7 +57,7 @@ describe('a message of a user', () => {
     });
   });
 
-  it('is of one session for each socket, whatever its own session id says', async () => {
+  it('belongs to one session per socket, whatever session id it names', async () => {
     const first = await userInSession();
     const second = await userInSession();
     expect(second.session.sid).not.toBe(first.session.sid);
@@ -66,7 +66,7 @@ describe('a message of a user', () => {
     expect((await device.next()).sid).toBe(second.session.sid);
   });
 
-  it('reaches its own device only', async () => {
+  it('reaches only the device of the user', async () => {
     const otherIdentity = await acceptedDevice(server, 'other');
     const other = await connectPeer(server, otherIdentity);
     const user = await connectUser(server, otherIdentity);
@@ -77,8 +77,8 @@ describe('a message of a user', () => {
   });
 });
 
-describe('a message of the device', () => {
-  it('reaches the user of its session, and no other one', async () => {
+describe('a message from the device', () => {
+  it('reaches the user of its session and no other user', async () => {
     const first = await userInSession();
     const second = await userInSession();
     device.reply(second.session, { proto: shell, typ: 'shell', body: Buffer.from('two') });
@@ -92,14 +92,14 @@ describe('a message of the device', () => {
   it.each([
     ['of no session', {}],
     ['of an unknown session', { sid: '00000000-0000-4000-8000-000000000000' }],
-  ])('%s is dropped', async (_, rest) => {
+  ])('is dropped when it is %s', async (_, rest) => {
     const { user, session } = await userInSession();
     device.say({ proto: shell, typ: 'shell', body: Buffer.from('lost'), ...rest });
     device.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('found') });
     expect(textOf(await user.next())).toBe('found');
   });
 
-  it("of another device's session is dropped", async () => {
+  it('is dropped when it names a session of another device', async () => {
     const { user, session } = await userInSession();
     const otherDevice = await connectPeer(server, await acceptedDevice(server, 'stranger'));
     otherDevice.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('forged') });
@@ -108,7 +108,7 @@ describe('a message of the device', () => {
     expect((await user.next()).typ).toBe('pong');
   });
 
-  it('of a session whose user has gone is dropped, and the device stays', async () => {
+  it('is dropped when its user has left, and the device stays connected', async () => {
     const { user, session } = await userInSession();
     user.socket.close();
     await endOf(user.socket);
@@ -117,7 +117,7 @@ describe('a message of the device', () => {
     expect((await presenceOf(server, identity)).status).toBe('connected');
   });
 
-  it('may have 8 MiB', async () => {
+  it('may have a size of 8 MiB', async () => {
     const { user, session } = await userInSession();
     const frame = encodeConnectMessage({ ...session, body: Buffer.alloc(70_000) }).length - 70_000;
     const body = Buffer.alloc(limits.websocketMessageMaxBytes - frame, 7);
@@ -126,7 +126,7 @@ describe('a message of the device', () => {
   });
 });
 
-describe('what is said passes both ways unchanged:', () => {
+describe('the relay passes a message unchanged both ways', () => {
   const connection = { connection_id: 'a' };
   const target = { remote_host: 'localhost', remote_port: 22, protocol: 'tcp' };
   it.each<[string, ConnectMessage, ConnectMessage]>([
@@ -188,7 +188,7 @@ describe('what is said passes both ways unchanged:', () => {
     ],
     ['an unknown protocol', { proto: 4711, typ: 'x', props: { deep: { map: [1] } } }, { proto: 0 }],
     ['a message without a type', { proto: shell }, { proto: shell }],
-  ])('%s', async (_, asked, answered) => {
+  ])('when it is %s', async (_, asked, answered) => {
     const user = await connectUser(server, identity);
     user.say(asked);
     const { sid = '', ...heard } = await device.next();
@@ -203,20 +203,20 @@ function textOf({ body = new Uint8Array() }: ConnectMessage): string {
   return Buffer.from(body).toString();
 }
 
-/** The message with its body in a form that compares by content. */
+/** Returns the message with its body in a form that compares by content. */
 function plain({ body, ...rest }: ConnectMessage) {
   return body ? { ...rest, body: Buffer.from(body).toString('hex') } : rest;
 }
 
-/** A shell message whose frame to the device has exactly this many bytes. */
+/** Returns a shell message whose frame to the device has exactly this many bytes. */
 function framedMessage({ sid = '', props = {} }: ConnectMessage, bytes: number): ConnectMessage {
   const message = { proto: shell, typ: 'shell' };
   const frame = encodeConnectMessage({ ...message, sid, props, body: Buffer.alloc(1000) }).length;
   return { ...message, body: Buffer.alloc(bytes - (frame - 1000), 97) };
 }
 
-describe('a message that is larger than devices read', () => {
-  it('is not forwarded; the user is told, and the session goes on', async () => {
+describe('a message above the size that devices read', () => {
+  it('is not relayed; the user gets an error, and the session continues', async () => {
     const { user, session } = await userInSession();
     user.say(framedMessage(session, limits.connectDeviceMessageMaxBytes + 1));
     const told = await user.next();
@@ -232,7 +232,7 @@ describe('a message that is larger than devices read', () => {
     expect(user.socket.readyState).toBe(1);
   });
 
-  it('is one of 8193 bytes; one of 8192 is forwarded', async () => {
+  it('has 8193 bytes or more, whereas 8192 bytes are relayed', async () => {
     const { user, session } = await userInSession();
     const fitting = framedMessage(session, limits.connectDeviceMessageMaxBytes);
     user.say(fitting);
@@ -241,7 +241,7 @@ describe('a message that is larger than devices read', () => {
     expect(encodeConnectMessage(heard)).toHaveLength(8192);
   });
 
-  it('may be of 8 MiB, or of 20 KB of properties', async () => {
+  it('may have 8 MiB, or 20 KB of properties', async () => {
     const { user } = await userInSession();
     const { websocketMessageMaxBytes: most } = limits;
     const note = 'n'.repeat(20_000);
@@ -255,7 +255,7 @@ describe('a message that is larger than devices read', () => {
   });
 });
 
-describe('a user who sends what is no message', () => {
+describe('a user who sends invalid data', () => {
   it.each([
     ['text', 'ls'],
     ['nothing', ''],
@@ -263,7 +263,7 @@ describe('a user who sends what is no message', () => {
     ['a byte that is no msgpack', Buffer.from([0xc1])],
     ['a message that ends too early', encodeConnectMessage({ proto: 1, typ: 'x' }).subarray(0, 9)],
     ['maps without an end', Buffer.alloc(100_000, 0x81)],
-  ])('(%s) is closed with 1011, and nobody else is harmed', async (_, garbage) => {
+  ])('(%s) is closed with 1011, and all other peers stay connected', async (_, garbage) => {
     const other = await userInSession();
     const { user } = await userInSession();
     const ended = endOf(user.socket);
@@ -274,7 +274,7 @@ describe('a user who sends what is no message', () => {
     expect(device.waiting).toEqual([]);
   });
 
-  it('of more than 8 MiB is closed with 1009', async () => {
+  it('is closed with 1009 after a message of more than 8 MiB', async () => {
     const { user } = await userInSession();
     const ended = endOf(user.socket);
     user.socket.send(Buffer.alloc(limits.websocketMessageMaxBytes + 1));
@@ -283,7 +283,7 @@ describe('a user who sends what is no message', () => {
     expect(device.socket.readyState).toBe(1);
   });
 
-  it('is not heard any more after it, not even with good messages', async () => {
+  it('has all later messages ignored, even valid ones', async () => {
     const { user } = await userInSession();
     const ended = endOf(user.socket);
     user.socket.send('garbage');
@@ -294,8 +294,8 @@ describe('a user who sends what is no message', () => {
   });
 });
 
-describe('keep-alive of a user', () => {
-  it('is answered, and never asked for', async () => {
+describe('the keep-alive of a user', () => {
+  it('is answered by the server and never requested', async () => {
     const { user } = await userInSession();
     let pings = 0;
     user.socket.on('ping', () => {

@@ -1,4 +1,4 @@
-/** User actions on connected devices, in the audit log's wider vocabulary and in the contract's. */
+/** User actions on connected devices, each with its name in the wider audit vocabulary. */
 import { afterEach, expect, it } from 'vitest';
 import { encodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
@@ -22,7 +22,7 @@ let server: TestServer;
 
 afterEach(() => server.close());
 
-/** A complete terminal, port forward, download and upload. */
+/** Performs a complete terminal session, port forward, download and upload. */
 async function actions(dialects: readonly 'wide-audit-actions'[]): Promise<[string, string][]> {
   const stage = await openStage({ dialects: new Set(dialects) });
   server = stage.server;
@@ -62,7 +62,7 @@ const changes = [
   'file uploaded: /etc/motd',
 ];
 
-it('the wider vocabulary has a word for each act', async () => {
+it('the wider audit vocabulary names each remote action by itself', async () => {
   const words = [
     'open_terminal',
     'close_terminal',
@@ -76,6 +76,6 @@ it('the wider vocabulary has a word for each act', async () => {
   );
 });
 
-it('the vocabulary of the contract has update for all of them', async () => {
+it('the audit vocabulary of the contract names every remote action update', async () => {
   expect(await actions([])).toEqual(changes.map((change) => ['update', change]));
 });

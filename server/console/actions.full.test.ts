@@ -33,14 +33,14 @@ const installed = { device_type: 'board', artifact_name: 'release-1' };
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
 
-/** What the browser saves when the button is pressed. */
+/** Returns the file that the browser saves when the button is pressed. */
 async function savedBy(name: string): Promise<{ file: string; text: string }> {
   const [download] = await Promise.all([page.waitForEvent('download'), press(name)]);
   return { file: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
 }
 
-describe('artifacts', () => {
-  it('are accepted where they are dropped', async () => {
+describe('artifacts in the console', () => {
+  it('are uploaded when they are dropped on the page', async () => {
     await openConsole(page, server, '/artifacts');
     const bytes = (await artifactBytes()).toString('base64');
     const drop = `(() => {
@@ -55,7 +55,7 @@ describe('artifacts', () => {
     await page.getByRole('cell', { name: 'release-1' }).waitFor();
   });
 
-  it('are refused with the reason when the file is none', async () => {
+  it('are refused with the reason when the file is not one', async () => {
     await openConsole(page, server, '/artifacts');
     const file = { name: 'x.mender', mimeType: 'text/plain', buffer: Buffer.from('no artifact') };
     await page.locator('.drop input').setInputFiles(file);
@@ -63,7 +63,7 @@ describe('artifacts', () => {
     await page.getByText('No artifacts yet').waitFor();
   });
 
-  it('are made from any file', async () => {
+  it('can be generated from any file', async () => {
     await openConsole(page, server, '/artifacts');
     const file = { name: 'a b.sh', mimeType: 'text/plain', buffer: Buffer.from('echo') };
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
@@ -76,8 +76,8 @@ describe('artifacts', () => {
   });
 });
 
-describe('what is saved', () => {
-  it('is the audit log as CSV', async () => {
+describe('downloads from the console', () => {
+  it('contain the audit log as CSV', async () => {
     await acceptedDevice(server, 'FB-1');
     await openConsole(page, server, '/audit');
     const { file, text } = await savedBy('Save as CSV');
@@ -86,7 +86,7 @@ describe('what is saved', () => {
     expect(text).toContain('FB-1');
   });
 
-  it('is the journal as an archive', async () => {
+  it('contain the journal as an archive', async () => {
     await authenticate(server, newDevice('FB-2'));
     await openConsole(page, server, '/journal');
     const { file, text } = await savedBy('Save as HAR');
@@ -98,8 +98,8 @@ describe('what is saved', () => {
   });
 });
 
-describe('the audit log', () => {
-  it('shows what its filters leave, and keeps them in the address', async () => {
+describe('the audit log in the console', () => {
+  it('shows entries that match its filters, kept in the address', async () => {
     await acceptedDevice(server, 'FB-1');
     await openConsole(page, server, '/audit');
     await page.getByRole('cell', { name: 'device FB-1' }).first().waitFor();
@@ -116,8 +116,8 @@ describe('the audit log', () => {
   });
 });
 
-describe('faults', () => {
-  it('are planned, seen to fire, and removed', async () => {
+describe('faults in the console', () => {
+  it('can be planned, watched until they fire, and removed', async () => {
     const device = await acceptedDevice(server, 'FB-2');
     const poll = () => nextRequests['GET v1'](server, device.token, installed);
     await openConsole(page, server, '/faults');
@@ -135,8 +135,8 @@ describe('faults', () => {
   });
 });
 
-describe('a device', () => {
-  it('is given settings, and gets them with its next poll', async () => {
+describe('a device in the console', () => {
+  it('can be configured, and gets the settings with its next poll', async () => {
     const device = await acceptedDevice(server, 'FB-3');
     const poll = () => nextRequests['POST v1'](server, device.token, installed);
     await openConsole(page, server, `/devices/${device.id}?tab=configuration`);
@@ -154,8 +154,8 @@ describe('a device', () => {
   });
 });
 
-describe('time and state', () => {
-  it('drags the day behind the end of what is deprecated, and goes there', async () => {
+describe('the clock and state in the console', () => {
+  it('can be moved past the date at which deprecated operations end', async () => {
     await openConsole(page, server, '/clock');
     const slider = page.getByRole('slider');
     const box = await slider.boundingBox();
@@ -172,7 +172,7 @@ describe('time and state', () => {
     expect(Date.parse(JSON.parse(text).now)).toBeGreaterThan(Date.parse(endOfLife));
   });
 
-  it('moves the clock, stops it and puts it back', async () => {
+  it('can be moved, stopped and put back', async () => {
     await openConsole(page, server, '/clock');
     await press('+ 1 day');
     await said('1 day has passed.');
@@ -183,7 +183,7 @@ describe('time and state', () => {
     await page.getByText('Mode: base; pace 1; 0 s from').waitFor();
   });
 
-  it('keeps a state, and brings it back after a question', async () => {
+  it('can be saved as a snapshot and restored after a confirmation', async () => {
     await openConsole(page, server, '/worlds');
     await page.getByLabel('Name', { exact: true }).fill('empty');
     await press('Keep');
@@ -196,7 +196,7 @@ describe('time and state', () => {
     await page.getByText('No devices yet').waitFor();
   });
 
-  it('loads a world file, or says where it is wrong', async () => {
+  it('can be loaded from a world file, whose errors name the place', async () => {
     await openConsole(page, server, '/worlds');
     const text = page.getByLabel('YAML or JSON');
     await text.fill('devices: 7');

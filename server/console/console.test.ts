@@ -37,8 +37,8 @@ afterEach(async () => {
 
 const main = () => page.locator('main');
 
-describe('the first load', () => {
-  it('is small', async () => {
+describe('the first load of the console', () => {
+  it('stays below its size limits', async () => {
     const assets = await listAssets();
     const html = readFileSync(assets[0]?.file ?? '', 'utf8');
     const first = assets.filter(({ path }) => path === '/' || html.includes(`.${path}`));
@@ -49,8 +49,8 @@ describe('the first load', () => {
   });
 });
 
-describe('signing in', () => {
-  it('keeps the token out of the address bar and forgets it on request', async () => {
+describe('signing in to the console', () => {
+  it('keeps the token out of the address bar and deletes it on request', async () => {
     await openConsole(page, server);
     expect(page.url()).toBe(`${server.controlUrl}/#/`);
     await page.reload();
@@ -62,18 +62,18 @@ describe('signing in', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('refuses a wrong token with an error that says where the right one is', async () => {
+  it('refuses a wrong token with an error that names its source', async () => {
     await page.goto(`${server.controlUrl}/#token=wrong`);
     const alert = page.getByRole('alert');
     expect(await alert.textContent()).toContain('The token was refused');
     await page.getByLabel('Control token').fill(server.controlToken);
     await page.keyboard.press('Enter');
     await page.getByText('No deployments yet').waitFor();
-    // The browser reports the 401 on its own; nothing else.
+    // The browser reports only the 401, which is expected.
     expect(complaints.every((complaint) => complaint.includes('401'))).toBe(true);
   });
 
-  it('explains the request of a link once the token is known', async () => {
+  it('explains the request of a link once the token is entered', async () => {
     const { headers } = await server.request('GET', operations['get-configuration'].path, {
       headers: { 'X-SVC-RequestID': '<b>a/b</b>' },
     });
@@ -86,8 +86,8 @@ describe('signing in', () => {
   });
 });
 
-describe('the devices', () => {
-  it('are accepted together, and why one has no update is said in two clicks', async () => {
+describe('the devices in the console', () => {
+  it('are accepted in one action and show why one has no update', async () => {
     await authenticate(server, newDevice('FB-1'));
     await authenticate(server, newDevice('FB-2'));
     await openConsole(page, server);
@@ -101,7 +101,7 @@ describe('the devices', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('are found, counted and sorted', async () => {
+  it('can be searched, counted and sorted', async () => {
     for (const name of ['FB-3', 'FB-1', 'FB-2']) await authenticate(server, newDevice(name));
     await openConsole(page, server, '/devices');
     const rows = page.locator('.long-table tbody tr');
@@ -115,7 +115,7 @@ describe('the devices', () => {
     await page.getByText('1 of 3 devices').waitFor();
   });
 
-  it('are decommissioned only after a question', async () => {
+  it('are decommissioned only after a confirmation', async () => {
     const device = await acceptedDevice(server, 'FB-1');
     await openConsole(page, server, `/devices/${device.id}`);
     const dialog = page.getByRole('dialog');
@@ -129,8 +129,8 @@ describe('the devices', () => {
   });
 });
 
-describe('the page', () => {
-  it('says what to do while there is nothing to show', async () => {
+describe('the console page', () => {
+  it('says what to do while there is no data to show', async () => {
     await openConsole(page, server);
     for (const [room, hint] of [
       ['Devices', 'No devices yet'],
@@ -146,7 +146,7 @@ describe('the page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows what arrives without being asked', async () => {
+  it('shows new data without a reload', async () => {
     await openConsole(page, server, '/journal');
     await page.getByText('No matching entries').waitFor();
     await authenticate(server, newDevice('FB-4'));
@@ -155,7 +155,7 @@ describe('the page', () => {
     await page.getByText('As a curl command').waitFor();
   });
 
-  it('says that the server is gone, keeps what it showed, and goes on when it is back', async () => {
+  it('reports a lost server, keeps its content, and resumes when the server is back', async () => {
     await acceptedDevice(server, 'FB-5');
     await openConsole(page, server, '/devices');
     await page.getByRole('link', { name: 'FB-5' }).waitFor();
@@ -185,7 +185,7 @@ describe('the page', () => {
       await more.fill(wrong);
       await page.getByRole('button', { name: 'Deploy' }).click();
       await page.locator('output.notice[data-tone=bad]').waitFor();
-      // The browser complains of a refusal on its own, at a time of its own.
+      // The browser also logs the refusal, at a time that the test does not control.
       await expect.poll(() => complaints.splice(0)).toHaveLength(refusals);
     }
     await more.fill('{"max_devices": 5, "phases": [{"batch_size": 100}]}');
@@ -198,7 +198,7 @@ describe('the page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('can be reached and worked by keyboard alone', async () => {
+  it('can be reached and operated by keyboard alone', async () => {
     await publish(server, { name: 'release-2' });
     const device = await acceptedDevice(server, 'FB-7');
     await createDeployment(server, [device], { artifact_name: 'release-2' });

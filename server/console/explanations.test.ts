@@ -31,8 +31,8 @@ afterEach(async () => {
 const verdict = () => page.locator('.kit-verdict');
 const title = async (): Promise<string> => (await verdict().locator('> strong').innerText()).trim();
 
-describe('the panel of a device that has finished its update', () => {
-  it('is one green line, repeated verbatim in journal and record', async () => {
+describe('the panel of a device with a finished update', () => {
+  it('shows one green line with the text of journal and record', async () => {
     await publish(server, { name: 'release-1' });
     const device = await acceptedDevice(server, 'FB-1');
     const id = await deploy(server, [device]);
@@ -66,7 +66,7 @@ describe('the signature doctor of the console', () => {
   const request = { id_data: device.idData, pubkey: device.publicKeyPem };
   const sent = JSON.stringify(request, null, 2);
 
-  it('finds the mistake of a refused request whose JSON is the same', async () => {
+  it('finds the mistake of a refused request whose JSON is unchanged', async () => {
     const signature = signatureOf(JSON.stringify(request), device.privateKey);
     const reply = await authenticate(server, device, { body: sent, signature });
     expect(reply.status).toBe(401);
@@ -76,7 +76,7 @@ describe('the signature doctor of the console', () => {
     expect(await verdict().getAttribute('data-tone')).toBe('bad');
   });
 
-  it('takes the bytes of a file as they are', async () => {
+  it('takes the bytes of a file unchanged', async () => {
     const crlf = Buffer.from(sent.replaceAll('\n', '\r\n'));
     await openConsole(page, server, '/doctor');
     await page.getByLabel('File with the body').setInputFiles({

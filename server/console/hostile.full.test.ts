@@ -22,7 +22,7 @@ const attacks = [
   '\u202egnp.exe\u0007',
 ];
 const all = attacks.join(' ');
-/** For names of limited length. */
+/** Hostile texts for names of limited length. */
 const short = attacks.slice(0, 3).join(' ');
 
 let browser: Browser;
@@ -50,7 +50,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** A run whose every line is hostile, and so is every text of its verdicts. */
+/** A run with hostile text in every line and in every text of its verdicts. */
 const startRun: RunStarter = (_, onLine) => {
   const texts = { id: all, title: all, level: all, because: all, requirements: [all] };
   const musts = { decided: 1, undecided: 1, undecidedMusts: [{ id: all }] };
@@ -64,7 +64,7 @@ const startRun: RunStarter = (_, onLine) => {
   return { ended: Promise.resolve(1), stop: () => undefined };
 };
 
-/** Hostile text in everything that a device can tell. */
+/** Hostile text in every field that a device can report. */
 async function fill(): Promise<void> {
   device = await acceptedDevice(server, all);
   const { token } = device;
@@ -113,7 +113,7 @@ async function expectHarmless(where: string): Promise<void> {
   expect(foreign, where).toEqual([]);
 }
 
-describe('hostile text of a device', () => {
+describe('hostile text from a device', () => {
   it.each([
     '/',
     '/devices',
@@ -126,7 +126,7 @@ describe('hostile text of a device', () => {
     '/faults',
     '/clock',
     '/worlds',
-  ])('is text at %s', async (view) => {
+  ])('is shown as text at %s', async (view) => {
     await goTo(page, view);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await expectHarmless(view);
@@ -140,14 +140,14 @@ describe('hostile text of a device', () => {
     'alerts',
     'deployments',
     'socket',
-  ])('is text in the tab %s of the device', async (tab) => {
+  ])('is shown as text in the tab %s of the device', async (tab) => {
     await goTo(page, `/devices/${device.id}?tab=${tab}`);
     await page.getByRole('tabpanel').waitFor();
     await page.getByRole('heading', { level: 1 }).getByText('<img src=x').waitFor();
     await expectHarmless(tab);
   });
 
-  it('is text in a deployment and in its log', async () => {
+  it('is shown as text in a deployment and in its log', async () => {
     await goTo(page, `/deployments/${deploymentId}`);
     await page.getByRole('button', { name: 'Show log' }).click();
     await page.getByRole('dialog').getByText('<img src=x').waitFor();
@@ -155,7 +155,7 @@ describe('hostile text of a device', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('is text in every entry of the journal, and in what explains it', async () => {
+  it('is shown as text in every journal entry and explanation', async () => {
     await goTo(page, '/journal');
     await page.locator('.long-table tbody a[href^="#/journal/"]').first().waitFor();
     const links = page.locator('.long-table tbody a[href^="#/journal/"]');
@@ -169,7 +169,7 @@ describe('hostile text of a device', () => {
     }
   });
 
-  it.each(['conformance', 'simulator'])('is text in a run at /%s', async (view) => {
+  it.each(['conformance', 'simulator'])('is shown as text in a run at /%s', async (view) => {
     await goTo(page, `/${view}`);
     await page.getByRole('button', { name: /^(Run|Start)$/ }).click();
     await page
@@ -181,14 +181,14 @@ describe('hostile text of a device', () => {
     await expectHarmless(view);
   });
 
-  it('is text in the explanation of a request with such an ID', async () => {
+  it('is shown as text when it is a request id', async () => {
     await goTo(page, `/explain/${encodeURIComponent(attacks[0] ?? '')}`);
     await page.getByRole('heading', { level: 1 }).getByText('<img src=x').waitFor();
     await page.getByText('How it would succeed').waitFor();
     await expectHarmless('explanation');
   });
 
-  it('stays within the terminal', async () => {
+  it('stays inside the terminal', async () => {
     const peer = await connectPeer(server, device);
     await goTo(page, `/devices/${device.id}?tab=socket`);
     await page.getByRole('button', { name: 'Start a shell' }).click();

@@ -6,7 +6,7 @@ import { launchBrowser, newPage, openConsole } from './testing/console-page.ts';
 const DEVICES = 10_000;
 const FIRST_VIEW_MAX_MS = 1500;
 const FILTER_MAX_MS = 100;
-/** The machine has other work as well: what counts is what the page can do. */
+/** The machine may run other work too, so the test measures only the work of the page. */
 const ROUNDS = 5;
 
 let browser: Browser;
@@ -74,7 +74,7 @@ describe(`a fleet of ${DEVICES} devices`, () => {
     expect(Math.min(...tookMs), `${tookMs.map(Math.round)}`).toBeLessThan(FILTER_MAX_MS);
   });
 
-  it('scrolls to its end with few rows in the page', async () => {
+  it('a list of many devices scrolls to its end with few rows in the page', async () => {
     await page.getByLabel('Search identity').fill('');
     await page.getByText(`${DEVICES} devices`).waitFor();
     expect(await rows().count()).toBeLessThan(100);
@@ -84,7 +84,7 @@ describe(`a fleet of ${DEVICES} devices`, () => {
   });
 });
 
-/** Types into the filter, and says how long it took until the rows were painted. */
+/** Types into the filter and returns how long it took until the rows were painted. */
 function filterFor(text: string): string {
   return `(async () => {
     const field = document.querySelector('input[type=search]');

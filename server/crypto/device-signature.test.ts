@@ -14,7 +14,7 @@ function publicKeyOf({ publicKey }: { publicKey: KeyObject }): PublicKey {
   return keyOf(publicKey.export({ type: 'spki', format: 'pem' }).toString());
 }
 
-/** Returns the outcome: accepted, refused for its key, or refused for its signature. */
+/** Returns whether the request was accepted, refused for its key, or refused for its signature. */
 function judged({ publicKeyPem, body, signatureBase64 }: ReturnType<typeof authRequestVectors>[0]) {
   const key = readPublicKey(publicKeyPem);
   if ('because' in key) return 'key';
@@ -35,7 +35,7 @@ describe('authentication requests signed with openssl', () => {
 
 describe('published signatures', () => {
   it.each(publishedVectors().map((vector) => [vector.source, vector] as const))(
-    'fit, and do not fit with a bit altered: %s',
+    'match, and fail when a bit is changed: %s',
     (_, { publicKeyPem, messageHex, signatureBase64 }) => {
       const key = keyOf(publicKeyPem);
       const message = Buffer.from(messageHex, 'hex');
@@ -122,11 +122,11 @@ describe.each(Object.entries(signers()))(
     const key = publicKeyOf(pair);
     const good = right(message).toString('base64');
 
-    it('fits the bytes that were signed', () => {
+    it('matches the bytes that were signed', () => {
       expect(signatureFits(message, key, good)).toBe(true);
     });
 
-    it('fits no other bytes: each single one altered, one more, one less', () => {
+    it('matches no bytes that are changed, longer or shorter by one', () => {
       for (let index = 0; index < message.length; index += 1) {
         const altered = Buffer.from(message);
         altered.writeUInt8(altered.readUInt8(index) ^ 0x20, index);
@@ -137,14 +137,14 @@ describe.each(Object.entries(signers()))(
       expect(signatureFits(Buffer.alloc(0), key, good)).toBe(false);
     });
 
-    it('tells a body that ends in a line break from one that does not', () => {
+    it('distinguishes a body with a trailing line break from one without', () => {
       const longer = Buffer.concat([message, Buffer.from('\n')]);
       const withBreak = right(longer).toString('base64');
       expect(signatureFits(longer, key, withBreak)).toBe(true);
       expect(signatureFits(message, key, withBreak)).toBe(false);
     });
 
-    it.each(Object.entries(wrong))('does not fit as %s', (_, make) => {
+    it.each(Object.entries(wrong))('does not match as %s', (_, make) => {
       expect(signatureFits(message, key, make().toString('base64'))).toBe(false);
     });
 
@@ -161,11 +161,11 @@ describe.each(Object.entries(signers()))(
       ['quotes', (text) => `"${text}"`],
       ['its algorithm before it', (text) => `sha256=${text}`],
       ['nothing', () => ''],
-    ])('does not fit when written as %s', (_, rewrite) => {
+    ])('does not match when written as %s', (_, rewrite) => {
       expect(signatureFits(message, key, rewrite(good))).toBe(false);
     });
 
-    it('does not fit another key of its kind or of another one', () => {
+    it('does not match any other key, whatever its kind', () => {
       for (const other of Object.values(signers())) {
         expect(signatureFits(message, publicKeyOf(other.pair), good)).toBe(false);
       }

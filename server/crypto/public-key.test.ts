@@ -26,7 +26,7 @@ function refusal(text: string): string {
   return key.because;
 }
 
-/** The base64 of a PEM block, without line breaks. */
+/** Returns the base64 of a PEM block without line breaks. */
 function inner(pem: string): string {
   return pem.replace(/-----[^-]+-----|\s/g, '');
 }
@@ -38,7 +38,7 @@ function block(label: string, body: string): string {
 describe.each(kinds)('a public key of kind %s', (kind) => {
   const pem = spki(keys[kind].publicKey);
 
-  it('is accepted, and its kind is known', () => {
+  it('is accepted, and its kind is detected', () => {
     expect(read(pem)).toMatchObject({ keyType: kind, pem });
   });
 
@@ -61,7 +61,7 @@ describe.each(kinds)('a public key of kind %s', (kind) => {
     expect(same.key.equals(keys[kind].publicKey)).toBe(true);
   });
 
-  it('is read the same when it is seen again', () => {
+  it('gives the same result when it is read again', () => {
     expect(read(pem)).toBe(read(pem));
   });
 
@@ -83,15 +83,15 @@ describe.each(kinds)('a public key of kind %s', (kind) => {
     expect(refusal(spoil(pem))).not.toBe('');
   });
 
-  it('is refused as the private key', () => {
+  it('is refused when the private key is sent instead', () => {
     const pkcs8 = keys[kind].privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     expect(refusal(pkcs8)).toContain('PEM block of type "PRIVATE KEY"');
     expect(refusal(block('PUBLIC KEY', inner(pkcs8)))).toContain('cannot be decoded');
   });
 });
 
-describe('an Ed25519 key whose base64 ends in bits that count for nothing', () => {
-  it('is the same key', () => {
+describe('an Ed25519 key whose base64 ends in unused bits', () => {
+  it('is read as the same key', () => {
     const pem = spki(keys.ed25519.publicKey);
     const others = [...'BCD'].map((last) => pem.replace(/.=/, `${last}=`));
     const same = others.map((text) => read(text).pem);
@@ -99,10 +99,10 @@ describe('an Ed25519 key whose base64 ends in bits that count for nothing', () =
   });
 });
 
-describe('a P-256 key that is written in another way', () => {
+describe('a P-256 key in another encoding', () => {
   const pem = spki(keys.ecdsa.publicKey);
 
-  it('is the same key with its point compressed', () => {
+  it('is the same key when its point is compressed', () => {
     const { x = '', y = '' } = keys.ecdsa.publicKey.export({ format: 'jwk' });
     const isOdd = Buffer.from(y, 'base64url').readUInt8(31) % 2 === 1;
     const point = Buffer.concat([Buffer.from([isOdd ? 3 : 2]), Buffer.from(x, 'base64url')]);
@@ -111,7 +111,7 @@ describe('a P-256 key that is written in another way', () => {
     expect(read(compressed).pem).toBe(pem);
   });
 
-  it('is stored by curve name when it spells the curve out', () => {
+  it('is stored with the curve name if it lists curve parameters', () => {
     const { publicKey } = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
       paramEncoding: 'explicit',
@@ -128,11 +128,11 @@ describe('a P-256 key that is written in another way', () => {
   });
 });
 
-describe('a key of another form', () => {
+describe('a key in another format', () => {
   const pkcs1 = keys.rsa.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString();
   const certificate = authRequestVectors().find(({ title }) => title.endsWith(', certificate'));
 
-  it('is refused as PKCS#1, whatever it is called', () => {
+  it('is refused as PKCS#1 under any PEM label', () => {
     expect(refusal(pkcs1)).toContain('"RSA PUBLIC KEY"; send SubjectPublicKeyInfo');
     expect(refusal(block('PUBLIC KEY', inner(pkcs1)))).toContain('cannot be decoded');
   });
@@ -142,7 +142,7 @@ describe('a key of another form', () => {
     expect(refusal(sec1)).toContain('"EC PRIVATE KEY"');
   });
 
-  it('is refused as a certificate, whatever it is called', () => {
+  it('is refused as a certificate under any PEM label', () => {
     const pem = certificate?.publicKeyPem ?? '';
     expect(refusal(pem)).toContain('"CERTIFICATE"');
     expect(refusal(block('PUBLIC KEY', inner(pem)))).toContain('cannot be decoded');
@@ -154,7 +154,7 @@ describe('a key of another form', () => {
   });
 });
 
-describe('a key of another algorithm', () => {
+describe('a key of an unsupported algorithm', () => {
   it.each<[string, () => KeyObject]>([
     ['secp224r1', () => generateKeyPairSync('ec', { namedCurve: 'P-224' }).publicKey],
     ['secp384r1', () => generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey],
@@ -168,7 +168,7 @@ describe('a key of another algorithm', () => {
       () => generateKeyPairSync('dsa', { modulusLength: 1024, divisorLength: 160 }).publicKey,
     ],
     ['x448', () => generateKeyPairSync('x448').publicKey],
-  ])('is refused, and named: %s', (name, make) => {
+  ])("is refused with the algorithm's name: %s", (name, make) => {
     expect(refusal(spki(make()))).toBe(
       `has an unsupported algorithm (${name}); use RSA, ECDSA P-256 or Ed25519`,
     );
@@ -176,19 +176,19 @@ describe('a key of another algorithm', () => {
 });
 
 describe('the size of an RSA key', () => {
-  it.each([512, 1023])('is refused below 1024 bits: %i', (modulusLength) => {
+  it.each([512, 1023])('is refused for fewer than 1024 bits: %i', (modulusLength) => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength });
     expect(refusal(spki(publicKey))).toBe(
       `is an RSA key of ${modulusLength} bits; use 1024 to 8192`,
     );
   });
 
-  it('is accepted from 1024 bits on', () => {
+  it('is accepted from 1024 bits upwards', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     expect(read(spki(publicKey)).keyType).toBe('rsa');
   });
 
-  it('is refused above 8192 bits', () => {
+  it('is refused for more than 8192 bits', () => {
     expect(refusal(rsaKeyOf(8200))).toBe('is an RSA key of 8200 bits; use 1024 to 8192');
   });
 
@@ -197,7 +197,7 @@ describe('the size of an RSA key', () => {
     [65, 'is an RSA key with a public exponent of 65 bits; use 65537'],
     [2048, 'is an RSA key with a public exponent of 2048 bits; use 65537'],
   ])(
-    'is bounded for its exponent, which decides how long a verification takes: %i',
+    'is refused for a large exponent, because it would slow down verification: %i',
     (bits, because) => {
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const exponent = (2n ** BigInt(bits) - 1n).toString(16);
@@ -210,7 +210,7 @@ describe('the size of an RSA key', () => {
   );
 });
 
-describe('a text that is no key', () => {
+describe('a text that is not a key', () => {
   it.each([
     ['nothing', ''],
     ['white space', ' \n'],
@@ -229,7 +229,7 @@ describe('a text that is no key', () => {
     ['white space without a block', ' '.repeat(1_000_000)],
     ['a label that never ends', `-----BEGIN ${'A '.repeat(500_000)}`],
     ['a key in a sea of line breaks', block('PUBLIC KEY', '\n'.repeat(1_000_000))],
-  ])('is refused without reading all of it: %s', (_, text) => {
+  ])('is refused before all of it is read: %s', (_, text) => {
     expect(refusal(text)).toBe('has more than 16384 characters');
   });
 
@@ -241,7 +241,7 @@ describe('a text that is no key', () => {
   });
 });
 
-/** SubjectPublicKeyInfo of a number that merely has the size of an RSA modulus. */
+/** Builds a SubjectPublicKeyInfo of a number that merely has the size of an RSA modulus. */
 function rsaKeyOf(bits: number): string {
   const modulus = Buffer.concat([Buffer.from([0]), Buffer.alloc(bits / 8, 0xff)]);
   const algorithm = Buffer.from('300d06092a864886f70d0101010500', 'hex');
@@ -250,7 +250,7 @@ function rsaKeyOf(bits: number): string {
   return block('PUBLIC KEY', der(0x30, Buffer.concat([algorithm, bitString])).toString('base64'));
 }
 
-/** One element with a length of two bytes. */
+/** Builds one DER element with a length of two bytes. */
 function der(tag: number, content: Buffer): Buffer {
   const head = Buffer.from([tag, 0x82, 0, 0]);
   head.writeUInt16BE(content.length, 2);

@@ -3,8 +3,8 @@ import { isSameSecret } from './same-secret.ts';
 
 const secret = 'Zm9vYmFyYmF6cXV4';
 
-describe('two secrets', () => {
-  it.each([secret, '', 'é€\u{1f600}', '\0', 'a'.repeat(100_000)])('are the same: %.20j', (text) => {
+describe('the comparison of two secrets', () => {
+  it.each([secret, '', 'é€\u{1f600}', '\0', 'a'.repeat(100_000)])('accepts equal %.20j', (text) => {
     expect(isSameSecret(text, `${text}`)).toBe(true);
   });
 
@@ -19,12 +19,12 @@ describe('two secrets', () => {
     ['followed by a NUL', `${secret}\0`],
     ['followed by a line end', `${secret}\n`],
     ['of as many characters but other bytes', 'é'.repeat(secret.length)],
-  ])('are not the same when one is %s', (_, other) => {
+  ])('fails when one is %s', (_, other) => {
     expect(isSameSecret(secret, other)).toBe(false);
     expect(isSameSecret(other, secret)).toBe(false);
   });
 
-  it('are not the same when they differ in what replaces half a character', () => {
+  it('fails when only their replacement characters differ', () => {
     expect(isSameSecret('\ufffd', '\ufffd\ufffd')).toBe(false);
   });
 });

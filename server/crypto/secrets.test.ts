@@ -9,7 +9,7 @@ describe('the signature of a link', () => {
   const signer = createLinkSigner(seededRandom('links').bytes(32));
   const signature = signer.sign(link);
 
-  it('fits the link that it was made for', () => {
+  it('matches the link that it was made for', () => {
     expect(signature).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(signer.verifies(link, signature)).toBe(true);
   });
@@ -20,35 +20,35 @@ describe('the signature of a link', () => {
     ['expiry', { expire: '2026-01-01T00:00:01Z' }],
     ['tenant', { tenantId: 't' }],
     ['path that swallows the next line', { path: '/a/b\nexpire=2026', expire: '' }],
-  ])('does not fit another %s', (_, change) => {
+  ])('does not match another %s', (_, change) => {
     expect(signer.verifies({ ...link, ...change }, signature)).toBe(false);
   });
 
   it.each(['', signature.slice(1), `${signature}=`, signature.toLowerCase(), '\u00e9'.repeat(43)])(
-    'does not fit when it is written otherwise: %s',
+    'does not match when it is spelled differently: %s',
     (text) => {
       expect(signer.verifies(link, text)).toBe(false);
     },
   );
 
-  it('does not fit under another secret', () => {
+  it('does not match under another secret', () => {
     expect(createLinkSigner(seededRandom('other').bytes(32)).verifies(link, signature)).toBe(false);
   });
 });
 
-describe('a password', () => {
+describe('a stored password hash', () => {
   let stored: string;
 
   beforeAll(async () => {
     stored = await hashPassword('correct horse', seededRandom('salt'));
   });
 
-  it('fits its hash', async () => {
+  it('matches its password', async () => {
     expect(await passwordFits('correct horse', stored)).toBe(true);
   });
 
   it.each(['', 'correct hors', 'correct horse ', 'Correct horse', 'correct\0horse', 'the hash'])(
-    'does not fit when it is another one: %j',
+    'does not match another password: %j',
     async (password) => {
       const given = password === 'the hash' ? stored : password;
       expect(await passwordFits(given, stored)).toBe(false);
@@ -56,11 +56,11 @@ describe('a password', () => {
   );
 
   it.each(['', 'correct horse', '0', '\0'.repeat(32)])(
-    'fits nobody when none is stored: %j',
+    'that is absent matches no password: %j',
     async (password) => expect(await passwordFits(password, undefined)).toBe(false),
   );
 
-  it('is nowhere in its hash, and hashed otherwise each time', async () => {
+  it('never contains the password, and differs each time', async () => {
     const random = seededRandom('salts');
     const first = await hashPassword('abcdefgh', random);
     const second = await hashPassword('abcdefgh', random);
@@ -71,7 +71,7 @@ describe('a password', () => {
   });
 });
 
-describe('a digest', () => {
+describe('a digest of a secret', () => {
   it('is SHA-256 in hexadecimal', () => {
     expect(digestOf('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',

@@ -15,13 +15,13 @@ const issuedAt = 1_795_262_400;
 const claims: TokenClaims = { kind: 'device', subject: 'd-1', id: 'a-1', expiresAt: issuedAt + 60 };
 const token = issuer.issue(claims, issuedAt);
 
-/** An issuer with Ed25519 and a key derived from the seed. */
+/** Creates an issuer with Ed25519 and a key derived from the seed. */
 async function issuerOf(name: string): Promise<TokenIssuer> {
   const key = await tokenAlgorithms.EdDSA.makeKey(seededRandom(name));
   return createTokenIssuer(tokenKeyOf(tokenAlgorithms.EdDSA, key));
 }
 
-/** The issuer's own private key, made from the same seed. */
+/** Returns the issuer's own private key, derived from the same seed. */
 function keyOfIssuer(): KeyObject {
   const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
   const der = Buffer.concat([prefix, seededRandom(seed).bytes(32)]);
@@ -36,7 +36,7 @@ function decoded(part: number): unknown {
   return JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
 }
 
-/** A token with other parts, but signed with the issuer's key. */
+/** Returns a token with changed parts that is signed with the issuer's key. */
 function forged(header: unknown, payload: unknown = decoded(1)): string {
   const signed = `${encoded(header)}.${encoded(payload)}`;
   return `${signed}.${sign(null, Buffer.from(signed), keyOfIssuer()).toString('base64url')}`;
@@ -53,8 +53,8 @@ function refusal(text: string): string {
   return read.because;
 }
 
-describe('a token', () => {
-  it('names algorithm, device, authentication set and times, and nothing secret', () => {
+describe('an issued token', () => {
+  it('names algorithm, device, authentication set and times, but no secret', () => {
     expect(decoded(0)).toEqual({ alg: 'EdDSA', typ: 'JWT' });
     expect(decoded(1)).toEqual({
       jti: 'a-1',
@@ -70,20 +70,20 @@ describe('a token', () => {
     claims,
     { kind: 'user', subject: 'u-1', id: 'l-1', expiresAt: issuedAt },
     { kind: 'user', subject: 'u-1', id: 'l-1' },
-  ])('says what it was issued for, the first time and later: $kind', (given) => {
+  ])('verifies to its claims on the first and on later checks: $kind', (given) => {
     const issued = issuer.issue(given, issuedAt);
     expect(issuer.read(issued)).toEqual({ ...given, issuedAt });
     expect(issuer.read(issued)).toEqual({ ...given, issuedAt });
   });
 
-  it('is the same for the same seed, and of no use elsewhere', async () => {
+  it('is reproducible from the seed, and invalid for another issuer', async () => {
     expect((await issuerOf(seed)).read(token)).toEqual({ ...claims, issuedAt });
     const other = await issuerOf('other');
     expect(other.read(token)).toEqual({ because: 'has a signature that does not verify' });
   });
 });
 
-describe('what is no token of ours', () => {
+describe('a token that the server did not issue', () => {
   const publicKey = createPublicKey(keyOfIssuer());
   const publicPem = publicKey.export({ type: 'spki', format: 'pem' });
   const publicDer = publicKey.export({ type: 'spki', format: 'der' });
@@ -118,7 +118,7 @@ describe('what is no token of ours', () => {
     ['a header that names a key', forged({ alg: 'EdDSA', typ: 'JWT', kid: '../../etc/passwd' })],
     ['a header with a key of its own', forged({ alg: 'EdDSA', typ: 'JWT', jwk: {} })],
     ['RS256', forged({ alg: 'RS256', typ: 'JWT' })],
-  ])('is refused whatever its header asks for: %s', (_, text) => {
+  ])('is refused whatever algorithm its header names: %s', (_, text) => {
     expect(refusal(text)).toMatch(/not issued by this server|does not verify/);
   });
 
@@ -129,11 +129,11 @@ describe('what is no token of ours', () => {
     ['no end', (({ exp: _, ...rest }) => rest)(claimsPart())],
     ['a user', { ...claimsPart(), 'svc.user': true, 'svc.device': false }],
     ['the same, written with spaces', JSON.stringify(claimsPart(), null, 1)],
-  ])('is refused with an altered payload: %s', (_, altered) => {
+  ])('is refused with a changed payload: %s', (_, altered) => {
     expect(refusal(`${head}.${encoded(altered)}.${signature}`)).toContain('does not verify');
   });
 
-  it('is refused with any one character of the signature altered', () => {
+  it('is refused with any one character of the signature changed', () => {
     for (let index = 0; index < signature.length; index += 1) {
       const other = signature[index] === 'A' ? 'B' : 'A';
       const altered = signature.slice(0, index) + other + signature.slice(index + 1);
@@ -148,7 +148,7 @@ describe('what is no token of ours', () => {
     ['an end that is no number', { jti: 'a', sub: 'd', exp: 'soon' }],
     ['no object', ['a']],
     ['null', null],
-  ])('is refused even with our signature when claims are missing: %s', (_, altered) => {
+  ])('is refused even with a valid signature when claims are missing: %s', (_, altered) => {
     expect(refusal(forged({ alg: 'EdDSA', typ: 'JWT' }, altered))).toBe('lacks claims');
   });
 });

@@ -59,7 +59,7 @@ async function bodyFile(json: unknown): Promise<string> {
   return file;
 }
 
-/** Runs the command of a refusal's explanation with what a reader would set. */
+/** Runs the command of a refusal's explanation with the values that a reader would set. */
 async function commandAfter(reply: Reply, variables: Readonly<Record<string, string>> = {}) {
   const explanation = await correctedOf(server, reply);
   const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
@@ -93,25 +93,25 @@ async function expectAfter(
 const statusPath = (id: string): string =>
   operations['put-deployment-status'].path.replace('{id}', id);
 
-describe('the command of a request of the wrong form', () => {
+describe('the proposed command for a malformed request', () => {
   it.each<[string, unknown]>([
     ['a wrong member', [{ name: 'kernel', value: true }]],
     ['a missing member', [{ name: 'it\'s $(x) `y` "z" \\ !' }]],
     ['another kind', { name: 'kernel', value: '1' }],
     ['text that looks like a variable', [{ name: `$NONE it's "$OTHER"` }]],
-  ])('sends a body that is in order: %s', async (_, json) => {
+  ])('sends a valid body: %s', async (_, json) => {
     const reply = await server.call('patch-attributes', { token: device.token, json });
     await expectAfter(reply, { refused: 400, answered: 200, VALUE_0: '"any"' });
   });
 
-  it.each(['{"a":', 'a=b', ''])('sends a file in the place of %j', async (body) => {
+  it.each(['{"a":', 'a=b', ''])('sends a file in place of the body %j', async (body) => {
     const headers = { 'Content-Type': 'application/json' };
     const reply = await server.call('put-attributes', { token: device.token, headers, body });
     const BODY_FILE = await bodyFile([{ name: 'kernel', value: '1' }]);
     await expectAfter(reply, { refused: 400, answered: 200, BODY_FILE });
   });
 
-  it('sends a query that is in order', async () => {
+  it('sends a valid query', async () => {
     const reply = await server.call('get-next-deployment', {
       token: device.token,
       query: { device_type: "b[1-3]{a,b}'&$(x)" },
@@ -120,19 +120,19 @@ describe('the command of a request of the wrong form', () => {
     await expectAfter(reply, { refused: 400, answered: 204, ARTIFACT_NAME });
   });
 
-  it('begins a websocket with the whole handshake', async () => {
+  it('opens a websocket with a complete handshake', async () => {
     const reply = await server.call('connect', { token: device.token });
     await expectAfter(reply, { refused: 400, answered: 101 });
   }, 15_000);
 
-  it('sends JSON as JSON', async () => {
+  it('sends JSON with the JSON media type', async () => {
     const headers = { 'Content-Type': 'text/plain' };
     const call = { token: device.token, headers, body: '{"speed":"9600"}' };
     const reply = await server.call('put-configuration', call);
     await expectAfter(reply, { refused: 415, answered: 204 });
   });
 
-  it('sends a file where the body was too large to keep', async () => {
+  it('sends a file where the body was too large to record', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(1_048_576) });
     const headers = { 'Content-Type': 'application/json' };
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
@@ -141,7 +141,7 @@ describe('the command of a request of the wrong form', () => {
   });
 });
 
-it('the command defines what is known, and names what only the reader knows', async () => {
+it('the command defines all known values and names those that the reader must set', async () => {
   const reply = await authenticate(server, device, { signature: null });
   const { command } = await correctedOf(server, reply);
   const ran = await runInBash(`set -u; KEY=${await keyFile(device)}\n${command}`);
@@ -152,7 +152,7 @@ it('the command defines what is known, and names what only the reader knows', as
 });
 
 it.each(keyTypes)(
-  'the command for a malformed %s public key says which file has the key',
+  'the command for a malformed %s public key names the file with the key',
   async (type) => {
     const own = await acceptedDevice(server, `malformed ${type}`, type);
     const pubkey = own.publicKeyPem.slice(0, -40);
@@ -169,14 +169,14 @@ it.each([
   ['{"iccid":89490200001234567890}', '@$BODY_FILE'],
   ['{"version":1.10}', '@$BODY_FILE'],
   ['{"text":"89490200001234567890","speed":96}', '{"text":"89490200001234567890","speed":"96"}'],
-])('the command sends no number in other digits than it came in: %s', async (body, expected) => {
+])('the command sends numbers with the digits that they came in: %s', async (body, expected) => {
   const headers = { 'Content-Type': 'application/json' };
   const reply = await server.call('put-configuration', { token: device.token, headers, body });
   expect((await correctedOf(server, reply)).correctedRequest.body).toBe(expected);
 });
 
-describe('the command of a request that found nothing', () => {
-  it('goes to the nearest path', async () => {
+describe('the proposed command for a request that found nothing', () => {
+  it('requests the nearest known path', async () => {
     const path = operations['put-configuration'].path.replace('deviceconfig', 'device-config');
     const call = { token: device.token, json: { speed: '9600' } };
     const BODY_FILE = await bodyFile(call.json);
@@ -184,12 +184,12 @@ describe('the command of a request that found nothing', () => {
     await expectAfter(reply, { refused: 404, answered: 204, BODY_FILE });
   });
 
-  it('uses a method that the path takes', async () => {
+  it('uses a method that the path supports', async () => {
     const reply = await server.request('DELETE', operations['get-configuration'].path);
     await expectAfter(reply, { refused: 405, answered: 200 });
   });
 
-  it('looks for what there is when an id is unknown', async () => {
+  it('lists the existing resources when an id is unknown', async () => {
     const call = { token: device.token, json: { status: 'success' } };
     const reply = await server.request('PUT', statusPath('nothing'), call);
     const said = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };
@@ -202,8 +202,8 @@ describe('the command of a request that found nothing', () => {
   });
 });
 
-describe('the command of a request without a token in force', () => {
-  it('gets one with the key of the device', async () => {
+describe('the proposed command for a request without a valid token', () => {
+  it('gets a token with the key of the device', async () => {
     const reply = await server.call('get-configuration');
     const KEY = await keyFile(device);
     await expectAfter(reply, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
@@ -217,7 +217,7 @@ describe('the command of a request without a token in force', () => {
   });
 
   it.each(['say "hi"', 'a\\b', "it's $(x) & more"])(
-    'puts any text into a body: %s',
+    'puts any text safely into a body: %s',
     async (text) => {
       const reply = await server.call('put-configuration', {
         token: device.token,
@@ -229,7 +229,7 @@ describe('the command of a request without a token in force', () => {
     },
   );
 
-  it.each(keyTypes)('replaces a revoked token with a key of %s', async (type) => {
+  it.each(keyTypes)('replaces a revoked token using a key of %s', async (type) => {
     const own = await acceptedDevice(server, `revoked '${type}"\\`, type);
     const parameters = { jti: own.authSetId };
     await server.call('revoke-token', { token: server.adminToken, parameters });
@@ -237,7 +237,7 @@ describe('the command of a request without a token in force', () => {
     await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
   });
 
-  it('gets one of the same tenant', async () => {
+  it('gets a token of the same tenant', async () => {
     const tenant = await secondTenant(server, 'Others');
     const own = newDevice('of-others');
     const body = JSON.stringify({
@@ -259,7 +259,7 @@ describe('the command of a request without a token in force', () => {
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
 
-  it('logs in as a user who is permitted to', async () => {
+  it('logs in as a user with the permission', async () => {
     const roles = ['RBAC_ROLE_CI'];
     const user = await signedInUser(server, 'ci@first.example', { roles });
     const reply = await server.call('list-devices', { token: user.token });
@@ -269,27 +269,27 @@ describe('the command of a request without a token in force', () => {
     await expectAfter(reply, { refused: 403, answered: 200, EMAIL });
   });
 
-  it('logs in with the right password', async () => {
+  it('logs in with the correct password', async () => {
     const authorization = `Basic ${Buffer.from('admin@example.com:wrong').toString('base64')}`;
     const reply = await server.call('login', { headers: { Authorization: authorization } });
     await expectAfter(reply, { refused: 401, answered: 200 });
   });
 });
 
-describe('the command of an authentication request', () => {
-  it.each(keyTypes)('signs the same bytes as they have to be signed: %s', async (type) => {
+describe('the proposed command for an authentication request', () => {
+  it.each(keyTypes)('signs exactly the bytes of the body: %s', async (type) => {
     const own = await acceptedDevice(server, `signs '${type}" $(x)`, type);
     const body = `{ "id_data": ${JSON.stringify(own.idData)},\r\n\t"pubkey":${JSON.stringify(own.publicKeyPem)} }\n`;
     const reply = await authenticate(server, own, { body, signature: 'bm90aGluZw==' });
     await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
   });
 
-  it('signs where the signature was missing', async () => {
+  it('adds a missing signature', async () => {
     const reply = await authenticate(server, device, { signature: null });
     await expectAfter(reply, { refused: 400, answered: 200, KEY: await keyFile(device) });
   });
 
-  it.each(keyTypes)('sends the key in the form that it must have: %s', async (type) => {
+  it.each(keyTypes)('sends the public key in the required format: %s', async (type) => {
     const own = await acceptedDevice(server, `form of ${type}`, type);
     const pubkey = own.publicKeyPem.replaceAll('PUBLIC', 'RSA PUBLIC');
     const body = JSON.stringify({ id_data: own.idData, pubkey });
@@ -297,15 +297,15 @@ describe('the command of an authentication request', () => {
     await expectAfter(reply, { refused: 400, answered: 200, KEY: await keyFile(own) });
   });
 
-  it('has a device accepted that waits for it', async () => {
+  it('accepts a device that waits for acceptance', async () => {
     const own = newDevice('waits');
     const reply = await authenticate(server, own);
     await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
   });
 });
 
-describe('the command of what the state forbids', () => {
-  it('asks for the next deployment when this one has ended', async () => {
+describe('the proposed command for a request that the state forbids', () => {
+  it('polls again when the current deployment has ended', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['GET v1'](server, device.token, board);
     await abort(server, id);
@@ -315,7 +315,7 @@ describe('the command of what the state forbids', () => {
     });
   });
 
-  it('takes another name when the name is taken', async () => {
+  it('uses another name when the name is taken', async () => {
     const call = { token: server.adminToken, json: { name: 'twice' } };
     await server.call('create-personal-token', call);
     const reply = await server.call('create-personal-token', call);
@@ -323,20 +323,20 @@ describe('the command of what the state forbids', () => {
     await expectAfter(reply, { refused: 409, answered: 200, ...taken });
   });
 
-  it('looks at what is deployed when the same is deployed already', async () => {
+  it('lists the deployments when the same one already exists', async () => {
     const own = await acceptedDevice(server, 'deployed');
     await deploy(server, [own]);
     const reply = await createDeployment(server, [own]);
     await expectAfter(reply, { refused: 409, answered: 200, TOKEN: server.adminToken });
   });
 
-  it('says for whom a deployment is', async () => {
+  it('names the devices for a deployment to an unknown device', async () => {
     const reply = await createDeployment(server, [{ id: '00000000-0000-4000-8000-000000000000' }]);
     const chosen = { TOKEN: server.adminToken, DEVICE_ID: device.id };
     await expectAfter(reply, { refused: 400, answered: 201, ...chosen });
   });
 
-  it('deploys to one device that is named without a list', async () => {
+  it('deploys to a single device named without a list', async () => {
     const own = await acceptedDevice(server, 'alone');
     const { adminToken: token } = server;
     const body = (devices: unknown) => ({ name: 'to one', artifact_name: 'release-1', devices });
@@ -351,7 +351,7 @@ describe('the command of what the state forbids', () => {
     }
   });
 
-  it('keeps what was right of a body that only another user may send', async () => {
+  it('keeps the body that only another user may send', async () => {
     const { token } = await signedInUser(server, 'reader@first.example', {
       roles: ['RBAC_ROLE_OBSERVER'],
     });
@@ -369,7 +369,7 @@ describe('the command of what the state forbids', () => {
     await expectAfter(reply, { refused: 422, answered: 201, ...chosen });
   });
 
-  it('sends a form where there was none', async () => {
+  it('sends a form where the request had none', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const call = { token: server.adminToken, headers, body: '{}' };
     const reply = await server.call('upload-artifact', call);
@@ -388,7 +388,7 @@ describe('the command of what the state forbids', () => {
     });
   });
 
-  it('says where a single file goes on the device', async () => {
+  it('names the destination of a single file on the device', async () => {
     const body = new FormData();
     const fields = { name: 'nowhere', device_types_compatible: 'board', type: 'single-file' };
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
@@ -407,15 +407,15 @@ describe('the command of what the state forbids', () => {
     });
   });
 
-  it('accepts a device whose set cannot take that status', async () => {
+  it('sets another status when the requested one does not exist', async () => {
     const reply = await decide(server, device, 'sleeping');
     const chosen = { TOKEN: server.adminToken, VALUE_STATUS: 'accepted' };
     await expectAfter(reply, { refused: 400, answered: 204, ...chosen });
   });
 });
 
-describe('the command of a link', () => {
-  it('asks for a new one when it was changed', async () => {
+describe('the proposed command for an artifact link', () => {
+  it('asks for a new link when the link was changed', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     const path = uri.slice(server.baseUrl.length);
     await expectAfter(await server.request('GET', `${path}x`), { refused: 403, answered: 200 });
@@ -425,7 +425,7 @@ describe('the command of a link', () => {
     });
   });
 
-  it('asks for a new one when it has expired', async () => {
+  it('asks for a new link when the link has expired', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     await control(server, 'POST', '/clock', { advanceSeconds: 2 * 86_400 });
     const reply = await server.request('GET', uri.slice(server.baseUrl.length));
@@ -437,7 +437,7 @@ describe('the command of a link', () => {
   });
 });
 
-describe('the command of what time has ended', () => {
+describe('the proposed command for what has expired', () => {
   it("replaces an expired token, also a user's", async () => {
     const own = await acceptedDevice(server, 'expired', 'rsa');
     const users = await server.call('get-configuration', { token: server.adminToken });
@@ -450,7 +450,7 @@ describe('the command of what time has ended', () => {
     await expectAfter(user, { refused: 401, answered: 200 });
   });
 
-  it('calls what came after what is gone', async () => {
+  it('calls the successor of a retired operation', async () => {
     await control(server, 'POST', '/clock', { now: `${endOfLife}T00:00:00Z` });
     const credentials = `Basic ${Buffer.from(`${server.adminEmail}:${testPassword}`).toString('base64')}`;
     const login = await server.call('login', { headers: { Authorization: credentials } });

@@ -14,7 +14,7 @@ function bodyOf(id: keyof typeof mountedOperations): v.GenericSchema {
   return mountedOperations[id]?.body ?? v.never();
 }
 
-/** As it is shown, with `$NAME` for what is asked for. */
+/** Returns the corrected value as a reader sees it, with `$NAME` for each value to be filled in. */
 function shown(schema: v.GenericSchema, given: unknown) {
   const better = correctedValue(schema, given);
   const text = better && readable(jsonWithVariables(better.value));
@@ -26,7 +26,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value ? Object.values(value).flatMap(textsIn) : [];
 }
 
-describe('a corrected value', () => {
+describe('the corrected value of a body', () => {
   it.each<[string, keyof typeof mountedOperations, unknown, unknown]>([
     ['a typing error', 'put-deployment-status', { status: 'instaling' }, { status: 'installing' }],
     ['capital letters', 'put-deployment-status', { status: 'SUCCESS' }, { status: 'success' }],
@@ -86,7 +86,7 @@ describe('a corrected value', () => {
       { messages: [{ timestamp: '2026-11-26 08:00:00+01:00', level: 'info', message: 'm' }] },
       { messages: [{ timestamp: '2026-11-26T07:00:00.000Z', level: 'info', message: 'm' }] },
     ],
-  ])('is what was sent in the right form: %s', (_, id, given, expected) => {
+  ])('has the sent content in the right form: %s', (_, id, given, expected) => {
     expect(correctedValue(bodyOf(id), given)).toEqual({ value: expected, needs: {} });
   });
 
@@ -156,11 +156,11 @@ describe('a corrected value', () => {
       '{"name":"n","artifact_name":"a","all_devices":true,"phases":[{"batch_size":$VALUE_BATCH_SIZE_0}]}',
       { VALUE_BATCH_SIZE_0: expect.stringMatching(/as JSON$/) },
     ],
-  ])('asks for what it cannot know: %s', (_, id, given, text, needs) => {
+  ])('asks the reader for unknown values: %s', (_, id, given, text, needs) => {
     expect(shown(bodyOf(id), given)).toEqual({ text, needs: expect.objectContaining(needs) });
   });
 
-  it('keeps the right members beside the faulty ones', () => {
+  it('keeps valid members beside the invalid ones', () => {
     const right = { timestamp: '2026-01-31T12:00:00Z', level: 'warn', message: 'own words' };
     const given = { messages: [right, { ...right, timestamp: 'yesterday', message: 7 }] };
     expect(correctedValue(bodyOf('put-deployment-log'), given)?.value).toMatchObject({
@@ -175,7 +175,7 @@ describe('a corrected value', () => {
     ['put-configuration', null],
     ['put-configuration', [{ key: 'tz', value: 'UTC' }]],
     ['put-deployment-log', 'text'],
-  ])('is left to the sender where its whole form is another: %s %j', (id, given) => {
+  ])('is left to the sender when the whole form differs: %s %j', (id, given) => {
     expect(correctedValue(bodyOf(id), given)?.value).not.toEqual(
       expect.objectContaining({ name: 'value' }),
     );
@@ -184,7 +184,7 @@ describe('a corrected value', () => {
     );
   });
 
-  it.each(bodies)('holds no word that was not sent: $id', ({ schema }) => {
+  it.each(bodies)('contains no word that was not sent: $id', ({ schema }) => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (given) => {
         const better = correctedValue(schema, given);
@@ -198,20 +198,20 @@ describe('a corrected value', () => {
     );
   });
 
-  it('is the same value when nothing was wrong', () => {
+  it('is unchanged when nothing was wrong', () => {
     const given = JSON.parse('{"__proto__": "own", "constructor": "too"}');
     expect(correctedValue(bodyOf('put-configuration'), given)?.value).toBe(given);
   });
 
-  it('keeps a member that is called __proto__ beside one that is corrected', () => {
+  it('keeps a member named __proto__ beside a corrected one', () => {
     const given = JSON.parse('{"__proto__": "own", "speed": 7}');
     const { value } = correctedValue(bodyOf('put-configuration'), given) ?? {};
     expect(JSON.stringify(value)).toBe('{"__proto__":"own","speed":"7"}');
   });
 });
 
-describe('an example', () => {
-  it.each(bodies)('fits its shape: $id', ({ schema }) => {
+describe('an example value for a shape', () => {
+  it.each(bodies)('is valid for its shape: $id', ({ schema }) => {
     expect(v.safeParse(schema, exampleOf(schema)).issues).toBeUndefined();
   });
 });

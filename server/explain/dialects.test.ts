@@ -19,7 +19,7 @@ import { control, testPassword } from '../testing/test-tenants.ts';
 const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
 const openSource = new Set<DialectName>(['open-source']);
 const absent = rows.filter((row) => absenceOf(row, openSource));
-/** Servers by their dialects; those that nothing changes are shared. */
+/** Running servers by their dialects, shared between the tests that do not change them. */
 const servers = new Map<string, Promise<TestServer>>();
 
 afterAll(async () => {
@@ -36,7 +36,7 @@ function startAs(...dialects: DialectName[]): Promise<TestServer> {
   return starting;
 }
 
-/** The explanation of a request that must be refused with this status. */
+/** Returns the explanation of a request that must be refused with this status. */
 async function refusedWith(server: TestServer, status: number, [method, path, call]: Asked) {
   const reply = await server.request(method, path, call);
   expect([path, reply.status]).toEqual([path, status]);
@@ -45,7 +45,7 @@ async function refusedWith(server: TestServer, status: number, [method, path, ca
   return explanation;
 }
 
-/** One device of each server. */
+/** Caches one device for each server. */
 const devices = new Map<string, Promise<AcceptedDevice>>();
 
 function deviceOf(server: TestServer, name: string): Promise<AcceptedDevice> {
@@ -58,9 +58,9 @@ type Asked = readonly [method: string, path: string, call?: Call];
 
 const idPath = (path: string): string => path.replace(/\{\w+\}/g, 'some');
 
-describe('what the dialect open-source lacks', () => {
+describe('an operation that the dialect open-source lacks', () => {
   it.each(absent.map((row) => [row.id, row] as const))(
-    'is explained with dialect, absence and a way out: %s',
+    'is explained with the dialect, its absence and a remedy: %s',
     async (_, row) => {
       const server = await startAs('open-source');
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
@@ -73,7 +73,7 @@ describe('what the dialect open-source lacks', () => {
     },
   );
 
-  it('of which version 2 of next falls back to version 1', async () => {
+  it('in version 2 of the poll falls back to version 1', async () => {
     const server = await startAs('open-source');
     const device = await acceptedDevice(server, 'falls back');
     const { path } = operations['post-next-deployment-v2'];
@@ -92,7 +92,7 @@ describe('what the dialect open-source lacks', () => {
     expect([ran.status, ran.stderr]).toEqual([204, '']);
   });
 
-  it('is not proposed for an expired link; the next poll brings another', async () => {
+  it('is not proposed for an expired link, but the next poll is', async () => {
     const server = await startAs('open-source');
     const { correctedRequest } = await refusedWith(server, 400, ['GET', '/storage/artifacts/some']);
     expect(correctedRequest?.path).toContain(operations['get-next-deployment'].path);
@@ -120,7 +120,7 @@ describe.each(dialectNames)('the nearest path under the dialect %s', (name) => {
     ['GET', '/api/devices/deviceconnect/connect', 'connect'],
     ['GET', '/api/management/devauth/devices', 'list-devices'],
     ['POST', '/api/management/v1/useradm/login', 'login'],
-  ] as const)('for %s %s is that of %s', async (method, path, id) => {
+  ] as const)('for %s %s belongs to %s', async (method, path, id) => {
     const server = await startAs(name);
     const row: Operation = { ...operations, ...managementOperations }[id];
     const device = await deviceOf(server, name);
@@ -130,14 +130,14 @@ describe.each(dialectNames)('the nearest path under the dialect %s', (name) => {
   });
 });
 
-it('a path that is like none of the API gets an example, not one expected path', async () => {
+it('a path unlike any of the API gets an example and not one expected path', async () => {
   const server = await startAs();
   const { wrong, command } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
   expect(command).toBeUndefined();
   expect(wrong.expected).toMatch(/^a path of the API, such as [A-Z]+ \//);
 });
 
-it('a path that is nearly one that a dialect lacks gets an explanation that names the dialect', async () => {
+it("a path that resembles one that the dialect lacks is explained with the dialect's name", async () => {
   const server = await startAs('open-source');
   const path = '/api/management/v2/tenantadm/tenants/mee';
   const { wrong, first } = await refusedWith(server, 404, ['GET', path]);
@@ -148,7 +148,7 @@ it('a path that is nearly one that a dialect lacks gets an explanation that name
 });
 
 describe('the dialect storage-host', () => {
-  it('is named where an artifact is asked of the API, and a new link is fetched', async () => {
+  it('is named when the API gets a file request, with a new link', async () => {
     const server = await startAs('storage-host');
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
@@ -161,7 +161,7 @@ describe('the dialect storage-host', () => {
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
 
-  it('is named where the API is asked of the port of artifact files', async () => {
+  it('is named when the file port gets an API request', async () => {
     const server = await startAs('storage-host');
     const device = await acceptedDevice(server, 'lost');
     const { path } = operations['get-configuration'];
@@ -174,7 +174,7 @@ describe('the dialect storage-host', () => {
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
 
-  it('gets a new link from the API when one of the other port has expired', async () => {
+  it('explains an expired link of the file port with a new link', async () => {
     const server = await startAs('storage-host');
     const device = await acceptedDevice(server, 'late');
     const artifact = await publish(server, { name: 'release-late' });
@@ -190,7 +190,7 @@ describe('the dialect token-before-routing', () => {
   it.each([
     ['GET', '/api/devices/v1/deployments/nowhere'],
     ['DELETE', operations['get-configuration'].path],
-  ])('is named where a token is missing and the rest is wrong too: %s %s', async (method, path) => {
+  ])('is named for a missing token if path or method is wrong too: %s %s', async (method, path) => {
     const server = await startAs('token-before-routing');
     const { wrong, first, correctedRequest } = await refusedWith(server, 401, [method, path]);
     expect(wrong.path).toBe('header.Authorization');
@@ -204,7 +204,7 @@ describe('the dialect token-before-routing', () => {
   });
 });
 
-it('the dialect asynchronous-provisioning lets a device wait for its records', async () => {
+it('the dialect asynchronous-provisioning advises a device to wait for its records', async () => {
   const dialects = new Set<DialectName>(['asynchronous-provisioning']);
   const server = await startTestServer({ dialects, provisioningDelayMs: 60_000 });
   servers.set('asynchronous', Promise.resolve(server));
@@ -216,7 +216,7 @@ it('the dialect asynchronous-provisioning lets a device wait for its records', a
 });
 
 it.each(['open-source', 'storage-host'] as const)(
-  'corrected requests are of operations that %s has',
+  'corrected requests use only operations that %s has',
   async (name) => {
     const server = await startAs(name);
     const dialects = new Set<DialectName>([name]);
@@ -237,7 +237,7 @@ it.each(['open-source', 'storage-host'] as const)(
   },
 );
 
-/** Whether a path is of this form. */
+/** Returns whether a path matches this path template. */
 function isOf(form: string, path: string): boolean {
   return new RegExp(`^${form.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
 }

@@ -22,10 +22,10 @@ const rows: readonly Operation[] = Object.values({
   ...storageOperations,
 });
 const commands: string[] = [];
-/** What the reader of each command is asked to set. */
+/** The variables that the reader of each command must set. */
 const needed = new Map<string, readonly string[]>();
 
-/** Operations of a user about himself, which may end his token. */
+/** Operations of a user on the own account, which may end the user's token. */
 const endsToken: ReadonlySet<string> = new Set([
   managementOperations.logout.id,
   managementOperations['update-own-user'].id,
@@ -47,7 +47,7 @@ afterAll(() => server.close());
 
 const filled = expect.stringMatching(/\S/);
 
-/** Asks, and where that is refused requires an explanation in which nothing is missing. */
+/** Sends a request and requires a complete explanation if it is refused. */
 async function ask(method: string, row: Operation, call: Call & { path?: string }) {
   const { path = row.path.replace(/\{\w+\}/g, 'nothing'), ...rest } = call;
   const reply = await server.request(method, path, rest);
@@ -70,36 +70,36 @@ async function ask(method: string, row: Operation, call: Call & { path?: string 
   } satisfies Partial<Record<keyof Explanation, unknown>>);
   expect(contradictionsIn(explanation)).toEqual([]);
   await expectServed(row, explanation);
-  // One rule decides; where the contract has none of its own, none is named.
+  // The explanation names at most one rule, and none where the contract has none.
   expect(explanation.rule.requirements.length).toBeLessThanOrEqual(1);
   return { reply, explanation };
 }
 
-/** Requires that the corrected request is not refused as the first one was. */
+/** Requires that the corrected request is not refused for the same reason again. */
 async function expectServed(row: Operation, explanation: Awaited<ReturnType<typeof correctedOf>>) {
   const { correctedRequest, isUnchanged, wrong, status, sentence, needs } = explanation;
-  // What is to be done first is done by nobody here, and the sender's own token must stay valid.
+  // The test takes no preparatory steps, and the sender's own token must stay valid.
   const isRepeated = isUnchanged || explanation.asked.path.startsWith(correctedRequest.path);
   if ((isRepeated && wrong.path === 'state') || endsToken.has(row.id)) return;
-  // `fetch` begins no websockets; the tests of commands do.
+  // `fetch` cannot open websockets; the tests of commands cover them.
   if (correctedRequest.headers.Upgrade) return;
   const sent = await sendCorrected(server, correctedRequest, { device, userToken, needs });
   sentAgain += 1;
   expect(sent.text.includes(JSON.stringify(sentence)) && sent.status === status).toBe(false);
-  // An auth request in order may be the first contact of a device.
+  // A valid auth request may be the first contact of a device and thus still be refused.
   if (row.authorization !== 'signature')
     expect([sent.status, sent.text]).not.toEqual([401, sent.text]);
 }
 
 function tokenFor({ id, authorization }: Operation): { token?: string } {
-  // The token would be ended by it.
+  // A logout with this token would end it for all later tests.
   if (id === managementOperations.logout.id) return {};
   if (authorization === 'user') return { token: server.adminToken };
   return authorization === 'device' || authorization === 'socket' ? { token: device.token } : {};
 }
 
 describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', (_, row) => {
-  it('is explained when there is no token, or a wrong one', async () => {
+  it('is explained for a missing token and for a wrong token', async () => {
     const asked = await ask(row.method, row, {});
     const forged = await ask(row.method, row, { token: 'eyJhbGciOiJub25lIn0.e30.' });
     const isOfToken = ['device', 'user', 'socket'].includes(row.authorization);
@@ -108,7 +108,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     );
   });
 
-  it('is explained for an unknown method and for a nearly right path', async () => {
+  it('is explained for an unknown method and an almost correct path', async () => {
     const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
     const { wrong, correctedRequest } = await explanationOf(server, method);
     expect([wrong.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
@@ -121,7 +121,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     });
   });
 
-  it('is explained when the body is none, no JSON, of another kind, or of another type', async () => {
+  it('is explained when the body is missing, malformed, or of a wrong kind or type', async () => {
     const token = tokenFor(row);
     if (row.method === 'GET' || row.method === 'HEAD') return;
     for (const [type, body] of [
@@ -136,7 +136,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     }
   });
 
-  it('is explained when what it names is not there, or the query is wrong', async () => {
+  it('is explained for an unknown resource and for a wrong query', async () => {
     const token = tokenFor(row);
     const path = `${row.path.replace(/\{\w+\}/g, 'nothing')}?page=0&per_page=x&status=y`;
     await ask(row.method, row, token);
@@ -144,7 +144,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
   });
 });
 
-it('bytes that are no HTTP are explained, too', async () => {
+it('bytes that are not HTTP are explained too', async () => {
   const reply = await sendRaw(server, 'GET /api/devices/v1/inventory HTTX/1.1\r\n\r\n');
   const id = JSON.parse(reply.body).request_id;
   const { status, text } = await control(server, 'GET', `/explanations/${id}`);
@@ -161,7 +161,7 @@ it('bytes that are no HTTP are explained, too', async () => {
   ]);
 });
 
-it('an escape that cannot be decoded is explained, too', async () => {
+it('a percent escape that cannot be decoded is explained too', async () => {
   const path = operations['get-artifact'].path.replace('{id}', '%zz');
   const head = [`X-SVC-RequestID: undecodable`, `Authorization: Bearer ${device.token}`];
   expect((await sendRaw(server, rawRequest(`GET ${path}`, head))).status).toBe(400);
@@ -173,7 +173,7 @@ it('every corrected request that could be sent was sent', () => {
   expect(sentAgain).toBeGreaterThan(500);
 });
 
-it('every command that was given is bash, and holds no token', async () => {
+it('every proposed command is valid bash and contains no token', async () => {
   expect(commands.length).toBeGreaterThan(500);
   const functions = commands.map((command, index) => `command_${index}() {\n${command}\n}`);
   const { stderr } = await runInBash(`${functions.join('\n')}\necho`);
@@ -181,7 +181,7 @@ it('every command that was given is bash, and holds no token', async () => {
   expect(commands.filter((command) => command.includes('eyJ'))).toEqual([]);
 });
 
-it('every command that was given defines or asks for each variable that it uses', async () => {
+it('every proposed command defines or asks for each variable that it uses', async () => {
   const calls = ['openssl', 'sleep'].map((name) => `${name}() { :; }`);
   calls.push(`curl() { echo '{"uri":"set"}'; }`);
   const runs = [...needed].map(([command, names]) => {

@@ -29,7 +29,7 @@ async function explained(reply: Reply) {
   return explanation;
 }
 
-/** The id of the device as a user knows it. */
+/** Returns the id of the device as a user knows it. */
 async function idOf({ idData }: TestDevice): Promise<string> {
   const reply = await server.call('list-devices', {
     token: server.adminToken,
@@ -40,7 +40,7 @@ async function idOf({ idData }: TestDevice): Promise<string> {
 }
 
 describe('the explanation of a pending auth request', () => {
-  it('says that a first contact is not wrong, and which command accepts it', async () => {
+  it('names no mistake in a first contact, but the command that accepts it', async () => {
     const device = newDevice('first');
     const { wrong, first, isUnchanged } = await explained(await authenticate(server, device));
     expect(wrong).toEqual({
@@ -54,7 +54,7 @@ describe('the explanation of a pending auth request', () => {
     expect(isUnchanged).toBe(true);
   });
 
-  it('says of a second one that it is pending', async () => {
+  it('reports a second request as still pending', async () => {
     const device = newDevice('second');
     await authenticate(server, device);
     const { wrong, first } = await explained(await authenticate(server, device));
@@ -62,14 +62,14 @@ describe('the explanation of a pending auth request', () => {
     expect(first).toContain('npx fleetbed accept');
   });
 
-  it('says that the key is new when the device is known', async () => {
+  it('reports a new key when the device is known', async () => {
     await acceptedDevice(server, 'known');
     const { wrong, first } = await explained(await authenticate(server, newDevice('known')));
     expect(wrong.actual).toBe('a new key of a known device, which this request has recorded');
     expect(first).toContain('npx fleetbed accept');
   });
 
-  it('says who rejected the key, and does not accept it', async () => {
+  it('reports a rejected key without a command to accept it', async () => {
     const device: AcceptedDevice = await acceptedDevice(server, 'rejected');
     await decide(server, device, 'rejected');
     const { wrong, first, command } = await explained(await authenticate(server, device));
@@ -78,7 +78,7 @@ describe('the explanation of a pending auth request', () => {
     expect(command).not.toContain('{"status":"accepted"}');
   });
 
-  it('says so when the device was accepted or decommissioned meanwhile', async () => {
+  it('mentions a device that was accepted or decommissioned meanwhile', async () => {
     const device = newDevice('meanwhile');
     const reply = await authenticate(server, device);
     const id = await idOf(device);
@@ -94,7 +94,7 @@ describe('the explanation of a pending auth request', () => {
   });
 });
 
-it('the key that the server accepts by itself is sent again', async () => {
+it('the explanation of an automatically accepted key says to send the request again', async () => {
   const own = await startTestServer({ autoAccept: true });
   const reply = await authenticate(own, newDevice('auto'));
   const { first, isUnchanged } = await correctedOf(own, reply);

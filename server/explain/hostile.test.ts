@@ -36,7 +36,7 @@ const hostile = fc
   .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), { maxLength: 8 })
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
-/** Words of the calls that a command would make; nothing is really called. */
+/** Returns the words of the calls that a command would make, without making any call. */
 async function callsOf({ command, needs }: Pick<Corrected, 'command' | 'needs'>) {
   const stubs = [
     'curl() { printf "%s\\0" "$@"; printf "end\\0"; }',
@@ -53,8 +53,8 @@ async function callsOf({ command, needs }: Pick<Corrected, 'command' | 'needs'>)
   return { words, made: words.at(-1), stderr };
 }
 
-describe('a command made of hostile input', () => {
-  it('calls curl with just this input, whatever is in path, query, headers and body', async () => {
+describe('a command built from hostile input', () => {
+  it('calls curl with exactly this input in path, query, headers and body', async () => {
     let bodies = 0;
     for (const [index, [id, query, header, text]] of fc
       .sample(fc.tuple(hostile, hostile, hostile, hostile), { seed, numRuns: 40 })
@@ -85,7 +85,7 @@ describe('a command made of hostile input', () => {
     expect(bodies).toBeGreaterThan(20);
   }, 60_000);
 
-  it('signs and sends just the bytes of an authentication request', async () => {
+  it('signs and sends the exact bytes of an authentication request', async () => {
     for (const text of fc.sample(hostile, { seed, numRuns: 20 })) {
       const idData = JSON.stringify({ mac: text });
       const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem, note: text });
@@ -102,7 +102,7 @@ describe('a command made of hostile input', () => {
     }
   }, 60_000);
 
-  it('keeps the identity of a device in one word', async () => {
+  it('keeps the identity of a device in a single word', async () => {
     const mac = 'x\'"$(touch made)`touch made`\\';
     const own = await acceptedDevice(server, mac);
     await server.call('revoke-token', {
@@ -119,8 +119,8 @@ describe('a command made of hostile input', () => {
   });
 });
 
-describe('an explanation', () => {
-  it('holds no secret that was sent', async () => {
+describe('an explanation of hostile input', () => {
+  it('contains no secret that was sent', async () => {
     const secret = 'hunter2-hunter2';
     const calls = [
       server.call('create-user-v1', {
@@ -149,7 +149,7 @@ describe('an explanation', () => {
     }
   });
 
-  it('is there for a body that nests deeper than anything can be walked', async () => {
+  it('exists for a body nested too deeply to be walked recursively', async () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const deep = nested(4_000);
     const headers = { 'Content-Type': 'application/json' };
@@ -157,7 +157,7 @@ describe('an explanation', () => {
       const reply = await server.call('put-attributes', { token: device.token, headers, body });
       expect(reply.status).toBe(400);
       const { correctedRequest } = await correctedOf(server, reply);
-      // The journal keeps the beginning of a large body only.
+      // The journal keeps only the beginning of a large body.
       expect(correctedRequest.body).toMatch(/^(\[\{"name"|@\$BODY_FILE)/);
     }
   });

@@ -21,12 +21,12 @@ const search = '?artifact_name=release-7&device_type=board';
 const of = ({ path }: { path: string }): string => path;
 const { 'post-next-deployment': first, 'post-next-deployment-v2': second } = operations;
 
-describe('a corrected poll', () => {
+describe('the proposed correction of a poll', () => {
   it.each([
     ['version 1', first, { device_provides: said, update_control_map: true }, said],
     ['version 2', second, said, { device_provides: said }],
   ] as const)(
-    'of %s has the values of a body of the other one',
+    'of %s takes values from a body of the other version',
     async (name, row, json, expected) => {
       const reply = await server.request('POST', row.path, { token: device.token, json });
       const { correctedRequest, first } = await correctedOf(server, reply);
@@ -36,14 +36,14 @@ describe('a corrected poll', () => {
   );
 
   it.each([{}, { device_provides: 7 }])(
-    'of neither version is not taken for one: %j',
+    'of neither version assumes no version: %j',
     async (json) => {
       const reply = await server.request('POST', second.path, { token: device.token, json });
       expect((await correctedOf(server, reply)).first ?? '').not.toContain('version');
     },
   );
 
-  it('says what the device said in its last poll, and names nothing that nobody has said', async () => {
+  it('repeats the values of the last poll and invents none', async () => {
     const { token } = await acceptedDevice(server, 'says');
     const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
     const asked = { token, json: { status: 'success' } };
@@ -56,7 +56,7 @@ describe('a corrected poll', () => {
     expect(after.correctedRequest.path).toBe(next + search);
   });
 
-  it('is the last one that was answered, with all that it said, over the same operation', async () => {
+  it('repeats all values of the last answered poll, over the same operation and version', async () => {
     const { token } = await acceptedDevice(server, 'repeats');
     const json = { device_provides: { ...said, checksum: 'abc' }, update_control_map: true };
     await server.call('post-next-deployment-v2', { token, json });
@@ -94,7 +94,7 @@ describe('a corrected poll', () => {
     expect(needs.ARTIFACT_NAME).toContain('installed on the device');
   });
 
-  it('says of an update under way that it ends it, and only then', async () => {
+  it('warns that it ends an update in progress, and only then', async () => {
     const own = await acceptedDevice(server, 'under way');
     const { token } = own;
     const json = { device_provides: said, update_control_map: 'true' };
@@ -116,7 +116,7 @@ describe('a corrected poll', () => {
     expect(first).toContain('a poll with different data ends an update in progress');
   });
 
-  it('that is no JSON is left to the sender', async () => {
+  it('that is not JSON is left to the sender', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = '{"device_provides":{"device_type":"board","checksum":"abc"}';
     const call = { token: device.token, headers, body };

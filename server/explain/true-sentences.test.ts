@@ -44,7 +44,7 @@ async function explanationAt(method: string, path: string, call: Call = {}) {
 const setting = operations['put-configuration'].path;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-describe('of a body that is no JSON', () => {
+describe('the explanation of a body that is not JSON', () => {
   it.each([
     ['downloading', 'breaks at position 0, near downloadin: the word downloading'],
     ['{"a":NaN}', 'breaks at position 5, near {"a":NaN}: NaN is no number of JSON'],
@@ -53,26 +53,26 @@ describe('of a body that is no JSON', () => {
     [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305, near yyyyyyy": installing'],
     ['{"a":tru', 'ends too early: it is cut off with 1 of its { and [ open'],
     ['["x', 'ends too early: it is cut off within a string'],
-  ])('the place is told: %j', async (body, place) => {
+  ])('names the place of the mistake: %j', async (body, place) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
     const { wrong } = await explanationAt('PUT', setting, call);
     expect(wrong.actual).toContain(`text that is not JSON: it ${place}`);
   });
 });
 
-describe('of a token that is none, or in another place,', () => {
+describe('the 401 answer for a missing or misplaced token', () => {
   it.each<[string, (token: string) => Call, string]>([
     ['cut off', (token) => ({ token: token.slice(0, 60) }), 'it is cut off after 60 characters'],
     ['a word', () => ({ token: 'undefined' }), 'it is the text "undefined"'],
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
     ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
-  ])('the answer says so: %s', async (_, callOf, words) => {
+  ])('names the mistake: %s', async (_, callOf, words) => {
     const reply = await server.request('GET', setting, callOf(device.token));
     expect([reply.status, reply.json().error]).toEqual([401, expect.stringContaining(words)]);
     expect(reply.text).not.toContain(device.token.slice(0, 60));
   });
 
-  it('in the query, and twice in the header', async () => {
+  it('names a token in the query or in a second header', async () => {
     const inQuery = await server.request('GET', `${setting}?jwt=${device.token}`, {});
     expect(inQuery.json().error).toContain('a token was sent in the query parameter jwt');
     const twice = ['Authorization: Bearer x', `Authorization: Bearer ${device.token}`];
@@ -81,7 +81,7 @@ describe('of a token that is none, or in another place,', () => {
   });
 });
 
-describe('of a good token in a wrong header', () => {
+describe('the explanation of a valid token in a wrong header', () => {
   it.each<[string, (token: string) => Record<string, string>, string]>([
     [
       'in quotes',
@@ -90,14 +90,14 @@ describe('of a good token in a wrong header', () => {
     ],
     ['bare', (token) => ({ Authorization: token }), 'put "Bearer " before'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
-  ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
+  ])('names the form and asks for no new token: %s', async (_, headersOf, first) => {
     const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
     expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
     expect(explained.first).toContain(first);
     expect(explained.command).not.toContain(operations['post-auth-request'].path);
   });
 
-  it('the cookie is named where it counts, and where it does not', async () => {
+  it('names the cookie where it counts and where not', async () => {
     const headers = { Cookie: 'JWT=a.b.c' };
     const connect = await explanationAt('GET', operations.connect.path, { headers });
     expect(connect.wrong.path).toBe('header.Cookie');
@@ -108,8 +108,8 @@ describe('of a good token in a wrong header', () => {
   });
 });
 
-describe('of a device that has lost its acceptance', () => {
-  it('the way back is told, and its journal has the refusal', async () => {
+describe('the explanation for a device that lost its acceptance', () => {
+  it("names the way back, and the device's journal has the refusal", async () => {
     const own = await acceptedDevice(server, 'rejected');
     await decide(server, own, 'rejected');
     const { first } = await explanationAt('GET', setting, { token: own.token });
@@ -121,7 +121,7 @@ describe('of a device that has lost its acceptance', () => {
   });
 });
 
-it('a mistake that was found is not contradicted by what is said of any wrong signature', async () => {
+it('the explanation of a diagnosed signature gives no contradictory general advice', async () => {
   const reply = await authenticate(server, device, { signature: '00'.repeat(64) });
   expect(reply.status).toBe(401);
   expect(await explanationOf(server, reply)).not.toMatchObject({
@@ -130,7 +130,7 @@ it('a mistake that was found is not contradicted by what is said of any wrong si
   });
 });
 
-describe('of a link that is good', () => {
+describe('the explanation for a valid artifact link', () => {
   it.each([
     [
       416,
@@ -145,7 +145,7 @@ describe('of a link that is good', () => {
       'header.If-Unmodified-Since',
       /GMT or later$/,
     ],
-  ])('a %i asks for no new one: %j', async (status, headers, path, expected) => {
+  ])('asks for no new link after a %i: %j', async (status, headers, path, expected) => {
     const id = await publish(server, { name: `release-${status}-${path.length}` });
     await createDeployment(server, [device]);
     const { uri } = await linkTo(server, device.token, id);
@@ -156,8 +156,8 @@ describe('of a link that is good', () => {
   });
 });
 
-describe('of a second key of a device', () => {
-  it('its effect on the first is stated and it is not accepted', async () => {
+describe('the explanation of a second key of a device', () => {
+  it('states its effect on the first and does not accept it', async () => {
     const own = await acceptedDevice(server, 'two keys');
     const second = { ...newDevice('two keys'), idData: own.idData };
     const explained = await explanationOf(server, await authenticate(server, second));
@@ -168,7 +168,7 @@ describe('of a second key of a device', () => {
     expect(explained.command).not.toContain('"status":"accepted"');
   });
 
-  it('which is accepted already, nothing is to be done', async () => {
+  it('says that nothing is to be done if already accepted', async () => {
     const own = await acceptedDevice(server, 'one key');
     const path = managementOperations['preauthorize-device'].path;
     const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
@@ -177,8 +177,8 @@ describe('of a second key of a device', () => {
   });
 });
 
-describe('of a form', () => {
-  it('the part that comes after the file is said to be in the wrong place', async () => {
+describe('the explanation of a malformed form', () => {
+  it('reports a field in the wrong place when it follows the file', async () => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ name: 'r', type: 'single-file' })) {
       form.append(name, value);
@@ -195,7 +195,7 @@ describe('of a form', () => {
   });
 });
 
-it("of a device's path below the prefix of users the right one is told", async () => {
+it('a device path below the prefix of users is explained with the right path', async () => {
   const { path } = operations['get-next-deployment'];
   const query = '?artifact_name=a&device_type=b';
   const wrongPath = path.replace('/devices/', '/management/') + query;
@@ -203,7 +203,7 @@ it("of a device's path below the prefix of users the right one is told", async (
   expect(wrong.expected).toBe(`GET ${path}`);
 });
 
-it('of values in the body of a GET their place is told', async () => {
+it('values in the body of a GET are explained as misplaced', async () => {
   const { path } = operations['get-next-deployment'];
   const json = '{"artifact_name":"a","device_type":"b"}';
   const headers = [`Authorization: Bearer ${device.token}`, `Content-Length: ${json.length}`];
@@ -212,7 +212,7 @@ it('of values in the body of a GET their place is told', async () => {
   expect(first).toMatch(/^put it into the query: the body of a GET is not read/);
 });
 
-it('of a compressed body the compression is told', async () => {
+it('a compressed body is explained with the name of the compression', async () => {
   const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
   const { wrong, first } = await explanationAt('PUT', setting, call);
   expect([wrong.actual, first]).toEqual([
@@ -221,7 +221,7 @@ it('of a compressed body the compression is told', async () => {
   ]);
 });
 
-it('of an id in a report it is told what it names', async () => {
+it('a wrong id in a report is explained with the object that it names', async () => {
   const artifactId = await publish(server, { name: 'release-named' });
   const of = { artifact_name: 'release-named' };
   const own = await acceptedDevice(server, 'reports');
@@ -243,7 +243,7 @@ it('of an id in a report it is told what it names', async () => {
   }
 });
 
-it('of an artifact in use the deployment is named', async () => {
+it('an artifact in use is explained with the deployment that uses it', async () => {
   const id = await publish(server, { name: 'release-used' });
   const deployed = await createDeployment(server, [device], { artifact_name: 'release-used' });
   const path = managementOperations['delete-artifact'].path.replace('{id}', id);
@@ -253,7 +253,7 @@ it('of an artifact in use the deployment is named', async () => {
   );
 });
 
-it('name a JSON parser for a link whose "&" was escaped', async () => {
+it('a link with an escaped "&" is explained with the advice to use a JSON parser', async () => {
   const id = await publish(server, { name: 'release-escaped' });
   await createDeployment(server, [device], { artifact_name: 'release-escaped' });
   const { uri } = await linkTo(server, device.token, id);
@@ -264,7 +264,7 @@ it('name a JSON parser for a link whose "&" was escaped', async () => {
   }
 });
 
-describe('of what is too much', () => {
+describe('the explanation of a request beyond a limit', () => {
   it.each<[string, string, unknown, string, string]>([
     ['PUT', setting, { a: 'x'.repeat(5000) }, 'at most 4096 characters', '5000 characters'],
     [
@@ -274,14 +274,14 @@ describe('of what is too much', () => {
       'at most 100 settings',
       '101 settings',
     ],
-  ])('the number is told: %s %s', async (method, path, json, expected, actual) => {
+  ])('states limit and actual number: %s %s', async (method, path, json, expected, actual) => {
     const { wrong } = await explanationAt(method, path, { token: device.token, json });
     expect(wrong.expected?.replace(',', '')).toContain(expected);
     expect(wrong.actual).toBe(actual);
   });
 });
 
-describe('of a path that nothing is like', () => {
+describe('the explanation of an unknown path', () => {
   const explainedOn = async (dialect: DialectName, path: string, call: Call, at?: 'storage') => {
     const other = await startTestServer({ dialects: new Set([dialect]) });
     try {
@@ -296,30 +296,30 @@ describe('of a path that nothing is like', () => {
     }
   };
 
-  it('a dialect is not blamed for a path that it does not change', async () => {
+  it('does not blame a dialect that leaves the path unchanged', async () => {
     const { wrong } = await explainedOn('open-source', '/api/devices/v1/nothing', {});
     expect(wrong.expected).toMatch(/^a path of the API, such as/);
   });
 
-  it('the port of artifact files tells what it has', async () => {
+  it('says what the port of artifact files serves', async () => {
     const { wrong } = await explainedOn('storage-host', '/foo', {}, 'storage');
     expect(wrong.expected).toMatch(/^an artifact link exactly/);
   });
 
-  it('signing in needs no token, whatever the dialect checks first', async () => {
+  it('says that sign-in needs no token, whatever the dialect checks first', async () => {
     const path = operations['post-auth-request'].path.replace('requests', 'request');
     const { first } = await explainedOn('token-before-routing', path, { body: '{}' });
     expect(first).toMatch(/^correct the path: sign-in needs no token/);
   });
 });
 
-it('a device that is not connected is waited for', async () => {
+it('a device that is not connected is explained with the advice to wait', async () => {
   const path = managementOperations['check-device-update'].path.replace('{id}', device.id);
   const { first } = await explanationAt('POST', path, { token: server.adminToken });
   expect(first).toBe('wait until its websocket is open, and send the request again');
 });
 
-it('a planned fault is named', async () => {
+it("a refusal by a planned fault is explained with the fault's name", async () => {
   const act = { kind: 'answer', status: 502 };
   const rules = [{ id: 'planned', match: { operation: 'get-configuration' }, act, times: 'once' }];
   await control(server, 'POST', '/faults', { rules });
@@ -329,7 +329,7 @@ it('a planned fault is named', async () => {
   );
 });
 
-it('a text frame is named in the reason for the end of a websocket', async () => {
+it('a websocket that ends after a text frame names that frame as the reason', async () => {
   const socket = openSocket();
   await once(socket, 'open');
   socket.send('hello');
@@ -340,12 +340,12 @@ it('a text frame is named in the reason for the end of a websocket', async () =>
   ]);
 });
 
-it('the command for a websocket says that it ends the one that the device has', async () => {
+it("the command for a websocket warns that it closes the device's current one", async () => {
   const { first } = await explanationAt('GET', operations.connect.path, { token: device.token });
   expect(first).toMatch(/opens a new websocket, which closes the current one/);
 });
 
-it('the journal has what the server closed a websocket with', async () => {
+it('the journal records the code with which the server closed a websocket', async () => {
   const socket = openSocket();
   await once(socket, 'open');
   socket.send(Buffer.from([0xc1]));
@@ -354,7 +354,7 @@ it('the journal has what the server closed a websocket with', async () => {
   expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code: 1011 });
 });
 
-it('a text of other letters breaks no rule about its kind', async () => {
+it('a status in other letter case breaks no rule about its type', async () => {
   const path = pathOf(operations['put-deployment-status'], { id: randomUUID() });
   const of = async (status: unknown) => {
     const call = { token: device.token, headers: JSON_TYPE, body: JSON.stringify({ status }) };
@@ -364,8 +364,8 @@ it('a text of other letters breaks no rule about its kind', async () => {
   expect(await of('Downloading')).toEqual([]);
 });
 
-describe('of what was meant for another operation', () => {
-  it("a device's write is not done in a user's name", async () => {
+describe('the explanation of a request that belongs to another operation', () => {
+  it("does not repeat a device's write in a user's name", async () => {
     const path = pathOf(managementOperations['abort-deployment'], { id: randomUUID() });
     const explained = await explanationAt('PUT', path, {
       token: device.token,
@@ -376,14 +376,14 @@ describe('of what was meant for another operation', () => {
     expect(explained.command).toBeUndefined();
   });
 
-  it('a group of devices is deployed to by its own path', async () => {
+  it('names the separate path to deploy to a group', async () => {
     const { path } = managementOperations['create-deployment'];
     const body = '{"name":"to-all-of-lab","artifact_name":"release-1","group":"lab"}';
     const call = { token: server.adminToken, headers: JSON_TYPE, body };
     expect((await explanationAt('POST', path, call)).first).toContain('deployments/group/{name}');
   });
 
-  it('credentials in a login body are not asked for again', async () => {
+  it('asks for no credentials in the body of a login', async () => {
     const { path } = managementOperations.login;
     const body = '{"email":"a@b.example","password":"a-long-password"}';
     const { needs, correctedRequest } = await explanationAt('POST', path, {
@@ -395,8 +395,8 @@ describe('of what was meant for another operation', () => {
   });
 });
 
-describe('of a write that would take away more than was sent', () => {
-  it('by PUT, it is told that PUT replaces all', async () => {
+describe('the explanation of a write that would lose data', () => {
+  it('by PUT says that PUT replaces all attributes', async () => {
     const { path } = operations['put-attributes'];
     const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
     const { first, correctedRequest } = await explanationAt('PUT', path, call);
@@ -404,7 +404,7 @@ describe('of a write that would take away more than was sent', () => {
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 
-  it('after another write, no command is proposed', async () => {
+  it('after another write proposes no command', async () => {
     const path = pathOf(managementOperations['replace-tags'], { id: device.id });
     const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
     const body = '[{"name":"site","value":"b"}]';
@@ -417,7 +417,7 @@ describe('of a write that would take away more than was sent', () => {
     expect(first).toMatch(/^read the resource again/);
   });
 
-  it('with an unknown member, its content is kept', async () => {
+  it('with an unknown member keeps its content', async () => {
     const { path } = managementOperations['create-deployment'];
     const map = { ArtifactInstall_Enter: { action: 'pause' } };
     const json = { name: 'n', artifact_name: 'a', all_devices: true, update_control_map: map };

@@ -27,7 +27,7 @@ const operation = 'get-configuration';
 const match = { operation };
 const configured = { 'connect.timeout': 'x'.repeat(200) };
 
-/** Asks for the configuration, which has a body of some 200 bytes. */
+/** Reads the configuration, which has a body of some 200 bytes. */
 function ask(): Promise<Reply> {
   return server.call('get-configuration', { token: device.token });
 }
@@ -40,7 +40,7 @@ async function configure(): Promise<Reply> {
   });
 }
 
-/** The same over a bare connection, which is kept open. */
+/** Returns the text of the same request for a raw connection that is kept open. */
 const getRequest = () =>
   rawRequest(`GET ${operations['get-configuration'].path}`, [
     'Host: test',
@@ -56,7 +56,7 @@ async function askRaw(request = getRequest()): Promise<Socket> {
   return socket;
 }
 
-/** What has arrived, as soon as it matches. */
+/** Returns the received text as soon as it matches. */
 async function received(socket: Socket, pattern: RegExp): Promise<string> {
   let text = '';
   while (!pattern.test(text)) {
@@ -66,7 +66,7 @@ async function received(socket: Socket, pattern: RegExp): Promise<string> {
   return text;
 }
 
-/** How a connection ended, `reset` or `end`, with what came before. */
+/** Returns how a connection ended, `reset` or `end`, with the text received before. */
 async function endOf(socket: Socket): Promise<{ text: string; how: string }> {
   let text = '';
   socket.on('data', (chunk: Buffer) => {
@@ -74,14 +74,14 @@ async function endOf(socket: Socket): Promise<{ text: string; how: string }> {
   });
   return new Promise((resolve) => {
     socket.once('error', () => resolve({ text, how: 'reset' }));
-    // An RST that comes together with data is told as an end; but nothing can be written then.
+    // Node may report an RST that arrives with data as an end, but a write then fails.
     socket.once('end', () => {
       socket.write('x', (fault) => resolve({ text, how: fault ? 'reset' : 'end' }));
     });
   });
 }
 
-/** Moves the clock until the promise is settled, a bounded number of steps. */
+/** Advances the clock until the promise is settled, for a limited number of steps. */
 async function passing<Result>(waiting: Promise<Result>, stepMs: number): Promise<Result> {
   let isSettled = false;
   const watched = waiting.finally(() => {
@@ -94,9 +94,9 @@ async function passing<Result>(waiting: Promise<Result>, stepMs: number): Promis
   return watched;
 }
 
-describe('a delay', () => {
+describe('a delay fault', () => {
   it.each(['before', 'after', 'body'])(
-    '%s lasts as long as the clock of the tenant says',
+    'of kind %s follows the clock of the tenant',
     async (when) => {
       await configure();
       await plan(server, { match, when, act: { kind: 'delay', ms: 60_000 } });
@@ -112,7 +112,7 @@ describe('a delay', () => {
     },
   );
 
-  it('is passed by a clock that is steered', async () => {
+  it('is skipped when the clock is advanced', async () => {
     await plan(server, { match, act: { kind: 'delay', ms: 3_600_000 } });
     const waiting = ask();
     await hasFired(server);
@@ -120,7 +120,7 @@ describe('a delay', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it('before the handler lets later changes be seen, after it does not', async () => {
+  it('before the handler shows later changes, and after the handler does not', async () => {
     for (const [id, when, seen] of [
       ['b', 'before', configured],
       ['a', 'after', {}],
@@ -141,7 +141,7 @@ describe('a delay', () => {
   });
 });
 
-describe('what was sent behind a delayed request on its connection', () => {
+describe('a pipelined request behind a delayed request', () => {
   const { path } = operations[operation];
   const headersOf = (token: string, ...more: string[]) => [
     `Authorization: Bearer ${token}`,
@@ -163,7 +163,7 @@ describe('what was sent behind a delayed request on its connection', () => {
     expect(statuses).toEqual(['200', ...Array(20).fill(['204', '200']).flat(), '401']);
   });
 
-  it('is never begun when the caller disconnects', async () => {
+  it('is never started when the caller disconnects', async () => {
     await plan(server, { match, act: { kind: 'delay', ms: 60_000 } });
     const socket = await askRaw();
     const line = `GET ${operations['export-audit-logs'].path}`;
@@ -180,8 +180,8 @@ describe('what was sent behind a delayed request on its connection', () => {
   });
 });
 
-describe('a stall', () => {
-  it('says nothing until its time is over, and cuts then', async () => {
+describe('a stall fault', () => {
+  it('sends nothing until its time is over, then cuts the connection', async () => {
     await plan(server, { match, act: { kind: 'stall', maxSeconds: 5 } });
     const socket = await askRaw();
     await hasFired(server);
@@ -200,7 +200,7 @@ describe('a stall', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('in the body comes after half of it', async () => {
+  it('in the body starts after half of the body', async () => {
     await configure();
     await plan(server, { match, when: 'body', act: 'stall' });
     const socket = await askRaw();
@@ -209,7 +209,7 @@ describe('a stall', () => {
     expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
   });
 
-  it('does not hold up the end of the server', async () => {
+  it('does not delay the shutdown of the server', async () => {
     await plan(server, { match, act: 'stall' });
     const waiting = ask();
     await hasFired(server);
@@ -220,14 +220,14 @@ describe('a stall', () => {
   });
 });
 
-describe('a reset', () => {
-  it('before the handler comes in place of any answer', async () => {
+describe('a reset fault', () => {
+  it('before the handler replaces any answer', async () => {
     await plan(server, { match, act: 'reset' });
     expect(await endOf(await askRaw())).toEqual({ text: '', how: 'reset' });
     expect((await ask()).status).toBe(200);
   });
 
-  it('after the handler leaves its writes', async () => {
+  it('after the handler keeps the written state', async () => {
     await plan(server, { match: { operation: 'put-configuration' }, when: 'after', act: 'reset' });
     const put = server.call('put-configuration', { token: device.token, json: { a: 'b' } });
     await expect(put).rejects.toThrow();
@@ -243,7 +243,7 @@ describe('a reset', () => {
     ['end', (length: number) => length],
     [7, () => 7],
     [0, () => 0],
-  ] as const)('in the body comes after %s', async (afterBytes, expected) => {
+  ] as const)('in the body follows after %s', async (afterBytes, expected) => {
     await configure();
     await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes } });
     const { text, how } = await endOf(await askRaw());
@@ -252,22 +252,22 @@ describe('a reset', () => {
     expect(headers['x-svc-testbed-fault']).toBe('fault');
   });
 
-  it('is one fault for one request, whatever becomes of the connection', async () => {
+  it('counts as one fault per request, whatever happens to the connection', async () => {
     await plan(server, { match, times: { next: 2 }, act: 'reset' });
     await endOf(await askRaw());
     expect(await standing(server)).toMatchObject({ matched: 1, fired: 1, left: 1 });
   });
 });
 
-describe('a half-closed connection', () => {
-  it('ends towards the caller, and is cut a minute later', async () => {
+describe('a half-close fault', () => {
+  it("ends the server's side, and cuts the connection a minute later", async () => {
     await plan(server, { match, act: 'half-close' });
     const socket = await askRaw();
     const { text, how } = await endOf(socket);
     expect([text, how]).toEqual(['', 'end']);
   });
 
-  it('in the body comes after half of it', async () => {
+  it('in the body follows after half of the body', async () => {
     await configure();
     await plan(server, { match, when: 'body', act: 'half-close' });
     const { text, how } = await endOf(await askRaw());
@@ -276,10 +276,10 @@ describe('a half-closed connection', () => {
   });
 });
 
-describe('a body', () => {
+describe('a body fault', () => {
   beforeEach(configure);
 
-  it('drips: so many bytes in each second of the tenant', async () => {
+  it("drips the body at a rate per second of the tenant's clock", async () => {
     await plan(server, { match, act: { kind: 'drip', bytesPerSecond: 100 } });
     const socket = await askRaw();
     const first = readReply(await received(socket, /\r\n\r\n.+/s));
@@ -288,7 +288,7 @@ describe('a body', () => {
     expect(first.body + (await passing(rest, 1000))).toBe(JSON.stringify(configured));
   });
 
-  it('is truncated: shorter than announced', async () => {
+  it('truncates the body below the announced length', async () => {
     await plan(server, { match, act: { kind: 'truncated', missingBytes: 10 } });
     const { text, how } = await endOf(await askRaw());
     const { headers, body } = readReply(text);
@@ -297,7 +297,7 @@ describe('a body', () => {
     await expect(ask()).rejects.toThrow();
   });
 
-  it('is over-long: longer than announced', async () => {
+  it('extends the body beyond the announced length', async () => {
     await plan(server, { match, act: { kind: 'over-long', extraBytes: 5 } });
     const socket = await askRaw();
     const { headers, body } = readReply(await received(socket, /!!!!!/));
@@ -305,7 +305,7 @@ describe('a body', () => {
     expect(body.slice(0, -5)).toBe(JSON.stringify(configured));
   });
 
-  it('of an answer 204 is over-long: bytes follow, though it has no body', async () => {
+  it('extends even a 204 answer, which has no body, by extra bytes', async () => {
     const put = { operation: 'put-configuration' };
     await plan(server, { match: put, act: { kind: 'over-long', extraBytes: 5 } });
     const headersOf = [
@@ -318,7 +318,7 @@ describe('a body', () => {
     expect([status, headers['content-length'], body]).toEqual([204, undefined, '!!!!!']);
   });
 
-  it('comes in malformed chunks', async () => {
+  it('sends the body in malformed chunks', async () => {
     await plan(server, { match, act: 'malformed-chunks' });
     const { text } = await endOf(await askRaw());
     const { headers, body } = readReply(text);
@@ -329,7 +329,7 @@ describe('a body', () => {
     await expect(ask()).rejects.toThrow();
   });
 
-  it('is corrupted: as long as announced, and otherwise', async () => {
+  it('corrupts the body without changing its length', async () => {
     await plan(server, { match, act: { kind: 'corrupted', atByte: 3, bytes: 2 } });
     const own = Buffer.from(JSON.stringify(configured));
     const reply = await ask();
@@ -339,7 +339,7 @@ describe('a body', () => {
   });
 
   it.each(['truncated', 'over-long', 'malformed-chunks', 'corrupted'])(
-    'that is not there is left alone, and the fault stays due: %s',
+    'does not apply to an answer without a body and stays due: %s',
     async (act) => {
       await plan(server, { act });
       const json = [{ name: 'a', value: 'b' }];
@@ -350,8 +350,8 @@ describe('a body', () => {
   );
 });
 
-describe('a server under faults', () => {
-  it('goes on for all others', async () => {
+describe('a server with planned faults', () => {
+  it('keeps serving all other callers', async () => {
     await configure();
     await plan(server, { match: { operation, nthCall: 1 }, when: 'body', act: 'stall' });
     const stalled = await askRaw();
@@ -359,7 +359,7 @@ describe('a server under faults', () => {
     expect((await ask()).json()).toEqual(configured);
   });
 
-  it('survives callers who leave in the middle', async () => {
+  it('survives callers that disconnect in mid-answer', async () => {
     await configure();
     const acts = ['stall', 'half-close', { kind: 'drip', bytesPerSecond: 1 }];
     const rules = acts.map((act, index) => ({ id: `r-${index}`, match, when: 'body', act }));
@@ -372,7 +372,7 @@ describe('a server under faults', () => {
     expect((await ask()).json()).toEqual(configured);
   });
 
-  it('leaves nothing behind on a connection that is used again and again', async () => {
+  it('leaves no listeners on a connection that is reused many times', async () => {
     await configure();
     const warnings: Error[] = [];
     const keep = (warning: Error): number => warnings.push(warning);
@@ -387,7 +387,7 @@ describe('a server under faults', () => {
     expect([warnings, (await standing(server)).fired]).toEqual([[], 30]);
   });
 
-  it('closes a connection that was asked on keep-alive once it is cut', async () => {
+  it('closes a keep-alive connection after a truncated answer', async () => {
     await plan(server, { match, act: { kind: 'truncated' } });
     await configure();
     expect((await untilClosed(await askRaw())).length).toBeGreaterThan(0);

@@ -39,7 +39,7 @@ afterEach(() => server.close());
 
 const match = { operation: 'download-artifact' };
 
-/** Fetches and keeps what came before the connection was cut. */
+/** Fetches the file and keeps the bytes that arrived before the connection was cut. */
 function fetchPart(
   headers: Record<string, string> = {},
 ): Promise<{ bytes: Buffer; etag: string; cut: boolean }> {
@@ -51,7 +51,7 @@ function fetchPart(
       const done = (cut: boolean) => () =>
         resolve({ bytes: Buffer.concat(chunks), etag: response.headers.etag ?? '', cut });
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      // A connection that is cut in the middle is told of the request, of the response, or of both.
+      // Node reports a cut connection on the request, on the response, or on both.
       for (const side of [asking.off('error', reject), response]) side.on('error', done(true));
       response.on('end', done(false));
     });
@@ -63,8 +63,8 @@ function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-describe('a download', () => {
-  it('is whole while no plan is for it', async () => {
+describe('a faulty download', () => {
+  it('is complete while no plan matches it', async () => {
     await plan(server, { match: { operation: 'upload-artifact' }, act: 'reset' });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
   });
@@ -80,14 +80,14 @@ describe('a download', () => {
     expect(digestOf(Buffer.concat([bytes, rest.bytes]))).toBe(digestOf(file));
   });
 
-  it('is cut after the last byte: nothing is missing but the end', async () => {
+  it('cut after the last byte has all bytes but no proper end', async () => {
     await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes: 'end' } });
-    // A range that fits into the caller's window: what waits to be sent is lost with an RST.
+    // This range fits into the caller's window, because an RST discards bytes that wait to be sent.
     const { bytes } = await fetchPart({ Range: 'bytes=0-9999' });
     expect(digestOf(bytes)).toBe(digestOf(file.subarray(0, 10_000)));
   });
 
-  it('is corrupted at the byte that was chosen, with true validators', async () => {
+  it('is corrupted at the chosen byte, with unchanged validators', async () => {
     await plan(server, { match, act: { kind: 'corrupted', atByte: 200_000, bytes: 3 } });
     const { bytes, headers } = await fetchFile(url);
     const wrong = [...bytes.keys()].filter((place) => bytes[place] !== file[place]);
@@ -95,7 +95,7 @@ describe('a download', () => {
     expect(headers.etag).toBe(`"${digestOf(file)}"`);
   });
 
-  it('of a range is of another one, and tells so', async () => {
+  it('of a shifted range states the shifted range', async () => {
     await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10 } });
     const { status, headers, bytes } = await fetchFile(url, {
       headers: { Range: 'bytes=100-199' },
@@ -104,20 +104,20 @@ describe('a download', () => {
     expect(bytes).toEqual(file.subarray(110, 210));
   });
 
-  it('of a range is of another one, and claims not to be', async () => {
+  it('of a shifted range may claim the requested range', async () => {
     await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10, claims: 'asked' } });
     const { headers, bytes } = await fetchFile(url, { headers: { Range: 'bytes=100-199' } });
     expect(headers['content-range']).toBe(`bytes 100-199/${file.length}`);
     expect(bytes).toEqual(file.subarray(110, 210));
   });
 
-  it('without a range is no call of a shifted one', async () => {
+  it('without a range does not match a shifted-range rule', async () => {
     await plan(server, { match, act: 'shifted-range' });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
     expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
   });
 
-  it('changes midway: the rest comes whole, under another validator', async () => {
+  it('with a changed validator restarts from the first byte on If-Range', async () => {
     await plan(server, { match, script: [{ kind: 'truncated' }, 'changed-validator'] });
     const { etag } = await fetchPart();
     const again = await fetchFile(url, { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
@@ -126,7 +126,7 @@ describe('a download', () => {
     expect(again.headers['last-modified']).toBe(new Date(server.clock.now()).toUTCString());
   });
 
-  it('changes midway: a precondition fails', async () => {
+  it('with a changed validator fails an If-Match precondition', async () => {
     await plan(server, { match, act: 'changed-validator' });
     const headers = { Range: 'bytes=1000-', 'If-Match': `"${digestOf(file)}"` };
     expect((await fetchFile(url, { headers })).status).toBe(412);
@@ -134,44 +134,44 @@ describe('a download', () => {
     expect((await standing(server)).fired).toBe(1);
   });
 
-  it('is refused for its range', async () => {
+  it('is refused because of its range', async () => {
     await plan(server, { match, act: 'range-refused' });
     const reply = await fetchFile(url, { headers: { Range: 'bytes=5-' } });
     expect([reply.status, reply.headers['content-range']]).toEqual([416, 'bytes */0']);
   });
 
-  it('is redirected to the same place once, where it then is', async () => {
+  it('is redirected to the same URL once and then succeeds', async () => {
     await plan(server, { match, act: 'redirect' });
     const reply = await fetch(url);
     expect([reply.status, reply.redirected]).toEqual([200, true]);
     expect(digestOf(Buffer.from(await reply.arrayBuffer()))).toBe(digestOf(file));
   });
 
-  it('is delayed, dripped and lost as every other answer', async () => {
+  it('is delayed, dripped and lost like any other answer', async () => {
     await plan(server, { match, when: 'after', act: 'gateway-504' });
     expect((await fetchFile(url)).status).toBe(504);
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
   });
 });
 
-describe('an upload', () => {
+describe('a faulty upload', () => {
   const operation = 'upload-artifact';
 
-  it('is refused before a byte of it is accepted', async () => {
+  it('is refused before any byte of it is accepted', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     const other = await artifactBytes({ name: 'release-2' });
     expect((await uploadArtifact(server, other)).status).toBe(502);
     expect((await uploadArtifact(server, other)).status).toBe(201);
   });
 
-  it('is accepted, and the answer lost', async () => {
+  it('is accepted although the answer is lost', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-504' });
     const other = await artifactBytes({ name: 'release-2' });
     expect((await uploadArtifact(server, other)).status).toBe(504);
     expect((await uploadArtifact(server, other)).status).toBe(409);
   });
 
-  it('is cut when so much of it has come', async () => {
+  it('is cut after the chosen number of bytes', async () => {
     await plan(server, {
       match: { operation },
       act: { kind: 'reset-upload', afterBytes: 100_000 },
@@ -184,9 +184,9 @@ describe('an upload', () => {
   });
 });
 
-describe('a deployment is aborted', () => {
+describe('the fault abort-deployment', () => {
   it.each(['downloading', 'installing', 'rebooting', 'success'])(
-    'when the device reports %s, before that counts',
+    'aborts when the device reports %s, before the report counts',
     async (at) => {
       const id = await deploy(server, [device]);
       instructionsIn(await nextRequests['POST v2'](server, device.token, board));
@@ -200,7 +200,7 @@ describe('a deployment is aborted', () => {
     },
   );
 
-  it('after the report was taken: the device hears of it at its next one', async () => {
+  it('after the report leaves it valid; the next report is refused', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
     await plan(server, { when: 'after', act: { kind: 'abort-deployment', at: 'installing' } });
@@ -208,7 +208,7 @@ describe('a deployment is aborted', () => {
     expect((await report(server, device, { id, status: 'rebooting' })).status).toBe(409);
   });
 
-  it('when the device asks: before it is not served, after it is served in vain', async () => {
+  it('on a poll prevents the offer before the handler, and invalidates it after', async () => {
     const first = await deploy(server, [device]);
     await plan(server, { act: { kind: 'abort-deployment', at: 'pending' } });
     expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(204);
@@ -224,7 +224,7 @@ describe('a deployment is aborted', () => {
     expect((await report(server, device, { id, status: 'downloading' })).status).toBe(409);
   });
 
-  it('never when it is over already, which the check tells', async () => {
+  it('never fires for an ended deployment, and the check reports that', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
     await plan(server, { act: { kind: 'abort-deployment', at: 'installing' } });
@@ -235,8 +235,8 @@ describe('a deployment is aborted', () => {
   });
 });
 
-describe('the journal', () => {
-  it('has the fault, and the status that the caller saw', async () => {
+describe('the journal of faulty requests', () => {
+  it('records the fault and the status that the caller received', async () => {
     await plan(server, [
       { id: 'lost', match: { operation: 'get-configuration' }, when: 'after', act: 'gateway-502' },
       { id: 'cut', match: { operation: 'get-configuration' }, act: 'reset' },

@@ -38,8 +38,8 @@ function poll(token = device.token): Promise<Reply> {
 
 const operation = 'patch-attributes';
 
-describe('a fault inside', () => {
-  it('is answered as any mistake of the server: 500 with an Error body, and nothing happened', async () => {
+describe('the act unexpected-fault', () => {
+  it('is answered like any server error: 500 with an Error body and unchanged state', async () => {
     await plan(server, { match: { operation }, act: 'unexpected-fault' });
     const reply = await putAttributes();
     expect(reply.status).toBe(500);
@@ -51,15 +51,15 @@ describe('a fault inside', () => {
     expect((await putAttributes()).status).toBe(200);
   });
 
-  it('does not act once the handler is done', async () => {
+  it('is refused in a plan for the phase after the handler', async () => {
     const rules = [{ id: 'late', when: 'after', act: 'unexpected-fault' }];
     const { status, text } = await control(server, 'POST', '/faults', { rules });
     expect([status, text]).toEqual([400, expect.stringContaining('supports only before')]);
   });
 });
 
-describe('an answer in place of the own one', () => {
-  it('before the handler: nothing has happened', async () => {
+describe('a planned answer in place of the real one', () => {
+  it('before the handler leaves the state unchanged', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     expect((await putAttributes()).status).toBe(502);
     expect(await rackOf()).toBeUndefined();
@@ -67,13 +67,13 @@ describe('an answer in place of the own one', () => {
     expect(await rackOf()).toBe('r7');
   });
 
-  it('after the handler: the state has changed, the answer is lost', async () => {
+  it('after the handler keeps the change and loses the answer', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-502' });
     expect((await putAttributes()).status).toBe(502);
     expect(await rackOf()).toBe('r7');
   });
 
-  it('comes before anything is checked: the token, the body', async () => {
+  it('precedes every check, such as of token and body', async () => {
     await plan(server, { match: { operation }, times: { next: 2 }, act: 'gateway-503' });
     const bad = await server.call('patch-attributes', { token: 'none', body: 'no json' });
     expect(bad.status).toBe(503);
@@ -82,7 +82,7 @@ describe('an answer in place of the own one', () => {
     expect((await server.call('patch-attributes', {})).status).toBe(401);
   });
 
-  it('names its rule in a header, unless it is quiet', async () => {
+  it('names its rule in a header, unless the rule is quiet', async () => {
     await plan(server, [
       { id: 'loud', match: { operation }, act: 'empty-401' },
       { id: 'still', match: { operation }, act: 'empty-401', quiet: true },
@@ -105,7 +105,7 @@ describe('an answer in place of the own one', () => {
       expect.stringContaining('"error":{"code":500'),
     ],
     ['captive-portal', 200, 'text/html', expect.stringContaining('<html>')],
-  ])('as the ready plan %s', async (act, status, type, text) => {
+  ])('can be the predefined plan %s', async (act, status, type, text) => {
     await plan(server, { act });
     const reply = await poll();
     expect([reply.status, reply.headers.get('content-type')]).toEqual([status, type]);
@@ -115,7 +115,7 @@ describe('an answer in place of the own one', () => {
   it.each([
     ['wrong-type', 'text/plain'],
     ['gzip', 'application/json; charset=utf-8'],
-  ])('with a body of the kind %s', async (body, type) => {
+  ])('can have a body of the kind %s', async (body, type) => {
     await plan(server, { act: { kind: 'answer', status: 500, body } });
     const reply = await poll();
     expect(reply.headers.get('content-type')).toBe(type);
@@ -123,13 +123,13 @@ describe('an answer in place of the own one', () => {
     expect(reply.headers.get('content-encoding')).toBe(body === 'gzip' ? 'gzip' : null);
   });
 
-  it('with JSON that ends too early', async () => {
+  it('can have JSON that ends too early', async () => {
     await plan(server, { act: { kind: 'answer', status: 500, body: 'cut-json' } });
     const reply = await poll();
     expect(() => reply.json()).toThrow(SyntaxError);
   });
 
-  it('with its own body and headers, which override the default ones', async () => {
+  it('can have its own body and headers instead of the defaults', async () => {
     const body = { text: '[1]', mediaType: 'application/x-odd' };
     const headers = { 'content-type': 'application/odder', 'X-Odd': 'yes' };
     await plan(server, { act: { kind: 'answer', status: 299, body, headers } });
@@ -138,7 +138,7 @@ describe('an answer in place of the own one', () => {
     expect(reply.headers.get('content-type')).toBe('application/odder');
   });
 
-  it('without a body where the status has none', async () => {
+  it('has no body where the status allows none', async () => {
     await plan(server, { act: { kind: 'answer', status: 204 } });
     const reply = await poll();
     expect([reply.status, reply.text, reply.headers.get('content-length')]).toEqual([
@@ -148,7 +148,7 @@ describe('an answer in place of the own one', () => {
     ]);
   });
 
-  it('as a redirect, to the same place unless another is given', async () => {
+  it('redirects to the same place unless the plan names another', async () => {
     await plan(server, [
       { id: 'same', act: 'redirect' },
       { id: 'other', act: { kind: 'redirect', status: 307, location: 'http://other.example/x' } },
@@ -163,7 +163,7 @@ describe('an answer in place of the own one', () => {
   });
 });
 
-describe('too many requests', () => {
+describe('a planned answer 429', () => {
   it.each([
     ['seconds', '30'],
     ['date', 'Sat, 21 Nov 2026 12:00:30 GMT'],
@@ -173,7 +173,7 @@ describe('too many requests', () => {
     ['negative', '-30'],
     ['absurd', '999999999999999999999'],
     ['words', 'in a while'],
-  ])('tell %s as %j', async (retryAfter, value) => {
+  ])('states %s in Retry-After as %j', async (retryAfter, value) => {
     await plan(server, { act: { kind: 'rate-limited', retryAfter } });
     const reply = await poll();
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, value]);
@@ -183,15 +183,15 @@ describe('too many requests', () => {
     });
   });
 
-  it('tell a date on the clock of the tenant', async () => {
+  it('states a date on the clock of the tenant', async () => {
     await control(server, 'POST', '/clock', { advanceSeconds: 3600 });
     await plan(server, { act: { kind: 'rate-limited', retryAfter: 'date', seconds: 1 } });
     expect((await poll()).headers.get('retry-after')).toBe('Sat, 21 Nov 2026 13:00:01 GMT');
   });
 });
 
-describe('tokens', () => {
-  it('expire now: this call and every later one is 401, until there is a new one', async () => {
+describe('a token fault', () => {
+  it('can expire a token at once, until the device gets a new one', async () => {
     await plan(server, { match: { operation: 'get-next-deployment' }, act: 'expire-token' });
     const first = await poll();
     expect([first.status, first.json().error]).toEqual([
@@ -205,7 +205,7 @@ describe('tokens', () => {
     expect((await standing(server)).fired).toBe(1);
   });
 
-  it('are revoked now: the server itself refuses them', async () => {
+  it('can revoke a token, which the server then refuses', async () => {
     await plan(server, { match: { operation: 'get-next-deployment' }, act: 'revoke-token' });
     const first = await poll();
     expect([first.status, first.json().error]).toEqual([
@@ -216,29 +216,29 @@ describe('tokens', () => {
     expect((await poll()).status).toBe(401);
   });
 
-  it('of users end too', async () => {
+  it('can revoke the tokens of users too', async () => {
     const { text: token } = await signIn(server, server.adminEmail, server.adminPassword);
     await plan(server, { match: { operation: 'list-devices' }, act: 'revoke-token' });
     expect((await server.call('list-devices', { token })).status).toBe(401);
     expect((await server.call('list-devices', { token })).status).toBe(401);
   });
 
-  it('are rejected on the n-th call only', async () => {
+  it('can reject a token on the n-th call only', async () => {
     const match = { operation: 'get-next-deployment', nthCall: 3 };
     await plan(server, { match, act: 'reject-token' });
     const statuses = [await poll(), await poll(), await poll(), await poll()].map((r) => r.status);
     expect(statuses).toEqual([204, 204, 401, 204]);
   });
 
-  it('are none of an unknown caller, who is no call of such a rule', async () => {
+  it('does not match or count the call of an unknown caller', async () => {
     await plan(server, { act: 'expire-token' });
     expect((await server.call('get-next-deployment', { query: board })).status).toBe(401);
     expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
   });
 });
 
-describe('what a rule matches', () => {
-  it('is one device by its identity, in its authentication request too', async () => {
+describe('the match of a fault rule', () => {
+  it('can select a device by identity, in its authentication request too', async () => {
     await plan(server, {
       match: { identity: { mac: 'd-2' } },
       times: 'until-cleared',
@@ -251,14 +251,14 @@ describe('what a rule matches', () => {
     expect(await knownDevices(server)).toHaveLength(2);
   });
 
-  it('is one device by its id', async () => {
+  it('can select a device by its id', async () => {
     const other = await acceptedDevice(server, 'd-2');
     await plan(server, { match: { deviceId: other.id }, times: 'until-cleared', act: 'empty-401' });
     expect([(await poll()).status, (await poll(other.token)).status]).toEqual([204, 401]);
   });
 
   it.each(['rsa', 'ecdsa', 'ed25519'] as const)(
-    'is every device with a key of the type %s',
+    'can select every device with a key of the type %s',
     async (keyType) => {
       const match = { keyType, operation: ['post-auth-request', 'get-next-deployment'] };
       const devices = new Map(
@@ -277,13 +277,13 @@ describe('what a rule matches', () => {
     },
   );
 
-  it('is a list of operations, and no others', async () => {
+  it('can select a list of operations and no others', async () => {
     const match = { operation: ['patch-attributes', 'put-attributes'] };
     await plan(server, { match, times: 'until-cleared', act: 'gateway-502' });
     expect([(await putAttributes()).status, (await poll()).status]).toEqual([502, 204]);
   });
 
-  it('is a share of the fleet: the same devices under the same seed', async () => {
+  it('can select a share of devices, reproducible with the same seed', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `share-${index}`);
     const hit = async (seed: string): Promise<string[]> => {
       await control(server, 'DELETE', '/faults');
@@ -299,7 +299,7 @@ describe('what a rule matches', () => {
     expect(await hit('b')).not.toEqual(first);
   });
 
-  it('is counted, whether a fault came of it or not', async () => {
+  it('is counted whether the fault fires or not', async () => {
     await plan(server, { match: { operation }, times: { next: 2 }, act: 'gateway-502' });
     for (let call = 0; call < 5; call += 1) await putAttributes();
     expect(await standing(server)).toEqual(
@@ -307,7 +307,7 @@ describe('what a rule matches', () => {
     );
   });
 
-  it('is counted for each device apart where that is asked for', async () => {
+  it('can be counted separately for each device', async () => {
     const other = await acceptedDevice(server, 'd-2');
     const match = { operation: 'get-next-deployment' };
     await plan(server, { match, countPer: 'device', act: 'empty-401' });
@@ -320,8 +320,8 @@ describe('what a rule matches', () => {
   });
 });
 
-describe('a script', () => {
-  it('acts and passes in its order, and then is over', async () => {
+describe('a fault script', () => {
+  it('runs its steps in order, and then lets all calls pass', async () => {
     const script = ['gateway-502', 'pass', 'empty-401'];
     await plan(server, { match: { operation }, script });
     const statuses = [];
@@ -329,7 +329,7 @@ describe('a script', () => {
     expect(statuses).toEqual([502, 200, 401, 200, 200]);
   });
 
-  it('has each of its steps checked', async () => {
+  it('is checked step by step', async () => {
     await plan(server, { match: { operation }, script: ['gateway-502', 'pass', 'empty-401'] });
     await putAttributes();
     expect(await check(server)).toEqual({
@@ -342,8 +342,8 @@ describe('a script', () => {
   });
 });
 
-describe('attempts of one request', () => {
-  it('count each, as a client that asks again knows that it did', async () => {
+describe('repeated attempts of one request', () => {
+  it('are counted one by one by default', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     const headers = { 'X-SVC-RequestID': 'one' };
     const call = () =>
@@ -351,7 +351,7 @@ describe('attempts of one request', () => {
     expect([(await call()).status, (await call()).status]).toEqual([502, 200]);
   });
 
-  it('count as one by their request id where that is asked for', async () => {
+  it('are counted as one by request id if the plan says so', async () => {
     await plan(server, { match: { operation }, countBy: 'request-id', act: 'gateway-502' });
     const call = (id: string) =>
       server.call('patch-attributes', {
@@ -366,8 +366,8 @@ describe('attempts of one request', () => {
   });
 });
 
-describe('several rules', () => {
-  it('act in their order, one for each request; who comes late stays due', async () => {
+describe('several fault rules', () => {
+  it('fire in order, one per request, and later rules stay due', async () => {
     await plan(server, [
       { id: 'first', act: 'gateway-502' },
       { id: 'second', act: 'empty-401' },

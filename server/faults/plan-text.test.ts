@@ -13,7 +13,7 @@ function rulesIn(text: string) {
   return read.rules;
 }
 
-describe('a plan', () => {
+describe('a fault plan', () => {
   it('is read from YAML, with every default filled in', () => {
     const text = [
       'rules:',
@@ -33,13 +33,13 @@ describe('a plan', () => {
     ]);
   });
 
-  it('is read from JSON, with tabs too', () => {
+  it('is read from JSON, even with tabs', () => {
     const text = '{\n\t"rules": [\n\t\t{ "id": "a", "act": "reset" }\n\t]\n}';
     expect(rulesIn(text)).toMatchObject([{ act: { kind: 'reset', afterBytes: 'half' } }]);
   });
 
   it.each(['reset', 'half-close', 'rate-limited', 'half-open', 'revoke-token'])(
-    'may name an act that needs no fields in one word: %s',
+    'may abbreviate an act without fields to one word: %s',
     (kind) => {
       expect(rulesIn(`rules: [{ id: a, act: ${kind} }]`)).toMatchObject([{ act: { kind } }]);
     },
@@ -50,11 +50,11 @@ describe('a plan', () => {
     ['gateway-502', { status: 502, body: 'html' }],
     ['object-error-500', { status: 500, body: 'object-error' }],
     ['captive-portal', { status: 200, body: 'html' }],
-  ])('may name a ready plan: %s', (name, act) => {
+  ])('may name a predefined plan: %s', (name, act) => {
     expect(rulesIn(`rules: [{ id: a, act: ${name} }]`)).toMatchObject([{ act }]);
   });
 
-  it('may be a script of acts and passes', () => {
+  it('may contain a script of acts and passes', () => {
     const text = 'rules: [{ id: a, script: [pass, reset, { kind: delay, ms: 5 }, pass] }]';
     expect(rulesIn(text)[0]?.script).toEqual([
       'pass',
@@ -65,7 +65,7 @@ describe('a plan', () => {
   });
 });
 
-describe('a plan that is refused', () => {
+describe('an invalid fault plan', () => {
   it.each([
     ['nothing', '', 'line 1, column 1: must be Object, not null'],
     ['a text', 'hello', 'line 1, column 1: must be Object, not "hello"'],
@@ -180,23 +180,23 @@ describe('a plan that is refused', () => {
       `# ${'x'.repeat(262_144)}`,
       'line 1, column 1: the plan has more than 262144 bytes',
     ],
-  ])('says where: %s', (_, text, sentence) => {
+  ])('is refused with the place: %s', (_, text, sentence) => {
     expect(problemsIn(text)[0]).toContain(sentence);
   });
 
-  it('tells of several faults at once', () => {
+  it('is refused with several mistakes at once', () => {
     const text = 'rules:\n  - id: a\n    act: fly\n  - id: b c\n    act: reset';
     expect(problemsIn(text)).toHaveLength(2);
   });
 
-  it('has no id that a tenant knows already', () => {
+  it('is refused for an id that the tenant already has', () => {
     const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
     expect(read).toEqual({
       problems: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],
     });
   });
 
-  it('changes no prototype', () => {
+  it('cannot change a prototype', () => {
     problemsIn(
       '__proto__: { polluted: true }\nrules: [{ id: a, act: reset, match: { __proto__: { x: 1 } } }]',
     );
@@ -204,8 +204,8 @@ describe('a plan that is refused', () => {
   });
 });
 
-describe('the JSON Schema', () => {
-  it('knows every act with what it does', () => {
+describe('the JSON Schema of fault plans', () => {
+  it('contains every act with a description', () => {
     const text = JSON.stringify(planSchema());
     for (const { kind, does } of actions) {
       expect(text).toContain(`"const":"${kind}"`);
@@ -213,7 +213,7 @@ describe('the JSON Schema', () => {
     }
   });
 
-  it('allows no field that is unknown', () => {
+  it('allows no unknown fields', () => {
     expect(planSchema()).toMatchObject({ additionalProperties: false, required: ['rules'] });
   });
 });

@@ -10,7 +10,7 @@ function scheduleOf(times?: Times, party = '', nthCall?: number): Schedule {
   return new Schedule({ id: 'r', act, match, ...(times !== undefined && { times }) }, party);
 }
 
-/** Which of so many calls fire. */
+/** Returns the numbers of those calls, out of this many, that fire. */
 function fires(schedule: Schedule, calls: number): boolean[] {
   return Array.from({ length: calls }, () => {
     const turn = schedule.call();
@@ -19,7 +19,7 @@ function fires(schedule: Schedule, calls: number): boolean[] {
   });
 }
 
-/** Length of the longest row of calls that fire. */
+/** Returns the length of the longest run of consecutive calls that fire. */
 function longestRow(fired: readonly boolean[]): number {
   const rows = fired
     .map((one) => (one ? 'x' : '-'))
@@ -48,12 +48,12 @@ describe('the schedule of a fault rule', () => {
     expect(fires(scheduleOf(times), 4)).toEqual(expected);
   });
 
-  it('begins at the n-th call', () => {
+  it('starts at the n-th call', () => {
     expect(fires(scheduleOf('once', '', 3), 5)).toEqual([false, false, true, false, false]);
     expect(fires(scheduleOf({ next: 2 }, '', 2), 4)).toEqual([false, true, true, false]);
   });
 
-  it('keeps a turn that was not taken', () => {
+  it('keeps a turn that the caller did not use', () => {
     const schedule = scheduleOf();
     expect([schedule.call() !== undefined, schedule.call() !== undefined]).toEqual([true, true]);
     schedule.take();
@@ -62,7 +62,7 @@ describe('the schedule of a fault rule', () => {
     expect([schedule.call() !== undefined, schedule.left]).toEqual([true, 1]);
   });
 
-  it('goes through a script in order, and tells what is left of it', () => {
+  it('runs through a script in order and reports the remaining steps', () => {
     const script = ['pass' as const, act, 'pass' as const, { kind: 'stall' }];
     const schedule = new Schedule({ id: 'r', match: {}, script }, '');
     const seen = [];
@@ -82,14 +82,14 @@ describe('the schedule of a fault rule', () => {
   });
 });
 
-describe('a share with a seed', () => {
+describe('a random share of calls with a seed', () => {
   const shares = fc.record({
     share: fc.double({ min: 0, max: 1, noNaN: true }),
     seed: fc.string(),
     neverMoreThanInARow: fc.integer({ min: 1, max: 5 }),
   });
 
-  it('never fires more often in a row than its budget', () => {
+  it('never fires more often in a row than its limit allows', () => {
     fc.assert(
       fc.property(shares, fc.string(), (times, party) => {
         const row = longestRow(fires(scheduleOf(times, party), 200));
@@ -98,7 +98,7 @@ describe('a share with a seed', () => {
     );
   });
 
-  it('makes the same choices under the same seed', () => {
+  it('makes the same choices with the same seed', () => {
     fc.assert(
       fc.property(shares, fc.string(), (times, party) => {
         const once = fires(scheduleOf(times, party), 50);
@@ -107,14 +107,14 @@ describe('a share with a seed', () => {
     );
   });
 
-  it('makes other choices under another seed, and for another party', () => {
+  it('makes other choices with another seed or another party', () => {
     const times = { share: 0.5, seed: 'a', neverMoreThanInARow: 50 };
     const first = fires(scheduleOf(times, 'p'), 64);
     expect(fires(scheduleOf({ ...times, seed: 'b' }, 'p'), 64)).not.toEqual(first);
     expect(fires(scheduleOf(times, 'q'), 64)).not.toEqual(first);
   });
 
-  it('is about as large as it says', () => {
+  it('matches the configured share approximately', () => {
     const times = { share: 0.3, seed: 'a', neverMoreThanInARow: 100 };
     const hits = fires(scheduleOf(times), 10_000).filter(Boolean).length;
     expect(hits).toBeGreaterThan(2800);

@@ -25,7 +25,7 @@ function shake() {
   return sendUpgrade(server, { headers: { Authorization: `Bearer ${device.token}` } });
 }
 
-/** A socket whose first messages are not missed. */
+/** Opens a socket without missing its first messages. */
 function dial(): WebSocket {
   const url = server.baseUrl.replace('http', 'ws') + operations.connect.path;
   return new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
@@ -36,15 +36,15 @@ async function next(socket: WebSocket): Promise<Buffer> {
   return data;
 }
 
-/** Resolves once the server has taken all that was sent before. */
+/** Resolves once the server has processed all data sent before. */
 async function settled(socket: WebSocket): Promise<void> {
   const pong = once(socket, 'pong');
   socket.ping();
   await pong;
 }
 
-describe('a handshake', () => {
-  it('is refused with a status, and an Error body', async () => {
+describe('a websocket handshake with a planned fault', () => {
+  it('is refused with a status and an Error body', async () => {
     await plan(server, { match, act: { kind: 'refuse-socket', status: 403 } });
     const refused = await shake();
     expect([refused.status, JSON.parse(refused.body)]).toEqual([
@@ -54,7 +54,7 @@ describe('a handshake', () => {
     expect((await shake()).status).toBe(101);
   });
 
-  it('is answered as a gateway does, delayed, and cut', async () => {
+  it('is answered like a gateway, delayed, or cut', async () => {
     await plan(server, { match, script: ['gateway-502', 'reset', { kind: 'delay', ms: 500 }] });
     expect((await shake()).status).toBe(502);
     await expect(shake()).rejects.toThrow();
@@ -67,21 +67,21 @@ describe('a handshake', () => {
     });
   });
 
-  it('that is no handshake is no call of a fault of sockets', async () => {
+  it('does not match when the request is no handshake', async () => {
     await plan(server, { match, act: 'refuse-socket' });
     const headers = { Authorization: `Bearer ${device.token}`, Upgrade: null, Connection: null };
     expect((await sendUpgrade(server, { headers })).status).toBe(400);
     expect(await standing(server)).toMatchObject({ matched: 0 });
   });
 
-  it('that the server refuses leaves the fault due', async () => {
+  it('leaves the fault due when the server itself refuses', async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1012 } });
     const headers = { Authorization: `Bearer ${device.token}`, 'Sec-WebSocket-Version': '12' };
     expect((await sendUpgrade(server, { headers })).status).toBe(400);
     expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
   });
 
-  it('cannot be answered after it was granted: such a fault stays due', async () => {
+  it('cannot be answered once granted, so that fault stays due', async () => {
     await plan(server, { match, when: 'after', act: 'gateway-502' });
     expect((await shake()).status).toBe(101);
     expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
@@ -93,7 +93,7 @@ describe('a handshake', () => {
   });
 });
 
-describe('a websocket', () => {
+describe('an open websocket with a planned fault', () => {
   it.each([1000, 1001, 1008, 1011, 1013, 3000, 4999])(
     'is closed with the code %i',
     async (code) => {
@@ -106,7 +106,7 @@ describe('a websocket', () => {
   );
 
   it.each([0, 999, 1005, 1006, 5000])(
-    'is closed with a code that may not be sent: %i',
+    'is closed with the invalid or reserved close code %i',
     async (code) => {
       await plan(server, { match, act: { kind: 'close-socket', code } });
       const socket = dial();
@@ -115,7 +115,7 @@ describe('a websocket', () => {
     },
   );
 
-  it('is closed after so many messages of its client', async () => {
+  it('is closed after a number of messages from its client', async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1012, afterMessages: 2 } });
     const peer = await connectPeer(server, device);
     peer.say({ proto: 1, typ: 'first' });
@@ -127,7 +127,7 @@ describe('a websocket', () => {
     expect(await standing(server)).toMatchObject({ fired: 1, left: 0 });
   });
 
-  it('is closed after so much time of the tenant', async () => {
+  it("is closed after a time on the tenant's clock", async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1001, afterMs: 5000 } });
     const socket = await openSocket(server, device);
     server.clock.advance(4999);
@@ -137,7 +137,7 @@ describe('a websocket', () => {
     expect(await end).toMatchObject({ code: 1001 });
   });
 
-  it('that ends before its fault leaves it due, and so does a rule that is cleared', async () => {
+  it('leaves the fault due when it ends first, and ends a cleared rule', async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1001, afterMs: 5000 } });
     const socket = await openSocket(server, device);
     socket.close();
@@ -161,7 +161,7 @@ describe('a websocket', () => {
     await presenceAs(server, device, 'disconnected');
   });
 
-  it('gets no pongs and no pings, but its messages', async () => {
+  it('sends no pongs and no pings, but relays messages', async () => {
     await plan(server, { match, act: 'ignore-pings' });
     const peer = await connectPeer(server, device);
     const heard: string[] = [];
@@ -175,7 +175,7 @@ describe('a websocket', () => {
     expect(peer.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is half open: nothing is read, nothing is said, until its time is over', async () => {
+  it('can be half open, without reads and writes, for a limited time', async () => {
     await plan(server, { match, act: { kind: 'half-open', maxSeconds: 120 } });
     const peer = await connectPeer(server, device);
     const heard: string[] = [];
@@ -193,7 +193,7 @@ describe('a websocket', () => {
     expect((await end).code).toBe(1006);
   });
 
-  it('that is half open does not hold up the end of the server, nor of its rule', async () => {
+  it('that is half open delays neither shutdown nor the clearing of its rule', async () => {
     await plan(server, { match, times: 'until-cleared', act: 'half-open' });
     const first = await openSocket(server, device);
     const end = endOf(first);
@@ -207,12 +207,12 @@ describe('a websocket', () => {
     server = await startTestServer();
   });
 
-  it('gets a message that is larger than devices read', async () => {
+  it('receives a message larger than devices read', async () => {
     await plan(server, { match, act: { kind: 'oversize-message', bytes: 10_000 } });
     expect((await next(dial())).length).toBeGreaterThan(10_000);
   });
 
-  it('gets a message twice', async () => {
+  it('receives a message twice', async () => {
     await plan(server, { match, act: 'duplicate-message' });
     const peer = await connectPeer(server, device);
     expect(await standing(server)).toMatchObject({ fired: 0 });
@@ -227,18 +227,18 @@ describe('a websocket', () => {
     expect(await standing(server)).toMatchObject({ fired: 1 });
   });
 
-  it('gets a message that is no envelope', async () => {
+  it('receives a message that is not an envelope', async () => {
     await plan(server, { match, act: { kind: 'garbage', bytes: 9 } });
     expect(await next(dial())).toEqual(Buffer.alloc(9, 0xc1));
   });
 
-  it('gets bytes that are no frame', async () => {
+  it('receives bytes that are not a frame', async () => {
     await plan(server, { match, act: { kind: 'garbage', as: 'frame' } });
     const [error] = (await once(dial(), 'error')) as [Error];
     expect(error.message).toMatch(/Invalid WebSocket frame/);
   });
 
-  it('of a user is met by faults as that of a device', async () => {
+  it('of a user matches faults like one of a device', async () => {
     await connectPeer(server, device);
     const ofUsers = { operation: 'connect-device' };
     await plan(server, {

@@ -20,8 +20,8 @@ async function statusAfter(seconds: number): Promise<number> {
   return (await server.call('count-devices', { token: server.adminToken })).status;
 }
 
-describe('a fault rule for a time', () => {
-  it('holds from its beginning on until its end, by the time of the server', async () => {
+describe('a fault rule with a time window', () => {
+  it("is active from its start until its end on the server's clock", async () => {
     const times = 'until-cleared';
     await plan(server, { match, act, times, from: at(60), until: at(120) });
     const seen = [await statusAfter(59), await statusAfter(1), await statusAfter(59)];
@@ -29,7 +29,7 @@ describe('a fault rule for a time', () => {
     expect(await standing(server)).toMatchObject({ matched: 2, fired: 2 });
   });
 
-  it('counts no requests before its beginning', async () => {
+  it('does not count requests before its start', async () => {
     await plan(server, { match: { ...match, nthCall: 2 }, act, from: at(60) });
     const early = [await statusAfter(0), await statusAfter(0)];
     expect([...early, await statusAfter(60), await statusAfter(0)]).toEqual([200, 200, 200, 503]);
@@ -43,7 +43,7 @@ describe('a fault rule for a time', () => {
       'from: 2026-01-01T00:00:00Z, until: 2026-01-01T01:00:00+01:00',
       'until: must be later than from',
     ],
-  ])('is refused with {%s}', (times, sentence) => {
+  ])('is refused with the window {%s}', (times, sentence) => {
     const read = readPlan(`rules:\n- {id: a, act: reset, ${times}}\n`);
     const [problem] = 'problems' in read ? read.problems : [];
     expect(problem?.message).toContain(sentence);

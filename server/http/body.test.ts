@@ -35,7 +35,7 @@ function headersOf(...more: readonly string[]): readonly string[] {
   return [`Authorization: Bearer ${device.token}`, 'Content-Type: application/json', ...more];
 }
 
-/** The body in chunks of the given size, as sent on the wire. */
+/** Splits the body into chunks of the given size, encoded as on the wire. */
 function inChunks(body: Buffer, size: number): Buffer {
   const parts: Buffer[] = [];
   for (let from = 0; from < body.length; from += size) {
@@ -50,7 +50,7 @@ function putChunked(body: Buffer, size: number) {
   return sendRaw(server, Buffer.concat([Buffer.from(head), inChunks(body, size)]));
 }
 
-/** A valid configuration of exactly this many bytes, padded with white space. */
+/** Returns a valid configuration of exactly this many bytes, padded with white space. */
 function configurationOf(bytes: number): Buffer {
   return Buffer.from('{"speed":"9"}'.padEnd(bytes, ' '));
 }
@@ -59,18 +59,18 @@ async function configuration(): Promise<unknown> {
   return (await server.call('get-configuration', { token: device.token })).json();
 }
 
-describe('a body in chunks', () => {
-  it.each([1, 5, 4096])('is read as one of a known length is, in chunks of %i', async (size) => {
+describe('a chunked request body', () => {
+  it.each([1, 5, 4096])('is read like one of known length, with chunks of %i', async (size) => {
     const body = Buffer.from(`{"chunk":"${size}"}`);
     expect((await putChunked(body, size)).status).toBe(204);
     expect(await configuration()).toMatchObject({ chunk: String(size) });
   });
 
-  it('is read up to the limit', async () => {
+  it('is read up to the size limit', async () => {
     expect((await putChunked(configurationOf(most), 65_536)).status).toBe(204);
   });
 
-  it('is 413 beyond the limit, and changes nothing', async () => {
+  it('is 413 beyond the limit, without a change of state', async () => {
     const before = await configuration();
     const reply = await putChunked(configurationOf(most + 1), 65_536);
     expect(reply.status).toBe(413);
@@ -78,7 +78,7 @@ describe('a body in chunks', () => {
     expect(await configuration()).toEqual(before);
   });
 
-  it('is no body when it has no chunk: optional here, required elsewhere', async () => {
+  it('counts as absent when it has no chunk', async () => {
     expect((await putChunked(Buffer.alloc(0), 1)).status).toBe(204);
     const head = rawRequest(
       `POST ${operations['post-alerts'].path}`,
@@ -90,15 +90,15 @@ describe('a body in chunks', () => {
   });
 });
 
-describe('a body of a known length', () => {
-  it('is read up to the limit', async () => {
+describe('a request body of known length', () => {
+  it('is read up to the size limit', async () => {
     const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${most}`));
     const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), configurationOf(most)]));
     expect(reply.status).toBe(204);
   });
 
   it.each([String(most + 1), '99999999999'])(
-    'is 413 once its length is known, before any byte: %s',
+    'is 413 by its announced length, before any byte: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`));
       const reply = await sendRaw(server, text);
@@ -108,7 +108,7 @@ describe('a body of a known length', () => {
   );
 
   it.each(['-1', '1.5', 'ten', '0x10', '99999999999999999999999'])(
-    'is 400 when the length is no number: %s',
+    'is 400 when Content-Length is not a number: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`), '{}');
       expect((await sendRaw(server, text)).status).toBe(400);
@@ -116,8 +116,8 @@ describe('a body of a known length', () => {
   );
 });
 
-describe('a body that is cut off', () => {
-  it('changes nothing, and the server goes on', async () => {
+describe('a request body that is cut off', () => {
+  it('changes no state, and the server keeps running', async () => {
     const unknownDevice = newDevice('cut-off');
     const body = JSON.stringify({
       id_data: unknownDevice.idData,
@@ -139,8 +139,8 @@ describe('a body that is cut off', () => {
   });
 });
 
-describe('a connection', () => {
-  it('serves one request after another, also when a refused one had a body', async () => {
+describe('a keep-alive connection', () => {
+  it('serves several requests, even after a refused one with a body', async () => {
     const socket = await openConnection(server);
     const refused = `PUT ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{"a":`;
     socket.write(refused + rawRequest('GET /nowhere'));
@@ -148,7 +148,7 @@ describe('a connection', () => {
     expect(answers.map((answer) => readReply(answer).status)).toEqual([401, 404]);
   });
 
-  it('takes a body that the client holds back until it is told to continue', async () => {
+  it('accepts a body that the client sends only after 100 Continue', async () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(`PUT ${path}`, headersOf('Expect: 100-continue', 'Content-Length: 2')));
     const [first] = (await once(socket, 'data')) as [Buffer];
@@ -158,8 +158,8 @@ describe('a connection', () => {
   });
 });
 
-describe('a body in a content coding', () => {
-  it.each(['gzip', 'br', 'GZIP, identity'])('is 415 with a way out: %s', async (coding) => {
+describe('a request body with a content coding', () => {
+  it.each(['gzip', 'br', 'GZIP, identity'])('is 415 with a remedy: %s', async (coding) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
     const reply = await server.call('put-configuration', {
       token: device.token,
@@ -173,14 +173,14 @@ describe('a body in a content coding', () => {
     ]);
   });
 
-  it('is read when the coding is "identity", which is none', async () => {
+  it('is read when the coding is "identity"', async () => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'identity' };
     const call = { token: device.token, headers, body: '{}' };
     expect((await server.call('put-configuration', call)).status).toBe(204);
   });
 });
 
-describe('the text of a body', () => {
+describe('the text of a request body', () => {
   it.each([
     ['not JSON', Buffer.from('{"a":')],
     ['JSON with something behind it', Buffer.from('{}{}')],
@@ -190,7 +190,7 @@ describe('the text of a body', () => {
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x22, 0x22, 0x7d])],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
     ['JSON behind a byte order mark', Buffer.from('\ufeff{}')],
-  ])('is 400 when it is %s', async (_, body) => {
+  ])('is 400 when it is malformed: %s', async (_, body) => {
     const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${body.length}`));
     const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), body]));
     expect(reply.status).toBe(400);
@@ -209,7 +209,7 @@ describe('the text of a body', () => {
     },
   );
 
-  it('is 400 and not 500 when it is nested deeper than can be walked', async () => {
+  it('is 400 and not 500 when its JSON is nested too deeply', async () => {
     const body = `${'['.repeat(9_000)}${']'.repeat(9_000)}`;
     const headers = { 'Content-Type': 'application/json' };
     const reply = await server.call('put-configuration', { token: device.token, headers, body });

@@ -43,10 +43,10 @@ function heldBytes(): number {
   return inside.services.underway.heldBytes;
 }
 
-/** Longer than any request may take. */
+/** This is longer than any request may take. */
 const HELD_MAX_MS = 15_000;
 
-/** Sends other requests to the server until it holds that many bytes. */
+/** Sends other requests until the server holds that many bytes. */
 async function untilHeld(least: number, most = least): Promise<void> {
   const endMs = systemClock.monotonicMs() + HELD_MAX_MS;
   while (systemClock.monotonicMs() < endMs) {
@@ -64,7 +64,7 @@ function reach(): Socket {
   return socket;
 }
 
-/** A request whose last byte is never sent. */
+/** Sends a request without its last byte. */
 function stalled(head: string, body: Buffer): Socket {
   const socket = reach();
   socket.write(`${head} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length + 1}\r\n`);
@@ -80,8 +80,8 @@ async function answerOn(socket: Socket) {
 
 const ask = `POST ${operations['post-auth-request'].path}`;
 
-describe('bodies underway', () => {
-  it('make room for newer ones, the oldest first, and get 503', async () => {
+describe('incomplete bodies at the byte limit', () => {
+  it('give way to newer bodies, oldest first, with 503', async () => {
     const bodies: Socket[] = [];
     for (let count = 1; count <= 2; count += 1) {
       bodies.push(stalled(ask, PIECE));
@@ -97,7 +97,7 @@ describe('bodies underway', () => {
       request_id: headers['x-svc-requestid'],
     });
     expect(newer.bytesRead).toBe(0);
-    // Another complete request is still answered.
+    // The server still answers another complete request.
     const whole = await server.call('post-auth-request', { body: Buffer.alloc(300_000, ' ') });
     expect(whole.status).toBe(400);
   });
@@ -106,17 +106,17 @@ describe('bodies underway', () => {
     ['finished', (socket) => socket.write(' ')],
     ['cut off', (socket) => socket.destroy()],
     ['left until their time is over', () => undefined],
-  ])('that are %s give back what they held', async (_, end) => {
+  ])('that are %s release their bytes', async (_, end) => {
     const socket = stalled(ask, PIECE);
     await untilHeld(PIECE.length, MOST);
     end(socket);
     await untilHeld(0);
   });
 
-  it('of many auth requests at once make room for newer ones while they wait for their turn', async () => {
+  it('of many auth requests give way to newer ones while waiting for their turn', async () => {
     const body = ' '.repeat(10_000);
     const sockets = Array.from({ length: 120 }, reach);
-    // Accepted before, or they would be read one after the other.
+    // The server has accepted these connections before; otherwise it would read them one by one.
     for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await Promise.all(sockets.map(answerOn));
     for (const socket of sockets) {
@@ -125,13 +125,13 @@ describe('bodies underway', () => {
     const answers = await Promise.all(sockets.map(answerOn));
     const refused = answers.filter(({ status }) => status === 503).length;
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(120 - refused);
-    // Some start at once, and of the others 40 have room.
+    // Some requests start at once, and 40 of the others fit into the limit.
     expect(refused).toBeGreaterThan(0);
     expect(refused).toBeLessThanOrEqual(80);
     await untilHeld(0);
   });
 
-  it('count for more in small pieces, and give it back when they become too large', async () => {
+  it('count more when sent in small pieces, and release it when too large', async () => {
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(1000));
     const socket = reach();
     socket.write(`${ask} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -142,7 +142,7 @@ describe('bodies underway', () => {
     await untilHeld(0);
   });
 
-  it('of an upload are its fields, and not its file', async () => {
+  it('of an upload count only their fields, not the file', async () => {
     const { method, path } = managementOperations['upload-artifact'];
     const head = [
       `${method} ${path} HTTP/1.1`,
@@ -169,12 +169,12 @@ describe('bodies underway', () => {
   });
 });
 
-describe('messages underway', () => {
-  it('count as bodies do; the socket of the oldest one is closed with 1013', async () => {
+describe('incomplete websocket messages at the byte limit', () => {
+  it("count like bodies; the oldest one's socket is closed with 1013", async () => {
     const device = await acceptedDevice(server, 'talker');
     const socket = await openSocket(server, device);
     const connection = Reflect.get(socket, '_socket') as Socket;
-    // A fragment, a ping in between, and an incomplete frame.
+    // The data is a fragment, a ping in between, and an incomplete frame.
     const head = (first: number, length: number) => {
       const bytes = Buffer.alloc(14);
       bytes.writeUInt8(first);
@@ -193,7 +193,7 @@ describe('messages underway', () => {
     expect(code).toBe(1013);
   });
 
-  it('that are whole hold nothing', async () => {
+  it('hold no bytes once they are complete', async () => {
     const device = await acceptedDevice(server, 'other');
     const socket = await openSocket(server, device);
     socket.send(PIECE, { fin: false });
@@ -204,8 +204,8 @@ describe('messages underway', () => {
   });
 });
 
-describe('a budget', () => {
-  it('is never exceeded for long, and gives up no one who holds nothing', () => {
+describe('a byte budget', () => {
+  it('is never exceeded for long and evicts only actual holders', () => {
     const budget = new ByteBudget(10);
     const gone: string[] = [];
     const [a, b, c] = ['a', 'b', 'c'].map((name) => budget.open(() => gone.push(name)));

@@ -27,8 +27,8 @@ function namesIn(reply: Reply, header: string): readonly string[] {
   return (reply.headers.get(header) ?? '').toLowerCase().split(', ');
 }
 
-describe('a preflight', () => {
-  it('needs no token and no origin, and allows every origin', async () => {
+describe('a CORS preflight', () => {
+  it('needs neither token nor origin, and allows every origin', async () => {
     for (const reply of [await preflight(), await server.request('OPTIONS', path)]) {
       expect([reply.status, reply.text]).toEqual([204, '']);
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
@@ -36,7 +36,7 @@ describe('a preflight', () => {
     }
   });
 
-  it('allows Authorization, Content-Type and the vendor headers of the contract', async () => {
+  it("allows Authorization, Content-Type and the contract's vendor headers", async () => {
     const allowed = namesIn(await preflight(), 'access-control-allow-headers');
     expect(allowed.toSorted()).toEqual([
       'authorization',
@@ -46,7 +46,7 @@ describe('a preflight', () => {
     ]);
   });
 
-  it('allows any other vendor header that is asked for', async () => {
+  it('allows any other requested vendor header', async () => {
     const reply = await preflight('x-svc-anything, X-SVC-Signature, authorization');
     const allowed = namesIn(reply, 'access-control-allow-headers');
     expect(allowed).toContain('x-svc-anything');
@@ -54,26 +54,26 @@ describe('a preflight', () => {
   });
 
   it.each(['x-men-signature', 'x-custom', 'cookie', 'x-svcsignature', 'x-svc-a b', 'x-svc-\u00e9'])(
-    'does not allow a header that is none of ours: %s',
+    'refuses any other header: %s',
     async (name) => {
       const reply = await preflight(`${name}, authorization`);
       expect(namesIn(reply, 'access-control-allow-headers')).not.toContain(name);
     },
   );
 
-  it('exposes what pages need to read', async () => {
+  it('exposes the headers that pages need to read', async () => {
     const exposed = namesIn(await preflight(), 'access-control-expose-headers');
     for (const name of ['link', 'x-total-count', 'x-svc-requestid', 'retry-after']) {
       expect(exposed).toContain(name);
     }
   });
 
-  it('names the methods of the path, and no others', async () => {
+  it('lists exactly the methods of the path', async () => {
     const reply = await server.request('OPTIONS', operations['put-configuration'].path);
     expect(reply.headers.get('access-control-allow-methods')).toBe('GET, PUT, OPTIONS');
   });
 
-  it('is 404 for a path that is none of the API', async () => {
+  it('is 404 for a path outside the API', async () => {
     const reply = await server.request('OPTIONS', `${path}/more`, { headers: { Origin } });
     expect(reply.status).toBe(404);
     expect(reply.headers.get('access-control-allow-methods')).toBeNull();
@@ -88,19 +88,19 @@ describe('an answer to a page of another origin', () => {
       () => server.call('list-devices', { token: server.adminToken, headers: { Origin } }),
       200,
     ],
-  ])('may be read by it, with its headers: %s', async (_, ask, status) => {
+  ])('may be read by the page with its headers: %s', async (_, ask, status) => {
     const reply = await ask();
     expect(reply.status).toBe(status);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
     expect(namesIn(reply, 'access-control-expose-headers')).toContain('x-svc-requestid');
   });
 
-  it('never allows credentials of the browser', async () => {
+  it('never allows browser credentials', async () => {
     const reply = await preflight();
     expect(reply.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('says nothing of origins to who names none', async () => {
+  it('has no CORS headers for a request without an origin', async () => {
     const reply = await server.request('GET', managementOperations['list-devices'].path);
     expect(reply.headers.get('access-control-allow-origin')).toBeNull();
   });

@@ -3,9 +3,9 @@ import { conditionsOf } from './file-body.ts';
 
 const file = { sizeBytes: 100 };
 
-describe('a date that HTTP does not have', () => {
+describe('an HTTP date in a conditional request', () => {
   it.each(['0', 'yesterday', '2026-01-31T12:00:00Z', 'Sat, 31 Jan 2026 12:00:00', '2026', ''])(
-    '%j is no condition',
+    'is ignored if invalid: %j',
     (date) => {
       const given = { 'if-modified-since': date, 'if-unmodified-since': date };
       expect(conditionsOf(given, file)).toEqual({});
@@ -17,19 +17,19 @@ describe('a date that HTTP does not have', () => {
     'Saturday, 31-Jan-26 12:00:00 GMT',
     'Sat Jan 31 12:00:00 2026',
     'Sun Feb  1 12:00:00 2026',
-  ])('%j is one', (date) => {
+  ])('is accepted: %j', (date) => {
     const given = { 'if-modified-since': date, 'if-unmodified-since': date };
     expect(conditionsOf(given, file)).toEqual(given);
   });
 });
 
-describe('a suffix', () => {
-  it.each(['bytes=-101', 'bytes = -99999999999999999999'])('%j is the whole file', (range) => {
+describe('a suffix range header', () => {
+  it.each(['bytes=-101', 'bytes = -99999999999999999999'])('of %j is the whole file', (range) => {
     expect(conditionsOf({ range }, file)).toEqual({ range: 'bytes=0-' });
   });
 
   it.each(['bytes=-100', 'bytes=-0', 'bytes=-', 'bytes=200-', 'bytes=-101,0-1', 'lines=-101'])(
-    '%j stays as it is',
+    'of %j stays unchanged',
     (range) => {
       expect(conditionsOf({ range }, file)).toEqual({ range });
     },

@@ -31,7 +31,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Asks a server that answers in this way. */
+/** Sends a request to a server that answers with this function. */
 async function asked(answer: (response: ServerResponse) => void): Promise<IncomingMessage> {
   server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,8 +47,8 @@ async function received(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe('a file on its way into a response', () => {
-  it('arrives intact in a few buffers, however slowly it is read', async () => {
+describe('a file that is streamed into a response', () => {
+  it('arrives intact with few buffers, however slowly the client reads', async () => {
     const buffers = new Set<ArrayBufferLike>();
     const response = await asked((to) => {
       const file = new FileStream(path, whole, to);
@@ -69,13 +69,13 @@ describe('a file on its way into a response', () => {
     { start: 65_535, end: 65_536 },
     { start: 1_000_000, end: 1_200_000 },
     { start: SIZE - 1, end: SIZE - 1 },
-  ])('is the part $start to $end alone', async (part) => {
+  ])('contains only the part from $start to $end', async (part) => {
     const response = await asked((to) => new FileStream(path, part, to).pipe(to));
     const expected = bytes.subarray(part.start, part.end + 1);
     expect((await received(response)).equals(expected)).toBe(true);
   });
 
-  it('has buffers of its own where something else keeps what is written', async () => {
+  it('uses separate buffers when another consumer keeps the written data', async () => {
     const kept: Buffer[] = [];
     const response = await asked((to) => {
       to.write = (chunk: Buffer) => kept.push(chunk) > 0;
@@ -85,7 +85,7 @@ describe('a file on its way into a response', () => {
     expect(Buffer.concat(kept).equals(bytes)).toBe(true);
   });
 
-  it('fails where there is no such file', async () => {
+  it('fails when the file does not exist', async () => {
     const response = await asked((to) => {
       new FileStream(join(folder, 'none'), whole, to).once('error', ({ message }) =>
         to.end(message),

@@ -4,7 +4,7 @@ import { masked, maskHeaders, maskJson, maskText } from './masking.ts';
 const secret = 'S3cret-Value';
 const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
 
-describe('a header', () => {
+describe('the masking of a header', () => {
   it.each([
     ['Authorization', `Bearer ${secret}`],
     ['AUTHORIZATION', `Basic ${secret}`],
@@ -17,7 +17,7 @@ describe('a header', () => {
     ['Location', `https://here/page?a=1&X-SVC-Sign%61ture=${secret}`],
     ['X-Note', `bearer ${secret}`],
     ['X-Note', `it said ${token}`.replace('c2ln', secret)],
-  ])('%s shows no secret', (name, value) => {
+  ])('hides the secret in %s', (name, value) => {
     const [line] = maskHeaders([name, value]);
     expect(line?.[0]).toBe(name);
     expect(line?.[1]).toContain(masked);
@@ -29,11 +29,11 @@ describe('a header', () => {
     ['X-SVC-Signature', 'MEUCIQ=='],
     ['X-SVC-RequestId', 'abc'],
     ['Link', '</devices?page=2&per_page=20>; rel="next"'],
-  ])('%s stays as it is', (name, value) => {
+  ])('keeps a harmless value of %s', (name, value) => {
     expect(maskHeaders([name, value])).toEqual([[name, value]]);
   });
 
-  it('of several values is a line each', () => {
+  it('returns a line for each of several values', () => {
     expect(maskHeaders(['Set-Cookie', ['a=1', 'b=2']])).toEqual([
       ['Set-Cookie', masked],
       ['Set-Cookie', masked],
@@ -41,7 +41,7 @@ describe('a header', () => {
   });
 });
 
-describe('a JSON value', () => {
+describe('the masking of a JSON value', () => {
   it.each([
     { password: secret },
     { current_password: secret },
@@ -59,13 +59,13 @@ describe('a JSON value', () => {
     { note: `-----BEGIN PRIVATE KEY-----\n${secret}` },
     { id_data: `{"mac":"a","token":"${secret}"}` },
     JSON.parse(`{"__proto__": {"password": "${secret}"}}`),
-  ])('shows no secret: %j', (value) => {
+  ])('hides the secret: %j', (value) => {
     const shown = JSON.stringify(maskJson(value));
     expect(shown).toContain(masked);
     expect(shown).not.toContain(secret);
   });
 
-  it('hides a number where a secret is due', () => {
+  it('hides a number in place of a secret', () => {
     expect(maskJson({ password: 12345678 })).toEqual({ password: masked });
   });
 
@@ -74,27 +74,27 @@ describe('a JSON value', () => {
     { token_id: 'abc', expires_in: 60, token_expires_at: 'never' },
     { name: 'mac', value: 'aa:bb' },
     { pubkey: '-----BEGIN PUBLIC KEY-----\nMCow\n-----END PUBLIC KEY-----\n' },
-    // Base64 that happens to contain a word for a secret.
+    // This is base64 that happens to contain a word for a secret.
     { pubkey: '-----BEGIN PUBLIC KEY-----\nMCowBQAJwTwz0A5=\n-----END PUBLIC KEY-----\n' },
     { pubkey: '-----BEGIN PUBLIC KEY-----\nMFkw/TokenA51Q==\n-----END PUBLIC KEY-----\n' },
     [1, true, null, 'text'],
-  ])('without secrets stays as it is: %j', (value) => {
+  ])('keeps a value without secrets: %j', (value) => {
     expect(maskJson(value)).toEqual(value);
   });
 
-  it('that is nested without end is left out from a depth on', () => {
+  it('omits the content of a value beyond a nesting depth', () => {
     let value: unknown = secret;
     for (let depth = 0; depth < 5000; depth += 1) value = [value];
     expect(JSON.stringify(maskJson(value))).not.toContain(secret);
   });
 
-  it('may hold what JSON has no word for', () => {
+  it('accepts values that JSON cannot represent', () => {
     const value = { offset: 2n ** 60n, blob: new Uint8Array([1, 2, 3]), password: 7n };
     expect(maskJson(value)).toEqual({ offset: String(2n ** 60n), blob: 'AQID', password: masked });
   });
 });
 
-describe('a text that is no JSON', () => {
+describe('the masking of non-JSON text', () => {
   it.each([
     `{"password": "${secret}`,
     `{"password": "${secret}" "and more`,
@@ -111,7 +111,7 @@ describe('a text that is no JSON', () => {
     `curl -H "Authorization: Basic ${secret}"`,
     `GET /x?token=${secret} HTTP/1.1`,
     `"{\\"password\\":\\"${secret}\\"}`,
-  ])('shows no secret: %j', (text) => {
+  ])('hides the secret: %j', (text) => {
     expect(maskText(text)).toContain(masked);
     expect(maskText(text)).not.toContain(secret);
   });
@@ -120,11 +120,11 @@ describe('a text that is no JSON', () => {
     'the artifact was installed at 12:00:00',
     'GET /devices?status=accepted&per_page=20',
     'a: b, c=d; "e": "f"',
-  ])('without secrets stays as it is: %s', (text) => {
+  ])('keeps a text without secrets: %s', (text) => {
     expect(maskText(text)).toBe(text);
   });
 
-  it('is masked once', () => {
+  it('leaves an already masked text unchanged', () => {
     const once = maskText(`password=${secret}&{"password": "${secret}"}`);
     expect(maskText(once)).toBe(once);
   });
@@ -140,7 +140,7 @@ describe('a text that is no JSON', () => {
     '"value":1,',
     'a=',
     ' : ',
-  ])('stays as it is, even of %j without end', (piece) => {
+  ])('keeps a long repetition unchanged: %j', (piece) => {
     const text = piece.repeat(Math.ceil(16_384 / piece.length));
     expect(maskText(text)).toBe(text);
   });

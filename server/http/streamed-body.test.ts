@@ -10,7 +10,7 @@ function* parts(): Generator<string> {
   for (let count = 0; count < PARTS; count += 1) yield part;
 }
 
-it('a long body that waits for its reader comes whole and leaves no listeners behind', async () => {
+it('a long body whose reader pauses arrives complete and leaves no listeners behind', async () => {
   const warnings = vi.spyOn(process, 'emitWarning');
   const test = await startPipeline();
   const operation = {

@@ -27,19 +27,19 @@ function fail(): never {
 }
 
 describe('a journal', () => {
-  it('numbers entries from 1 in the order in which they came', () => {
+  it('numbers entries from 1 in the order of arrival', () => {
     const journal = filled({ entriesMax: 10 }, 3);
     expect(sequences(journal)).toEqual([1, 2, 3]);
     expect([...journal.newestFirst()].map(({ sequence }) => sequence)).toEqual([3, 2, 1]);
   });
 
-  it('keeps the newest within its count, and counts what it dropped', () => {
+  it('keeps the newest up to its count, and counts dropped ones', () => {
     const journal = filled({ entriesMax: 3 }, 8);
     expect(sequences(journal)).toEqual([6, 7, 8]);
     expect(journal.size).toMatchObject({ added: 8, kept: 3, dropped: 5 });
   });
 
-  it('keeps the newest within its bytes, whatever the count', () => {
+  it('keeps the newest up to its bytes, whatever the count', () => {
     const journal = new Journal({ entriesMax: 100, bytesMax: 50_000 });
     for (let number = 1; number <= 20; number += 1) {
       journal.add(record(`request-${number}`, Buffer.alloc(16_000)));
@@ -49,20 +49,20 @@ describe('a journal', () => {
     expect(journal.size).toMatchObject({ kept: 3, dropped: 17 });
   });
 
-  it('keeps one entry that is larger than its bytes', () => {
+  it('keeps a single entry that exceeds its byte limit', () => {
     const journal = new Journal({ entriesMax: 100, bytesMax: 100 });
     journal.add(record('large', Buffer.alloc(10_000)));
     expect(journal.size).toMatchObject({ kept: 1, dropped: 0 });
   });
 
-  it('gives back the bytes of what it drops', () => {
+  it('releases the bytes of dropped entries', () => {
     const journal = filled({ entriesMax: 2 }, 2);
     const { bytes } = journal.size;
     for (let number = 0; number < 100; number += 1) journal.add(record('request-9'));
     expect(journal.size.bytes).toBe(bytes);
   });
 
-  it('goes on after a sequence, and from its oldest when that one is not kept', () => {
+  it('continues after a sequence, or from its oldest if that one was dropped', () => {
     const journal = filled({ entriesMax: 3 }, 8);
     expect(sequences(journal, 7)).toEqual([8]);
     expect(sequences(journal, 2)).toEqual([6, 7, 8]);
@@ -70,7 +70,7 @@ describe('a journal', () => {
     expect(sequences(journal, 800)).toEqual([]);
   });
 
-  it('finds the newest of a request id, and nothing of one that is not kept', () => {
+  it('finds the newest entry of a request id, unless it was dropped', () => {
     const journal = filled({ entriesMax: 3 }, 8);
     journal.add(record('request-8'));
     expect(journal.find('request-8')?.sequence).toBe(9);
@@ -78,13 +78,13 @@ describe('a journal', () => {
     expect(journal.find('')).toBeUndefined();
   });
 
-  it('finds an entry by its sequence, and none of a sequence that took its place or never was', () => {
+  it('finds an entry by its sequence, unless it was dropped or never existed', () => {
     const journal = filled({ entriesMax: 3 }, 8);
     expect(journal.at(7)?.sequence).toBe(7);
     for (const missing of [0, 1, 4, 5, 9, 10, -1, 7.5]) expect(journal.at(missing)).toBeUndefined();
   });
 
-  it('tells listeners of every entry until they end it', () => {
+  it('notifies listeners of each entry until they unsubscribe', () => {
     const journal = new Journal({ entriesMax: 2, bytesMax: 1_000_000 });
     const heard: number[] = [];
     const end = journal.subscribe(({ sequence }) => heard.push(sequence), fail);
@@ -97,7 +97,7 @@ describe('a journal', () => {
     expect(heard).toEqual([1, 2, 3]);
   });
 
-  it('forgets everything when it is cleared, and goes on counting', () => {
+  it('is empty after a clear and continues its numbering', () => {
     const journal = filled({ entriesMax: 3 }, 2);
     journal.clear();
     expect(sequences(journal)).toEqual([]);
@@ -106,7 +106,7 @@ describe('a journal', () => {
     expect(sequences(journal)).toEqual([3]);
   });
 
-  it('that is off takes nothing and tells nobody', () => {
+  it('that is disabled stores nothing and notifies nobody', () => {
     const journal = new Journal({ entriesMax: 0, bytesMax: 1_000_000 });
     journal.subscribe(fail, fail);
     journal.add(record('a'));
@@ -118,8 +118,8 @@ describe('a journal', () => {
   });
 });
 
-describe('an exchange in a journal', () => {
-  /** Puts it into a journal and reads it again. */
+describe('an exchange in the journal', () => {
+  /** Records an exchange in a journal and reads it back. */
   function kept(added: ExchangeRecord): ExchangeRecord {
     const journal = new Journal({ entriesMax: 10, bytesMax: 10_000_000 });
     journal.add(record('before', Buffer.from('a body')));
@@ -128,7 +128,7 @@ describe('an exchange in a journal', () => {
     return journal.find(added.requestId) ?? fail();
   }
 
-  it('is read as it was recorded', () => {
+  it('reads back as it was recorded', () => {
     const added = Object.assign(record('whole', Buffer.from('a\nbody')), {
       atMs: 1_790_000_000_123.5,
       tookMs: 0.25,
@@ -148,7 +148,7 @@ describe('an exchange in a journal', () => {
     expect(kept(added)).toEqual(added);
   });
 
-  it('with a changed answer is read as it was recorded', () => {
+  it('with a changed answer reads back as it was recorded', () => {
     const fault = { name: 'f', act: 'status', phase: 'before' } as const;
     const varied = [{ id: 'v', rule: 'r' }];
     const answerHeaders = ['X-Odd', 'one\ntwo'];
@@ -156,20 +156,20 @@ describe('an exchange in a journal', () => {
     expect(kept(changed)).toEqual(changed);
   });
 
-  it('has a header for each of several values', () => {
+  it('keeps one header per value when a name repeats', () => {
     const answerHeaders = ['Link', ['<a>', '<b>'], 'X-None', [], 'X-Last', 'c'];
     const { answerHeaders: read } = kept(Object.assign(record('links'), { answerHeaders }));
     expect(read).toEqual(['Link', '<a>', 'Link', '<b>', 'X-Last', 'c']);
   });
 
-  it('may have no headers, and bodies of no bytes or none', () => {
+  it('may have no headers, and empty or absent bodies', () => {
     const bare = new ExchangeRecord({ method: 'GET', url: '/', rawHeaders: [] }, 'bare');
     bare.body = Buffer.alloc(0);
     expect(kept(bare)).toMatchObject({ headers: [], answerHeaders: [], body: Buffer.alloc(0) });
     expect(kept(bare).answerBody).toBeUndefined();
   });
 
-  it('that was read does not change with those that take its place', () => {
+  it('that a reader holds is unaffected by later entries', () => {
     const journal = new Journal({ entriesMax: 1, bytesMax: 10_000_000 });
     journal.add(record('first', Buffer.from('first')));
     const read = journal.find('first') ?? fail();
@@ -180,7 +180,7 @@ describe('an exchange in a journal', () => {
     expect(String(read.body)).toBe('first');
   });
 
-  it('has 16 KiB of each body, and their lengths', () => {
+  it('keeps 16 KiB of each body, and the full lengths', () => {
     const large = record('large', Buffer.alloc(1_000_000, 'a'));
     large.answerBody = 'é'.repeat(10_000);
     const read = kept(large);
@@ -190,7 +190,7 @@ describe('an exchange in a journal', () => {
     expect(read.answerBytes).toBe(20_000);
   });
 
-  it('has a text as its bytes', () => {
+  it('keeps a text as its bytes', () => {
     const read = kept(Object.assign(record('text'), { answerBody: '{"error":"é"}' }));
     expect(String(read.answerBody)).toBe('{"error":"é"}');
     expect(read.answerBytes).toBe(14);
@@ -198,7 +198,7 @@ describe('an exchange in a journal', () => {
 });
 
 describe('the memory of a journal', () => {
-  it('is used again once nothing in it is kept', () => {
+  it('is reused when it holds no entries any more', () => {
     const slabs = new Slabs();
     const used = new Set<object>();
     const kept: Slab[] = [];
@@ -213,7 +213,7 @@ describe('the memory of a journal', () => {
     expect(used.size).toBeLessThanOrEqual(4);
   });
 
-  it('has no room twice, and a piece of its own for what is large', () => {
+  it('never hands out room twice, and gives a large entry a separate piece', () => {
     const slabs = new Slabs();
     const first = slabs.slabFor(60_000);
     first.used += 60_000;

@@ -15,11 +15,11 @@ import { connectPeer, connectUser } from '../testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control, mailTo, secondTenant, signIn } from '../testing/test-tenants.ts';
 
-/** Given wherever an operation could take a secret, and a password too. */
+/** Secrets for every place where an operation could take one, including a password. */
 const given = 'Given-Secret-0123456789';
 const operations = Object.values(mountedOperations);
 
-/** By what they are. */
+/** The secrets, grouped by what they are. */
 const secrets = new Map<string, string>([['a secret that was sent', given]]);
 const logged: string[] = [];
 let server: TestServer;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Asks for everything that hands a secret out. */
+/** Calls every operation that returns a secret. */
 async function takeSecrets(): Promise<void> {
   const token = server.adminToken;
   const login = await signIn(server, server.adminEmail, server.adminPassword);
@@ -94,7 +94,7 @@ function signatureIn(uri: string): string {
   return found[1];
 }
 
-/** Calls the operation with secrets in every place, in order and malformed. */
+/** Calls the operation with secrets in every place, in valid and malformed form. */
 async function drive({ id, method, path, authorization }: Operation): Promise<void> {
   if (id === 'connect' || id === 'connect-device' || id === 'logout') return;
   const token = authorization === 'device' ? device.token : server.adminToken;
@@ -161,8 +161,8 @@ function expectNoSecret(text: string): void {
   }
 }
 
-describe('after every operation was asked with secrets in it', () => {
-  it('the journal has each of them', async () => {
+describe('after calls of every operation with secrets', () => {
+  it('the journal has an entry for each call', async () => {
     const text = await everyPage();
     const missing = operations.filter(({ id }) => !text.includes(`"operation":"${id}"`));
     expect(missing.map(({ id }) => id)).toEqual(['logout']);
@@ -173,30 +173,30 @@ describe('after every operation was asked with secrets in it', () => {
     expectNoSecret(await everyPage());
   });
 
-  it('nor does the archive', async () => {
+  it('the journal archive shows no secret', async () => {
     expectNoSecret((await control(server, 'GET', '/journal.har')).text);
   });
 
-  it('nor does the stream', async () => {
+  it('the journal stream shows no secret', async () => {
     expectNoSecret(await replayed());
   });
 
-  it('nor does what is waited for', async () => {
+  it('awaited journal entries show no secret', async () => {
     const path = '/await?after=0&whole=true&count=500&timeoutSeconds=0';
     expectNoSecret((await control(server, 'GET', path)).text);
   });
 
-  it('nor does what an assertion tells', async () => {
+  it('a failed journal assertion shows no secret', async () => {
     const happened = [{ operation: 'nothing' }];
     const { text } = await control(server, 'POST', '/assert', { happened });
     expectNoSecret(text.padEnd(2000));
   });
 
-  it('nor does a line of the log', () => {
+  it('no line of the log shows a secret', () => {
     expectNoSecret(logged.join(''));
   });
 
-  it('nobody finds one out by asking for a part of it', async () => {
+  it('a search for a part of a secret finds nothing', async () => {
     const { text } = await control(server, 'GET', `/journal?text=${given.slice(0, 6)}`);
     expect(JSON.parse(text).entries).toEqual([]);
   });

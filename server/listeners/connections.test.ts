@@ -35,7 +35,7 @@ async function reach(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Returns everything the server sends until the end. */
+/** Returns everything the server sends until it closes the connection. */
 async function answerOn(socket: Socket, request = '') {
   if (request !== '') socket.write(request);
   const chunks: Buffer[] = [];
@@ -50,11 +50,11 @@ function listenersOf({ baseUrl, controlUrl, storageUrl, tls }: RunningServer, in
 
 const refusedUpgrade = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-describe('a refused upgrade whose client never ends it', () => {
+describe('a refused upgrade whose client never closes', () => {
   it.each<[string, ServerOptions]>([
     ['plain', { dialects: new Set(['storage-host']) }],
     ['encrypted', encrypted],
-  ])('keeps no listener from closing: %s', async (_, options) => {
+  ])('does not delay the shutdown: %s', async (_, options) => {
     const { server, openInside } = await openServer({ ...quiet, ...options });
     const inside = await openInside();
     const urls = Object.values(listenersOf(server, inside.url));
@@ -71,7 +71,7 @@ describe('a refused upgrade whose client never ends it', () => {
     expect(open).toHaveLength(2 * urls.length);
   });
 
-  it('is ended by the server', async () => {
+  it('is closed by the server', async () => {
     const server = await startTestServer({ connectionLimits: { discardMaxMs: 200 } });
     const socket = await reach(server.baseUrl);
     const request = `GET ${operations.connect.path} HTTP/1.1\r\n${refusedUpgrade}`;
@@ -88,7 +88,7 @@ describe('a connection beyond the limit', () => {
   it.each<[string, ServerOptions]>([
     ['plain', {}],
     ['encrypted', encrypted],
-  ])('is answered 503, whatever it asks for: %s', async (_, options) => {
+  ])('is answered 503 for any request: %s', async (_, options) => {
     const connectionLimits = { connectionsMax: 1 };
     const { server } = await openServer({ ...quiet, ...options, connectionLimits });
     await reach(server.baseUrl);
@@ -116,7 +116,7 @@ describe('a connection beyond the limit', () => {
   it.each([
     ['that sends nothing', ''],
     ['that sends its request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('is answered 503 when many come at once, each of them: one %s', async (_, request) => {
+  ])('is answered 503 even among many at once: one %s', async (_, request) => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.baseUrl);
     const many = 2 * shareOpenFiles(openFilesLimit(), 1).refused + 1;
@@ -135,7 +135,7 @@ describe('a connection beyond the limit', () => {
     await server.close();
   });
 
-  it('is accepted once another has closed; a file being sent counts as one', async () => {
+  it('is accepted once another has closed, and a file transfer counts as open', async () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 3 } });
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
@@ -151,7 +151,7 @@ describe('a connection beyond the limit', () => {
     await server.close();
   });
 
-  it('of the control listener is answered 503 too', async () => {
+  it('is answered 503 on the control listener too', async () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.controlUrl);
     const { status, body } = await answerOn(
@@ -163,7 +163,7 @@ describe('a connection beyond the limit', () => {
   });
 });
 
-describe('the shares of the open files', () => {
+describe('the shares of the listeners in open files', () => {
   it.each([
     [200, { api: 72, control: 32, refused: 16 }],
     [1024, { api: 768, control: 64, refused: 32 }],
@@ -171,12 +171,12 @@ describe('the shares of the open files', () => {
     [1_048_576, { api: 50_000, control: 256, refused: 128 }],
     [Number.POSITIVE_INFINITY, { api: 50_000, control: 256, refused: 128 }],
     [32, { api: 16, control: 32, refused: 16 }],
-  ])('of %d are %o', (openFiles, shares) => {
+  ])('for %d files are %o', (openFiles, shares) => {
     expect(shareOpenFiles(openFiles, 50_000)).toEqual(shares);
   });
 });
 
-/** Repeats a request until the server has noticed that others disconnected. */
+/** Repeats a request until the server has noticed that other clients disconnected. */
 async function fetchUntil(url: string, status: number): Promise<Response> {
   for (let trip = 0; trip < 1000; trip += 1) {
     const answer = await fetch(url);

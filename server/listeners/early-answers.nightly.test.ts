@@ -7,13 +7,13 @@ import { type Pace, writeFirst, writeFirstOften } from '../testing/write-first.t
 
 const TRIES = 100;
 
-/** Of a machine that others use too, on which the clients may take longer than the default. */
+/** A limit for a shared machine, on which the clients may take longer than the default. */
 const connectionLimits = { discardMaxMs: 120_000 };
 
 describe.each([
   ['plain', () => startTestServer({ connectionLimits })],
   ['encrypted', () => startTlsServer({}, { connectionLimits })],
-])('100 clients that read once they have sent all, %s,', (_, start) => {
+])('100 clients that send all before they read, %s,', (_, start) => {
   let server: TestServer;
 
   beforeAll(async () => {
@@ -24,13 +24,13 @@ describe.each([
 
   it.each<[string, Pace, RegExp]>([
     ['2 kB without a pause', { pieceBytes: 2000 }, /./],
-    // Six seconds for each of them: one of each way to answer.
+    // Each client takes six seconds, so one of each way to answer is enough.
     ['16 kB with pauses of 50 ms', { pieceBytes: 16_000, pauseMs: 50 }, /^(413|431|401.*token$)/],
-  ])('all have their answers, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
+  ])('receive every answer, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
     const device = await acceptedDevice(server, name.slice(0, 2));
     const all = [
       [server.baseUrl, earlyAnswersTo(device, server.adminToken), 50],
-      // It reads sixteen bodies at a time.
+      // The control listener reads sixteen bodies at a time.
       [server.controlUrl, earlyControlAnswersTo(server), 12],
     ] as const;
     const results: string[] = [];

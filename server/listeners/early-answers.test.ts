@@ -8,13 +8,13 @@ import { writeFirst, writeFirstOften } from '../testing/write-first.ts';
 const TRIES = 5;
 const pace = { pieceBytes: 8192 };
 
-/** Of a machine that others use too, on which the clients may take longer than the default. */
+/** A limit for a shared machine, on which the clients may take longer than the default. */
 const connectionLimits = { discardMaxMs: 120_000 };
 
 describe.each([
   ['plain', () => startTestServer({ connectionLimits })],
   ['encrypted', () => startTlsServer({}, { connectionLimits })],
-])('a client that reads once it has sent all, %s,', (_, start) => {
+])('a client that sends all before it reads, %s,', (_, start) => {
   let server: TestServer;
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.each([
 
   afterAll(() => server.close());
 
-  it('has every answer that does not wait for its body', async () => {
+  it('receives every early answer of the API', async () => {
     const device = await acceptedDevice(server, 'early');
     const results: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
@@ -34,7 +34,7 @@ describe.each([
     expect(results).toEqual(expected);
   });
 
-  it('has every such answer of the control listener', async () => {
+  it('receives every early answer of the control listener', async () => {
     const results: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
     for (const [status, name, request] of earlyControlAnswersTo(server)) {

@@ -48,7 +48,7 @@ function overHttp({ method, target, headers, body }: Omit<MemoryRequest, 'host'>
       const chunks: Buffer[] = [];
       for await (const chunk of answer) chunks.push(chunk);
       const { statusCode: status = 0, headers: given } = answer;
-      // Of the connection, which memory has none of.
+      // These headers belong to a connection, which a request in memory does not have.
       const { connection: _, 'transfer-encoding': __, ...rest } = given;
       resolve({ status, headers: rest, body: Buffer.concat(chunks).toString() });
     });
@@ -98,12 +98,12 @@ const requests: Readonly<Record<string, () => Omit<MemoryRequest, 'host'>>> = {
   }),
 };
 
-describe('the API in memory', () => {
+describe('the API called in memory', () => {
   it.each(Object.entries(requests))('answers as over HTTP: %s', async (_, request) => {
     expect(await inMemory(request())).toEqual(await overHttp(request()));
   });
 
-  it('serves ranges of files', async () => {
+  it('serves byte ranges of artifact files', async () => {
     const artifact = await writeArtifact({
       ...{ name: 'release-1', deviceTypes: ['board'], payloadType: 'single-file' },
       files: [{ name: 'app.bin', content: Buffer.alloc(5000, 7) }],

@@ -24,12 +24,12 @@ function count(answers: string): number {
   return answers.split('HTTP/1.1 404 ').length - 1;
 }
 
-describe('requests that do not wait for their answers', () => {
-  it('are all answered if not too many at once', async () => {
+describe('pipelined requests on one connection', () => {
+  it('are all answered if there are not too many', async () => {
     expect(await answersTo(request.repeat(400) + rawRequest('GET /nothing'))).toBe(401);
   });
 
-  it('are read on where their answers fill more than one piece', async () => {
+  it('are answered in full across several data chunks', async () => {
     const parts = [request.repeat(300), request.repeat(300), rawRequest('GET /nothing')];
     const socket = await openConnection(server);
     const answers = untilClosed(socket);
@@ -40,7 +40,7 @@ describe('requests that do not wait for their answers', () => {
     expect(count(await answers)).toBe(601);
   });
 
-  it('let those of others pass', async () => {
+  it('do not delay a request of another connection', async () => {
     const [many, single] = [await openConnection(server), await openConnection(server)];
     let answers = '';
     many.on('data', (read) => {
@@ -55,7 +55,7 @@ describe('requests that do not wait for their answers', () => {
     expect(count(answers)).toBe(301);
   });
 
-  it('end their connection when thousands of them come at once', async () => {
+  it('close their connection when thousands arrive at once', async () => {
     expect(await answersTo(request.repeat(20_000))).toBeLessThan(20_000);
   });
 });

@@ -27,7 +27,7 @@ function authorization(): string {
   return `Authorization: Bearer ${device.token}`;
 }
 
-describe('what cannot be read as HTTP', () => {
+describe('bytes that cannot be parsed as HTTP', () => {
   it.each([
     ['a greeting of another protocol', 'SSH-2.0-client\r\n'],
     ['the beginning of a TLS handshake', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
@@ -45,7 +45,7 @@ describe('what cannot be read as HTTP', () => {
       'another encoding than chunks',
       `PUT ${path} HTTP/1.1\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
     ],
-  ])('is 400 with the Error body, and the connection ends: %s', async (_, bytes) => {
+  ])('are 400 with an Error body and end the connection: %s', async (_, bytes) => {
     const reply = await sendRaw(server, bytes);
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.body)).toEqual({
@@ -54,19 +54,19 @@ describe('what cannot be read as HTTP', () => {
     });
   });
 
-  it('is 400 when a chunk is no chunk, in the middle of a body', async () => {
+  it('are 400 in place of a chunk, even in mid-body', async () => {
     const head = `PUT ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${authorization()}\r\n\r\n`;
     expect((await sendRaw(server, `${head}zz\r\n{}\r\n0\r\n\r\n`)).status).toBe(400);
   });
 
-  it('leaves nothing behind for the next connection', async () => {
+  it('do not affect the next connection', async () => {
     await sendRaw(server, 'nonsense\r\n\r\n');
     expect((await server.call('get-configuration', { token: device.token })).status).toBe(200);
   });
 });
 
 describe('a readable but unusual request', () => {
-  it('is 400 in HTTP/1.1 without a Host header, whatever its path, and with two', async () => {
+  it('is 400 in HTTP/1.1 without a Host header or with two, whatever its path', async () => {
     for (const target of [path, '/api/management/v1/deployments/artifacts/x', '/nothing']) {
       const bare = await sendRaw(server, `GET ${target} HTTP/1.1\r\nConnection: close\r\n\r\n`);
       expect([bare.status, JSON.parse(bare.body)]).toEqual([
@@ -88,7 +88,7 @@ describe('a readable but unusual request', () => {
   });
 
   it.each(['http://fleet.example', 'HTTPS://fleet.example:8443', 'http://[::1]:80'])(
-    'may name its target in the absolute form: %s',
+    'may have a target in absolute form: %s',
     async (origin) => {
       const known = rawRequest(`GET ${origin}${path}?page=1`, [authorization()]);
       expect((await sendRaw(server, known)).status).toBe(200);
@@ -106,13 +106,13 @@ describe('a readable but unusual request', () => {
     },
   );
 
-  it('may expect what the server does not know', async () => {
+  it('may have an unknown Expect header', async () => {
     const reply = await sendRaw(server, rawRequest(`GET ${path}`, ['Expect: tea']));
     expect(reply.status).toBe(401);
     expect(reply.headers).toHaveProperty('x-svc-requestid');
   });
 
-  it('may be one of several in one packet; the answers keep their order', async () => {
+  it('may share a packet with others, and the answers keep their order', async () => {
     const socket = await openConnection(server);
     const get = `GET ${path} HTTP/1.1\r\nHost: a\r\n`;
     socket.write(`${get}${authorization()}\r\n\r\n${get}\r\n${rawRequest('GET /nowhere')}`);
@@ -120,7 +120,7 @@ describe('a readable but unusual request', () => {
     expect(answers.map((answer) => readReply(answer).status)).toEqual([200, 401, 404]);
   });
 
-  it('may come in pieces', async () => {
+  it('may arrive in several pieces', async () => {
     const socket = await openConnection(server);
     const text = rawRequest(`GET ${path}`, [authorization()]);
     for (const piece of [text.slice(0, 3), text.slice(3, 40), text.slice(40)]) {
@@ -129,7 +129,7 @@ describe('a readable but unusual request', () => {
     expect(readReply(await untilClosed(socket)).status).toBe(200);
   });
 
-  it('counts its first token only when it has two', async () => {
+  it('is authorized by its first Authorization header alone', async () => {
     const second = 'Authorization: Bearer other';
     const text = rawRequest(`GET ${path}`, [authorization(), second]);
     expect((await sendRaw(server, text)).status).toBe(200);
@@ -138,11 +138,11 @@ describe('a readable but unusual request', () => {
   });
 });
 
-describe('an Upgrade header where no upgrade is', () => {
+describe('an Upgrade header on a path without upgrades', () => {
   const upgrade = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAA'];
   const closing = ['Connection: Upgrade, HTTP2-Settings, close', ...upgrade.slice(1)];
 
-  it('is overlooked in a request without a body', async () => {
+  it('is ignored in a request without a body', async () => {
     const text = rawRequest(`GET ${path}`, [...closing, authorization()]);
     const reply = await sendRaw(server, text);
     expect([reply.status, reply.body]).toEqual([200, '{}']);
@@ -153,7 +153,7 @@ describe('an Upgrade header where no upgrade is', () => {
     ['a wrong method', `PATCH ${path}`, true, 405],
     ['no token', `PUT ${path}`, false, 401],
     ['a wrong body', `PUT ${path}`, true, 400],
-  ])('keeps the order of rules with %s', async (_, line, signedIn, status) => {
+  ])('does not change the order of rules: %s', async (_, line, signedIn, status) => {
     const headers = [...closing, 'Content-Type: application/json', 'Content-Length: 11'];
     if (signedIn) headers.push(authorization());
     const reply = await sendRaw(server, rawRequest(line, headers, '{"wrong":1}'));
@@ -161,7 +161,7 @@ describe('an Upgrade header where no upgrade is', () => {
     expect(JSON.parse(reply.body).request_id).toBe(reply.headers['x-svc-requestid']);
   });
 
-  it('leaves an authentication request its body', async () => {
+  it('keeps the body of an authentication request', async () => {
     const line = `POST ${operations['post-auth-request'].path}`;
     const reply = await sendRaw(server, rawRequest(line, [...closing, 'Content-Length: 2'], '{}'));
     expect(reply.status).toBe(400);
@@ -172,8 +172,8 @@ describe('an Upgrade header where no upgrade is', () => {
 describe('a request with many headers', () => {
   const headers = (count: number) => Array.from({ length: count }, (_, at) => `A${at}: b`);
 
-  it('is read up to 100 of them', async () => {
-    // Host, Authorization and Connection are three.
+  it('is accepted with up to 100 of them', async () => {
+    // The other three headers are Host, Authorization and Connection.
     const request = rawRequest(`GET ${path}`, [authorization(), ...headers(97)]);
     expect((await sendRaw(server, request)).status).toBe(200);
   });
@@ -182,7 +182,7 @@ describe('a request with many headers', () => {
     ['', []],
     ['that asks for another protocol', ['Upgrade: h2c']],
     ['that is a handshake', ['Upgrade: websocket']],
-  ])('is 431 beyond them, and the connection ends: one %s', async (_, more) => {
+  ])('is 431 beyond 100, and the connection ends: one %s', async (_, more) => {
     const asked = ['Connection: keep-alive, Upgrade', authorization(), ...more, ...headers(2000)];
     const reply = await sendRaw(server, rawRequest(`GET ${path}`, asked));
     expect([reply.status, reply.headers.connection]).toEqual([431, 'close']);
@@ -193,12 +193,12 @@ describe('a request with many headers', () => {
   });
 });
 
-describe('a path', () => {
+describe('a path outside the API', () => {
   it.each([
     ['of thousands of segments', `${path}${'/a'.repeat(7000)}`],
     ['of thousands of escaped segments', `${path}${'/%41'.repeat(3500)}`],
     ['of one long escaped segment', `${path}/${'%41'.repeat(5000)}`],
-  ])('%s is 404', async (_, target) => {
+  ])('is 404: %s', async (_, target) => {
     const reply = await sendRaw(server, rawRequest(`GET ${target}`, [authorization()]));
     expect(reply.status).toBe(404);
   });

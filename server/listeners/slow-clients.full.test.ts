@@ -32,24 +32,24 @@ afterEach(() => {
 
 afterAll(() => server.close());
 
-/** A connection that its client never ends. */
+/** Opens a connection that its client never closes. */
 function stubborn(url = server.baseUrl): Socket {
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), allowHalfOpen: true });
-  // The tests wait for it to be cut.
+  // The tests wait until the server cuts this connection.
   socket.on('error', () => undefined);
   sockets.push(socket);
   return socket;
 }
 
-/** Writes a beginning and then the same piece again and again, as long as it can. */
+/** Writes a beginning and then the same piece repeatedly, as long as the connection is open. */
 function drip(socket: Socket, beginning: string, piece: string): void {
   socket.write(beginning);
   const dripping = systemClock.every(DRIP_MS, () => socket.write(piece));
   socket.once('close', () => dripping.cancel());
 }
 
-/** Returns what the server sends until it has ended its side. */
+/** Returns what the server sends until it has ended its side of the connection. */
 async function answerOn(socket: Socket) {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -64,7 +64,7 @@ async function expectAnswersOthers(): Promise<void> {
 const length = 'Content-Length: 100000\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
-describe.each(['baseUrl', 'controlUrl'] as const)('at %s', (url) => {
+describe.each(['baseUrl', 'controlUrl'] as const)('a misbehaving client at %s', (url) => {
   it.each<[string, number, string, string]>([
     ['never says anything', 408, '', ''],
     ['stops within the request line', 408, `GET ${path}`, ''],
@@ -75,7 +75,7 @@ describe.each(['baseUrl', 'controlUrl'] as const)('at %s', (url) => {
     ['sends a header without end', 431, `GET ${path} HTTP/1.1\r\nA: `, 'b'.repeat(20_000)],
     ['sends headers without end', 431, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'.repeat(4000)],
     ['sends a path without end', 431, 'GET /', 'a'.repeat(20_000)],
-  ])('a client that %s is refused with %i and cut', async (_, status, beginning, piece) => {
+  ])('that %s is refused with %i and cut', async (_, status, beginning, piece) => {
     const socket = stubborn(server[url]);
     drip(socket, beginning, piece);
     const text = await answerOn(socket);
@@ -119,37 +119,37 @@ describe('a client that has sent its headers', () => {
   it.each([
     ['pauses', '', /^the body stalled: none of it arrived for \d+ ms; .+ --transfer-idle$/],
     ['drips', ' ', /^the body stalled: \d+ bytes of it arrived in \d+ ms; .+ --transfer-rate-min$/],
-  ])('and %s in the body is told so with 408', async (_, piece, sentence) => {
+  ])('and %s in the body gets 408 with the reason', async (_, piece, sentence) => {
     const socket = stubborn();
     drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n{`, piece);
     const { status, body } = await answerOn(socket);
     expect([status, JSON.parse(body).error]).toEqual([408, expect.stringMatching(sentence)]);
   });
 
-  it('may take many times the idle time as long as it goes on', async () => {
+  it('may exceed the idle time many times while data arrives', async () => {
     const socket = stubborn();
     const piece = ' '.repeat(1000);
     drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n`, piece);
     const startMs = systemClock.monotonicMs();
-    // All of it has arrived, and is no JSON.
+    // The whole body has arrived, but it is not JSON.
     expect((await answerOn(socket)).status).toBe(400);
     expect(systemClock.monotonicMs() - startMs).toBeGreaterThan(3 * TRANSFER_IDLE_MS);
   });
 
-  it('is cut when it does not take its answers', async () => {
+  it('is cut when it does not read its answers', async () => {
     const socket = stubborn();
     socket.pause();
     const { path: list } = managementOperations['list-permission-sets'];
     const requests = `GET ${list} HTTP/1.1\r\nHost: a\r\n${token()}\r\n`.repeat(100);
     drip(socket, requests, requests);
-    // Such a client notices only that it can no longer write.
+    // Such a client notices the cut only because it can no longer write.
     await once(socket, 'error');
     await expectAnswersOthers();
   });
 });
 
-describe('connections that do nothing', () => {
-  it('are refused beyond the bound, and take no room of others once they are cut', async () => {
+describe('idle connections', () => {
+  it('are refused beyond the limit, and free their places once they are cut', async () => {
     const connectionsMax = 12;
     const small = await startTestServer({
       connectionLimits: { ...connectionLimits, connectionsMax },
@@ -169,14 +169,14 @@ describe('connections that do nothing', () => {
     for (const socket of idle) socket.destroy();
     const count = () => small.call('count-devices', { token: small.adminToken });
     let reply = await count();
-    // The server notices their end slightly later.
+    // The server notices the end of these connections slightly later.
     for (let trip = 0; reply.status === 503 && trip < 1000; trip += 1) reply = await count();
     expect(reply.status).toBe(200);
     await small.close();
   });
 });
 
-it('waits as long as it takes for the next request of a client that is in order', async () => {
+it('the server waits patiently for the next request of a healthy keep-alive client', async () => {
   const socket = stubborn();
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   socket.write(request);

@@ -47,7 +47,7 @@ function put(headers: readonly string[] = [], sent = body): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), sent]);
 }
 
-/** An upload by nobody. */
+/** Returns an upload request without a token. */
 function upload(): Buffer {
   const line = `POST ${managementOperations['upload-artifact'].path} HTTP/1.1`;
   const form = 'Content-Type: multipart/form-data; boundary=x';
@@ -55,7 +55,7 @@ function upload(): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
 }
 
-/** A refused request whose body goes on for ever, on a connection that the client never ends. */
+/** Sends a refused request with an endless body on a connection that the client never ends. */
 async function refused(more: readonly string[] = []): Promise<Socket> {
   const socket = await reach(server.baseUrl);
   open.push(socket);
@@ -73,7 +73,7 @@ function closed(socket: Socket): Promise<unknown> {
   return new Promise((resolve) => socket.once('close', resolve));
 }
 
-/** Writes until the connection is gone, which is the only way to notice. */
+/** Writes until the connection is gone; only a failed write reveals that. */
 async function untilCut(socket: Socket): Promise<void> {
   while (!socket.destroyed) {
     socket.write('x');
@@ -81,7 +81,7 @@ async function untilCut(socket: Socket): Promise<void> {
   }
 }
 
-describe('an early answer reaches a client that sends its body first', () => {
+describe('a client that sends its body first gets the early answer', () => {
   const often = (request: () => Buffer) =>
     writeFirstOften(TRIES, () => writeFirst(server.baseUrl, request(), pace));
 
@@ -132,7 +132,7 @@ describe('an early answer reaches a client that sends its body first', () => {
 describe('a connection with a refused body', () => {
   beforeEach(() => start());
 
-  it('goes on with the next request where client and server keep it', async () => {
+  it('serves the next request if client and server keep it open', async () => {
     const last = Buffer.from('GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     const small = put([], Buffer.alloc(limits.bodyMaxBytes, ' '));
     const anonymous = Buffer.from(String(small).replace(device.token, 'unknown'));
@@ -142,7 +142,7 @@ describe('a connection with a refused body', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
   });
 
-  it('goes on with the next request on the control listener too', async () => {
+  it('serves the next request on the control listener too', async () => {
     const own = ['Host: 127.0.0.1', `Authorization: Bearer ${server.controlToken}`];
     const json = ['Content-Type: application/json', `Content-Length: ${body.length}`];
     const head = ['POST /clock HTTP/1.1', ...own, ...json].join('\r\n');
@@ -153,7 +153,7 @@ describe('a connection with a refused body', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
-  it('has no request in its body, and none behind it', async () => {
+  it('never reads its body, or data after it, as requests', async () => {
     const inner = `GET /inner HTTP/1.1\r\nHost: a\r\nX-SVC-RequestID: inner\r\n\r\n`;
     const sent = Buffer.from(inner.repeat(20_000));
     for (const request of [put([], sent), put(['Connection: close'], sent)]) {
@@ -167,19 +167,19 @@ describe('a connection with a refused body', () => {
     expect(entries.filter(({ kind }) => kind === 'unreadable')).toEqual([]);
   });
 
-  it('frees the places of its body on the control listener', async () => {
+  it('releases its body slots on the control listener', async () => {
     const own = ['Host: 127.0.0.1', `Authorization: Bearer ${server.controlToken}`];
     const json = ['Content-Type: application/json', `Content-Length: ${body.length}`];
     const lines = ['POST /clock HTTP/1.1', ...own, ...json, 'Connection: close'];
     const request = Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
     const one = () => writeFirst(server.controlUrl, request, pace);
-    // Sixteen at a time have one.
+    // The control listener has sixteen body slots.
     expect(await writeFirstOften(4 * TRIES, one, 8)).toEqual({ 413: 4 * TRIES });
   });
 });
 
-describe('a client that goes on sending after its answer', () => {
-  it('is cut beyond the limit of bytes', async () => {
+describe('a client that keeps sending after its answer', () => {
+  it('is cut beyond the limit of discarded bytes', async () => {
     await start();
     const socket = await refused();
     const isClosed = closed(socket);
@@ -193,13 +193,13 @@ describe('a client that goes on sending after its answer', () => {
     expect(sent).toBeGreaterThan(4 * limits.bodyMaxBytes);
   });
 
-  it('is cut when its time is over', async () => {
+  it('is cut after the time limit', async () => {
     await start({ connectionLimits: { discardMaxMs: 100 } });
     const socket = await refused();
     await untilCut(socket);
   });
 
-  it('counts in the budget of bytes until it leaves', async () => {
+  it('counts in the byte budget until it disconnects', async () => {
     await start();
     const held = () => inside.services.underway.heldBytes;
     const sending = await refused();
@@ -209,7 +209,7 @@ describe('a client that goes on sending after its answer', () => {
     await until(() => held() === 0);
   });
 
-  it('gives way when there is no room for others', async () => {
+  it('gives way when others need its room', async () => {
     await start({ connectionLimits: { underwayMaxBytes: 100_000, discardMaxMs: 3_600_000 } });
     const sending = await refused();
     sending.write(Buffer.alloc(10_000));
@@ -220,14 +220,14 @@ describe('a client that goes on sending after its answer', () => {
     await untilCut(sending);
   });
 
-  it('does not keep the server from closing', async () => {
+  it('does not delay the shutdown of the server', async () => {
     await start({ connectionLimits: { discardMaxMs: 3_600_000 } });
     const sockets = [await refused(), await refused()];
     await inside.server.close();
     await Promise.all(sockets.map(untilCut));
   });
 
-  /** Waits while the server has its turns. */
+  /** Waits for the condition while the server processes requests. */
   async function until(holds: () => boolean): Promise<void> {
     for (let trip = 0; trip < 2000 && !holds(); trip += 1) {
       await server.call('count-devices', { token: server.adminToken });

@@ -9,7 +9,9 @@ const quiet = { bytesRead: 0, bytesWritten: 0, writableLength: 0, parser: { inco
 
 type Connection = ConstructorParameters<typeof Transfer>[0];
 
-/** Checks until the connection stalls, an hour at most; returns when, in seconds, and how. */
+/**
+ * Advances the time until the transfer stalls, an hour at most; returns the second and the reason.
+ */
 function stallOf(at: (seconds: number) => Connection): readonly [number, string] | undefined {
   const connection: { -readonly [Key in keyof Connection]: Connection[Key] } = { ...at(0) };
   const transfer = new Transfer(connection, limits);
@@ -21,22 +23,22 @@ function stallOf(at: (seconds: number) => Connection): readonly [number, string]
   return undefined;
 }
 
-describe('a transfer stalls', () => {
-  it('where none of a body arrives for the idle time', () => {
+describe('a transfer counts as stalled', () => {
+  it('when no byte of a body arrives for the idle time', () => {
     expect(stallOf((seconds) => ({ ...quiet, bytesRead: Math.min(seconds, 30) * 1000 }))).toEqual([
       90,
       expect.stringMatching(/^the body stalled: none of it arrived for 60000 ms; /),
     ]);
   });
 
-  it('where a body arrives more slowly than the rate', () => {
+  it('when a body arrives more slowly than the minimum rate', () => {
     expect(stallOf((seconds) => ({ ...quiet, bytesRead: 99 * seconds }))).toEqual([
       60,
       expect.stringMatching(/^the body stalled: 5940 bytes of it arrived in 60000 ms; /),
     ]);
   });
 
-  it('where an answer is read more slowly than the rate, what is being written aside', () => {
+  it('when the answer is read below the rate, not counting queued bytes', () => {
     const writableLength = 65_536;
     const stall = stallOf((seconds) => {
       const read = Math.floor((90 * seconds) / writableLength) * writableLength;
@@ -46,7 +48,7 @@ describe('a transfer stalls', () => {
   });
 });
 
-describe('a transfer goes on', () => {
+describe('a transfer does not count as stalled', () => {
   it.each<[string, (seconds: number) => Connection]>([
     ['for an hour at the rate', (seconds) => ({ ...quiet, bytesRead: 100 * seconds })],
     ['while the server does not read the body', () => withBody({ readableLength: 1 })],

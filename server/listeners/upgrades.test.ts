@@ -23,7 +23,7 @@ const FILE_BYTES = 1_000_000;
 const protocols = ['websocket', 'h2c', 'TLS/1.0', 'anything'] as const;
 const closing = 'Connection: close';
 
-/** Asks for another protocol, as a client does that would rather speak it. */
+/** Returns headers that ask for another protocol, as a client does that prefers it. */
 function asking(protocol: string, connection = 'Upgrade'): string {
   return `Connection: ${connection}\r\nUpgrade: ${protocol}`;
 }
@@ -36,7 +36,7 @@ function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** Each part as one write, and all that the server sends until it closes. */
+/** Writes each part separately; returns all that the server sends until it closes. */
 async function answers(url: string, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = await reach(url);
   for (const part of parts) await new Promise((resolve) => socket.write(part, resolve));
@@ -67,7 +67,7 @@ describe.each([
   const get = `GET ${operations['get-configuration'].path}`;
   const last = () => textOf(get, authorization(), closing);
 
-  it.each(protocols)('is answered whole, and its connection goes on: %s', async (protocol) => {
+  it.each(protocols)('is answered in full and keeps its connection: %s', async (protocol) => {
     const socket = await reach(server.baseUrl);
     socket.write(textOf(`GET ${file}`, asking(protocol)));
     let received = 0;
@@ -79,7 +79,7 @@ describe.each([
     expect(statusesOf(await untilClosed(socket))).toEqual([200]);
   });
 
-  it('may have a body, of a known length or in chunks', async () => {
+  it('may have a body, of known length or chunked', async () => {
     const json = ['Content-Type: application/json', authorization(), asking('h2c')];
     const known = `${textOf(put, ...json, 'Content-Length: 12')}{"at":"one"}`;
     expect(statusesOf(await answers(server.baseUrl, known, last()))).toEqual([204, 200]);
@@ -90,7 +90,7 @@ describe.each([
     expect(await answers(server.baseUrl, last())).toContain('{"at":"two"}');
   });
 
-  it('gets 100 Continue before its body, as others do', async () => {
+  it('gets 100 Continue before its body like other requests', async () => {
     const socket = await reach(server.baseUrl);
     const headers = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'];
     socket.write(textOf(put, authorization(), asking('h2c', 'Upgrade, close'), ...headers));
@@ -100,7 +100,7 @@ describe.each([
     expect(readReply(await untilClosed(socket)).status).toBe(204);
   });
 
-  it('is answered in order among several in one packet', async () => {
+  it('is answered in order when several share a packet', async () => {
     const ask = asking('h2c');
     const body = ['Content-Length: 2', 'Content-Type: application/json', authorization()];
     const requests = [
@@ -116,7 +116,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([404, 200, 204, 404, 200, 404, 200]);
   });
 
-  it('does not turn the body of a later request into a request', async () => {
+  it("does not turn a later request's body into a request", async () => {
     const inner = textOf('GET /inner', authorization());
     const outer = textOf(put, authorization(), `Content-Length: ${inner.length + 50_000}`);
     const head = textOf(get, asking('h2c'), authorization()) + outer;
@@ -124,7 +124,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([200, 400, 200]);
   });
 
-  it('waits for the answers of the requests before it on its connection', async () => {
+  it('waits for the answers to earlier requests on its connection', async () => {
     const { path } = operations['post-auth-request'];
     const requests = Array.from({ length: 30 }, (_, at) => {
       const { idData, publicKeyPem, privateKey } = newDevice(`before-${at}`);
@@ -138,7 +138,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([...requests.map(() => 401), 404, 200]);
   });
 
-  it('waits for long answers before it, as do later packets behind it', async () => {
+  it('waits for long earlier answers, and later packets wait for it', async () => {
     const socket = await reach(server.baseUrl);
     const ask = textOf('GET /behind', asking('h2c'));
     const early = textOf(`GET ${file}`).repeat(3);
@@ -155,7 +155,7 @@ describe.each([
     expect(text.length).toBeGreaterThan(3 * FILE_BYTES);
   });
 
-  it('is in the journal as it was sent', async () => {
+  it('appears unchanged in the journal', async () => {
     const socket = await reach(server.baseUrl);
     const id = 'X-SVC-RequestID: as-sent';
     socket.write(textOf('GET /nowhere', id, asking('h2c', 'close, Upgrade')));
@@ -170,7 +170,7 @@ describe.each([
     ['leave in the middle of the answer', (socket) => once(socket, 'data')],
     ['read slowly, and leave at the end', readSlowly],
     ['only end their side', (socket) => Promise.resolve(socket.resume().end())],
-  ])('leaves no descriptor behind 125 clients that %s', async (_, act) => {
+  ])('leaves no open socket after 125 clients that %s', async (_, act) => {
     const before = openSockets();
     for (let round = 0; round < 5; round += 1) {
       const clients = Array.from({ length: 25 }, async (_, at) => {
@@ -187,7 +187,7 @@ describe.each([
     expect(await settled(before)).toBeLessThanOrEqual(before);
   });
 
-  /** Sockets once the server has noticed which of them the clients have closed. */
+  /** Returns the open sockets after the server has noticed which clients have closed. */
   async function settled(most: number): Promise<number> {
     for (let trip = 0; trip < 200 && openSockets() > most; trip += 1) {
       await (await reach(server.baseUrl)).end().resume().toArray();
@@ -219,7 +219,7 @@ describe('a request for another protocol on the control listener', () => {
   const local = (line: string, ...headers: readonly string[]) =>
     textOf(line, ...headers).replace('Host: test', 'Host: 127.0.0.1');
 
-  it.each(protocols)('is answered as one without: %s', async (protocol) => {
+  it.each(protocols)('is answered like any other: %s', async (protocol) => {
     const page = await (await fetch(server.controlUrl)).text();
     const asset = `GET ${/src="\.?(\/[^"]+\.js)"/.exec(page)?.[1]}`;
     const list = `GET /management${managementOperations['list-devices'].path}`;
@@ -232,7 +232,7 @@ describe('a request for another protocol on the control listener', () => {
     expect(text.length).toBeGreaterThan(65_536);
   });
 
-  it('reads the body of one that steers', async () => {
+  it('may have a body, which the listener reads', async () => {
     const headers = ['Content-Length: 11', 'Content-Type: application/json', signedIn()];
     const request = local('POST /clock', ...headers, asking('h2c')) + '{"skip":"x"}'.slice(1);
     const text = await answers(server.controlUrl, request, local('GET /ready', closing));
@@ -260,13 +260,13 @@ describe('a websocket handshake', () => {
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
     );
 
-  it('waits for the answers of the requests before it on its connection', async () => {
+  it('waits for the answers to earlier requests on its connection', async () => {
     const socket = await reach(server.baseUrl);
     const list = textOf(
       `GET ${managementOperations['list-permission-sets'].path}`,
       `Authorization: Bearer ${server.adminToken}`,
     );
-    // A close frame, which the server answers with its own.
+    // The client sends a close frame, which the server answers with its own.
     const close = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
     socket.write(Buffer.concat([Buffer.from(list.repeat(5) + handshake()), close]));
     socket.once('end', () => socket.end());
@@ -275,7 +275,7 @@ describe('a websocket handshake', () => {
     expect(text.slice(text.lastIndexOf('\r\n\r\n') + 4)).toBe('\x88\x00');
   });
 
-  it('is refused with 400, not with 101, when it asks for another protocol', async () => {
+  it('is refused with 400, not 101, when it names another protocol', async () => {
     const other = handshake().replace('websocket', 'h2c');
     const text = await answers(server.baseUrl, other, textOf('GET /last', closing));
     expect(statusesOf(text)).toEqual([400, 404]);

@@ -18,8 +18,8 @@ const members = (count: number) => Array.from({ length: count }, (_, at) => `"k$
 const most = limits.bodyValuesMax;
 const sentence = `body: holds more than ${most} values; send fewer in one request`;
 
-describe('a JSON body with more values than are read', () => {
-  it('from a device is 413 with the limit; connection stays open', async () => {
+describe('a JSON body with more values than the limit', () => {
+  it('is 413 from a device, and the connection stays open', async () => {
     const body = `{${members(most + 1)}}`;
     const call = { token: device.token, headers, body };
     const reply = await server.call('put-configuration', call);
@@ -27,13 +27,13 @@ describe('a JSON body with more values than are read', () => {
     expect(reply.headers.get('connection')).not.toBe('close');
   });
 
-  it('of nobody is 413 before its signature is looked at', async () => {
+  it('is 413 without a token, before its signature is checked', async () => {
     const body = `{"id_data":"{}","pubkey":"x",${members(most + 1)}}`;
     const reply = await server.call('post-auth-request', { headers, body });
     expect([reply.status, reply.json().error]).toEqual([413, sentence]);
   });
 
-  it('is counted by values: a string with brackets counts once', async () => {
+  it('is measured by values, so brackets in strings do not count', async () => {
     const body = JSON.stringify({ key: '[{,'.repeat(most) });
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
     expect(reply.status).toBe(400);
@@ -41,7 +41,7 @@ describe('a JSON body with more values than are read', () => {
   });
 });
 
-it('an id_data that is too long is refused without a look at the JSON in it', async () => {
+it('an oversized id_data is refused before its JSON is parsed', async () => {
   const idData = `{${members(10_000)}`;
   const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem });
   const reply = await server.call('post-auth-request', { headers, body });

@@ -87,25 +87,25 @@ describe('the Authorization header', () => {
     ['a token without its signature', (token) => `Bearer ${token.replace(/[^.]+$/, '')}`],
     ['four parts', (token) => `Bearer ${token}.x`],
     ['a token of this form but not ours', () => 'Bearer eyJhbGciOiJub25lIn0.e30.AAAA'],
-  ])('is 401 with %s', async (_, header) => {
+  ])('is refused with 401 for %s', async (_, header) => {
     const reply = await configurationWith({ Authorization: header(device.token) });
     expect(reply.status).toBe(401);
     expect(reply.json().error).toMatch(/^the (Authorization header must be|token) /);
   });
 
-  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('takes the scheme %j', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('accepts the scheme %j', async (scheme) => {
     const reply = await configurationWith({ Authorization: `${scheme} ${device.token}` });
     expect(reply.status).toBe(200);
   });
 });
 
-describe('a cookie', () => {
-  it('is no token of a device outside of the handshake', async () => {
+describe('a cookie with a token', () => {
+  it('does not authorize a device outside of the handshake', async () => {
     expect((await configurationWith({ Cookie: `JWT=${device.token}` })).status).toBe(401);
   });
 
   it.each(['', '"'])(
-    'of a user is his token on every operation of users, quoted by %j',
+    'of a user authorizes every user operation, in quotes or not: %j',
     async (quote) => {
       const headers = { Cookie: `theme=dark; JWT=${quote}${server.adminToken}${quote}` };
       expect((await server.call('list-devices', { headers })).status).toBe(200);
@@ -117,8 +117,8 @@ describe('a cookie', () => {
   );
 });
 
-describe('a token of another server', () => {
-  it('is 401 for devices and for users', async () => {
+describe('a token from another server', () => {
+  it('is 401 for devices and users', async () => {
     const other = await startTestServer({ random: seededRandom('another server') });
     try {
       const foreignDevice = await acceptedDevice(other, 'callers');
@@ -132,12 +132,12 @@ describe('a token of another server', () => {
   });
 });
 
-describe('a token whose device has lost its acceptance', () => {
+describe('a token of a device that lost its acceptance', () => {
   async function rightsOf({ token }: AcceptedDevice): Promise<number> {
     return (await server.call('get-configuration', { token })).status;
   }
 
-  it.each(['rejected', 'pending'])('is 401 at once, %s', async (status) => {
+  it.each(['rejected', 'pending'])('is 401 at once: %s', async (status) => {
     const lost = await acceptedDevice(server, `lost-${status}`);
     expect(await rightsOf(lost)).toBe(200);
     await decide(server, lost, status);
@@ -146,7 +146,7 @@ describe('a token whose device has lost its acceptance', () => {
     expect(reply.json().error).toBe('the device of this token is no longer accepted');
   });
 
-  it('stays 401 after a new acceptance, which brings a new token', async () => {
+  it('stays 401 after a new acceptance, but a new token works', async () => {
     const back = await acceptedDevice(server, 'back');
     await decide(server, back, 'rejected');
     await decide(server, back, 'accepted');
@@ -156,7 +156,7 @@ describe('a token whose device has lost its acceptance', () => {
     expect(await rightsOf({ ...back, token })).toBe(200);
   });
 
-  it('is 401 once the device is decommissioned', async () => {
+  it('is 401 after the device is decommissioned', async () => {
     const gone = await acceptedDevice(server, 'gone');
     const call = { token: server.adminToken, parameters: { id: gone.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);
@@ -165,7 +165,7 @@ describe('a token whose device has lost its acceptance', () => {
 });
 
 describe('the check-in time of a device', () => {
-  it('is the time of its last call that was let in', async () => {
+  it('is the time of its last authorized call', async () => {
     const { id, token } = await acceptedDevice(server, 'check-in');
     const shown = async (): Promise<string | undefined> => {
       const call = { token: server.adminToken, parameters: { id } };

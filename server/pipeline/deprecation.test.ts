@@ -11,7 +11,7 @@ const deprecated = (Object.values(managementOperations) as Operation[]).flatMap(
   operation.deprecated ? [[operation.id, operation, operation.deprecated] as const] : [],
 );
 
-/** A server that starts at this time, an ISO 8601 text. */
+/** Starts a server at this time, an ISO 8601 text. */
 function startAt(moment: string): Promise<TestServer> {
   return startTestServer({ clock: new ManualClock(Date.parse(moment)) });
 }
@@ -22,7 +22,7 @@ function callAt(server: TestServer, { method, path }: Operation, token = server.
 }
 
 describe('the deprecated operations', () => {
-  it('are the fifteen of the schedule, each one once', () => {
+  it('are the fifteen of the schedule without duplicates', () => {
     const named = deprecated.map(
       ([, , { method, version, path }]) => `${method} ${version} ${path}`,
     );
@@ -33,7 +33,7 @@ describe('the deprecated operations', () => {
     expect(named).toHaveLength(15);
   });
 
-  it('are where the schedule says', () => {
+  it('have the paths of the schedule', () => {
     for (const [, operation, row] of deprecated) {
       expect(operation.method).toBe(row.method);
       const own = `/api/management/${row.version}${row.path}`;
@@ -42,14 +42,14 @@ describe('the deprecated operations', () => {
   });
 });
 
-describe('before its announcement', () => {
+describe('a deprecated operation before its announcement', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startAt('2020-01-01T00:00:00Z');
   });
   afterAll(() => server.close());
 
-  it.each(deprecated)('says nothing of it: %s', async (_, operation) => {
+  it.each(deprecated)('has no deprecation headers: %s', async (_, operation) => {
     const reply = await callAt(server, operation);
     expect(reply.status).not.toBe(410);
     for (const name of ['deprecation', 'sunset']) expect(reply.headers.get(name)).toBeNull();
@@ -57,8 +57,8 @@ describe('before its announcement', () => {
   });
 });
 
-describe('from the day of its announcement on', () => {
-  it.each(deprecated)('says so, and not a moment before: %s', async (_, operation, row) => {
+describe('a deprecated operation after its announcement', () => {
+  it.each(deprecated)('has the headers from that moment: %s', async (_, operation, row) => {
     const sinceMs = Date.parse(`${row.deprecatedSince}T00:00:00Z`);
     const clock = new ManualClock(sinceMs - 1);
     const server = await startTestServer({ clock });
@@ -78,7 +78,7 @@ describe('from the day of its announcement on', () => {
     ['get-role-v1', '/api/management/v2/useradm/roles/a%2Fb'],
     ['get-limit-by-name', '/api/management/v2/devauth/limits/devices'],
     ['list-deployment-devices-v1', '/api/management/v1/deployments/deployments/a%2Fb/devices/list'],
-  ])('names what comes after it, with its own parameters: %s', async (id, successor) => {
+  ])('links its successor with the path parameters: %s', async (id, successor) => {
     const server = await startAt('2026-11-21T12:00:00Z');
     const operation = (managementOperations as Record<string, Operation>)[id];
     if (!operation) throw new Error(`there is no operation ${id}`);
@@ -88,7 +88,7 @@ describe('from the day of its announcement on', () => {
     expect(reply.headers.get('link')).toContain(`<${successor}>; rel="successor-version"`);
   });
 
-  it.each(deprecated)('tells a caller without a token too: %s', async (_, operation) => {
+  it.each(deprecated)('has the headers on a 401 too: %s', async (_, operation) => {
     const server = await startAt('2026-11-21T12:00:00Z');
     const reply = await callAt(server, operation, '');
     await server.close();
@@ -97,8 +97,8 @@ describe('from the day of its announcement on', () => {
   });
 });
 
-describe('at the end of life', () => {
-  it.each(deprecated)('is 410, and not a moment before: %s', async (_, operation, row) => {
+describe('an operation at its retirement date', () => {
+  it.each(deprecated)('is 410 from exactly that moment: %s', async (_, operation, row) => {
     const clock = new ManualClock(Date.parse('2027-08-24T23:59:59.999Z'));
     const server = await startTestServer({ clock });
     const before = await callAt(server, operation);
@@ -123,7 +123,7 @@ describe('at the end of life', () => {
     ['list-all-artifacts', 200],
     ['list-deployments', 200],
     ['list-releases', 200],
-  ])('leaves alone what is not in the schedule: %s', async (id, status) => {
+  ])('is unaffected if it is not in the schedule: %s', async (id, status) => {
     const server = await startAt('2027-08-26T00:00:00Z');
     const operation = (managementOperations as Record<string, Operation>)[id];
     if (!operation) throw new Error(`there is no operation ${id}`);
@@ -133,7 +133,7 @@ describe('at the end of life', () => {
     for (const name of ['deprecation', 'sunset']) expect(reply.headers.get(name)).toBeNull();
   });
 
-  it('reads no retired word as an id', async () => {
+  it('keeps its path reserved, so that no id can replace it', async () => {
     const server = await startAt('2027-08-26T00:00:00Z');
     const { token } = { token: server.adminToken };
     const list = await server.request('GET', '/api/management/v1/deployments/artifacts/list', {
@@ -150,8 +150,8 @@ describe('at the end of life', () => {
   });
 });
 
-describe('the date of an answer', () => {
-  it("is the server's own, whatever the machine's is", async () => {
+describe('the Date header of an answer', () => {
+  it("is the server's own time, not the machine's", async () => {
     const server = await startAt('2031-01-02T03:04:05Z');
     const reply = await server.request('GET', '/nowhere');
     await server.close();

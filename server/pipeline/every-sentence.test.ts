@@ -11,7 +11,7 @@ const rows: readonly Operation[] = Object.values({ ...operations, ...managementO
 const bodies = rows.flatMap(({ id, body }) => (body ? [[id, body] as const] : []));
 const queries = rows.flatMap((row) => (row.query ? [[row.id, row] as const] : []));
 
-/** Words of the validator, not of the contract. */
+/** Words of the validator library, which the contract does not use. */
 const foreign =
   /\bmust be (string|number|boolean)\b|\bnever\b|another form|\bsound as\b|\bArray\b|\bObject\b|\||undefined|Invalid|Expected|NaN|null or/;
 
@@ -31,7 +31,7 @@ const wrongValues: readonly unknown[] = [
   { unknown: 1 },
 ];
 
-/** Members of a valibot shape of any kind. */
+/** The members that valibot shapes of any kind may have. */
 interface Shape extends v.GenericSchema {
   readonly pipe?: readonly Shape[];
   readonly wrapped?: Shape;
@@ -58,7 +58,7 @@ function wholeOf({ pipe = [], wrapped, item, entries }: Shape, name: string): un
 
 type JsonPath = readonly (string | number)[];
 
-/** Returns every place of a value, the value itself first. */
+/** Returns every place in a value, the value itself first. */
 function placesIn(value: unknown, before: JsonPath = []): JsonPath[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const keyOf = (key: string) => (Array.isArray(value) ? Number(key) : key);
@@ -74,16 +74,16 @@ function withValue(value: unknown, [key, ...rest]: JsonPath, wrong: unknown): un
   );
 }
 
-/** Returns the problems found in sentences about wrong values, in one list. */
+/** Returns the sentence if it is unclear or does not name the field; otherwise nothing. */
 function unplain(sentence: string, key: string | number | undefined): string[] {
   const names = key === undefined || typeof key === 'number' || sentence.includes(`${key}`);
-  // A quoted value is the caller's own.
+  // Quoted text repeats the caller's own value and may contain any words.
   const isForeign = foreign.test(sentence.replace(/"(?:[^"\\]|\\.)*"?/g, '""'));
   return names && !isForeign ? [] : [sentence];
 }
 
 describe('the sentence about a wrong body', () => {
-  it.each(bodies)('is plain and names the field, whatever is wrong: %s', (_, schema) => {
+  it.each(bodies)('is in plain words and names the field: %s', (_, schema) => {
     const example = wholeExample(schema);
     const answers = placesIn(example).flatMap((place) =>
       wrongValues.map((wrong) => {
@@ -99,7 +99,7 @@ describe('the sentence about a wrong body', () => {
     for (const { sentence } of refused) expect(sentence).toMatch(/^body: /);
   });
 
-  it.each(bodies)('names an array that is sent for an object: %s', (_, schema) => {
+  it.each(bodies)('says object when an array was sent: %s', (_, schema) => {
     const answer = readJson(schema, Buffer.from('[]'));
     if (Array.isArray(exampleOf(schema)) || !(answer instanceof Refusal)) return;
     expect(answer.error).toMatch(/^body: must be an object/);
@@ -107,7 +107,7 @@ describe('the sentence about a wrong body', () => {
 });
 
 describe('the sentence about a wrong query', () => {
-  it.each(queries)('is plain and names the parameter: %s', (_, row) => {
+  it.each(queries)('is in plain words and names the parameter: %s', (_, row) => {
     for (const name of Object.keys(row.query ?? {})) {
       for (const search of [name, `${name}=x`, `${name}=-1.5`, `${name}=a&${name}=b`]) {
         const answer = readQuery(row, search);

@@ -9,7 +9,7 @@ import { newDevice, signatureOf } from '../testing/test-device.ts';
 import { serveEndpoint, startPipeline, type TestPipeline } from '../testing/test-pipeline.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Round trips until the server must have noticed that a connection is gone. */
+/** After this many round trips the server must have noticed that a connection is gone. */
 const ROUND_TRIPS_MAX = 1000;
 const secret = 'detail that is for the log only';
 const user = { id: 'u', email: 'u@example.com', passwordHash: 'none' };
@@ -39,7 +39,7 @@ function operationOf(fields: Partial<Operation>): Operation {
   };
 }
 
-/** Serves the handler; returns its URL. */
+/** Serves the handler and returns its URL. */
 async function serve(
   handle: Endpoint['handle'],
   fields: Partial<Operation> = {},
@@ -73,9 +73,9 @@ const handlers: readonly (readonly [string, Endpoint['handle']])[] = [
   ],
 ];
 
-describe('a handler that fails', () => {
+describe('a handler that throws', () => {
   it.each(handlers)(
-    'is 500 with a fixed text, and keeps the detail in the log: %s',
+    'is answered 500 with a fixed text, and the detail is logged: %s',
     async (name, h) => {
       const reply = await post(await serve(h, {}, name === 'rejects'));
       expect(reply.status).toBe(500);
@@ -88,7 +88,7 @@ describe('a handler that fails', () => {
     },
   );
 
-  it('has written nothing', async () => {
+  it('leaves no written state', async () => {
     const url = await serve(() => {
       test.services.tenants.first.store.users.create(user, 0);
       throw new Error(secret);
@@ -97,7 +97,7 @@ describe('a handler that fails', () => {
     expect(test.services.tenants.first.store.users.find('u')).toBeUndefined();
   });
 
-  it('is seen by those who watch the activity', async () => {
+  it('is reported to subscribers of the activity', async () => {
     const url = await serve(() => {
       throw new Error(secret);
     });
@@ -105,7 +105,7 @@ describe('a handler that fails', () => {
     expect(test.activities).toMatchObject([{ status: 500, requestId: 'call-1' }]);
   });
 
-  it('does not take the server with it, in the middle of a body neither', async () => {
+  it('does not stop the server, even in mid-body', async () => {
     const url = await serve(() => ({ status: 200, body: failingParts() }));
     await expect(post(url)).rejects.toThrow();
     const failed = test.lines.filter(({ level }) => level !== 'debug');
@@ -119,8 +119,8 @@ function* failingParts(): Generator<string> {
   throw new Error(secret);
 }
 
-describe('a handler that refuses', () => {
-  it('keeps what it has written', async () => {
+describe('a handler that refuses a request', () => {
+  it('keeps its written state', async () => {
     const url = await serve(() => {
       test.services.tenants.first.store.users.create(user, 0);
       return refuse.conflict('it is so');
@@ -131,7 +131,7 @@ describe('a handler that refuses', () => {
     });
   });
 
-  it('leaves one line for people and one activity', async () => {
+  it('logs one line and publishes one activity', async () => {
     await post(await serve(() => refuse.notFound('not here')));
     expect(test.lines).toEqual([
       {
@@ -142,14 +142,14 @@ describe('a handler that refuses', () => {
     expect(test.activities).toMatchObject([{ operation: 'faulty', method: 'POST', status: 404 }]);
   });
 
-  it('may add to the Error body, but not replace its fields', async () => {
+  it('may extend the Error body but not replace its fields', async () => {
     const body = { id: 'd', error: 'other', request_id: 'other' };
     const reply = await post(await serve(() => refuse.conflict('it is so', body)));
     expect(JSON.parse(reply.text)).toEqual({ id: 'd', error: 'it is so', request_id: 'call-1' });
   });
 });
 
-describe('a caller that goes away in the middle of a body', () => {
+describe('a caller that disconnects in the middle of a body', () => {
   it('causes neither a handler call nor an error', async () => {
     let handled = 0;
     const url = new URL(
@@ -178,8 +178,8 @@ describe('a caller that goes away in the middle of a body', () => {
   });
 });
 
-describe('a transaction', () => {
-  it('is not held by a handler that waits, and keeps nothing of it', async () => {
+describe('a transaction around a handler', () => {
+  it('is refused for an asynchronous handler and undone', async () => {
     const url = await serve(async (_input, { store }) => {
       store.users.create(user, 0);
       await Promise.resolve();
@@ -189,7 +189,7 @@ describe('a transaction', () => {
     expect(test.services.tenants.first.store.users.find(user.id)).toBeUndefined();
   });
 
-  it('is opened in the tenant of a device only, which the request names in its body', async () => {
+  it('is opened only in the tenant that the device names in its body', async () => {
     const { tenants } = test.services;
     const added = await tenants.add('second', { email: 'second@example.com' });
     if (typeof added === 'string') throw new Error(added);

@@ -65,7 +65,7 @@ describe('a TLS handshake', () => {
   it.each([
     ['that never begins', ''],
     ['that stops within its first message', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
-  ])('is cut when its time is over: one %s', async (_, bytes) => {
+  ])('is cut after its time limit: one %s', async (_, bytes) => {
     const { port, lines } = await listen(50);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -77,7 +77,7 @@ describe('a TLS handshake', () => {
   it.each([
     ['plain HTTP', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'ERR_SSL_HTTP_REQUEST'],
     ['another protocol', 'SSH-2.0-client\r\n', 'ERR_SSL_WRONG_VERSION_NUMBER'],
-  ])('is refused and logged when what comes is %s', async (_, text, code) => {
+  ])('is refused and logged when the client sends %s', async (_, text, code) => {
     const { port, lines } = await listen(10_000);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);

@@ -13,7 +13,7 @@ import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const names = ['X-SVC', 'X-MEN', 'X-Acme-2'] as const;
 
-describe.each(names)('a server of the prefix %s', (prefix) => {
+describe.each(names)('a server with the header prefix %s', (prefix) => {
   const others = names.filter((name) => name !== prefix);
   let server: TestServer;
   let device: AcceptedDevice;
@@ -25,12 +25,12 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
 
   afterAll(() => server.close());
 
-  it('tells its prefix, and lets devices in by its own signature header', () => {
+  it('shows its prefix and accepts its own signature header', () => {
     expect(server.headerPrefix).toBe(prefix);
     expect(device.token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  it('reads a signature under no other prefix', async () => {
+  it('ignores a signature under another prefix', async () => {
     const body = JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
     const signature = signatureOf(body, device.privateKey);
     for (const other of others) {
@@ -41,7 +41,7 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
     }
   });
 
-  it('lets a good signature under another prefix not mend a wrong one', async () => {
+  it('refuses a wrong signature despite a valid one under another prefix', async () => {
     const unknownDevice = newDevice('stranger');
     const body = JSON.stringify({
       id_data: unknownDevice.idData,
@@ -62,7 +62,7 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
     for (const other of others) expect(reply.headers.get(`${other}-RequestID`)).toBeNull();
   });
 
-  it('signs links under its own prefix, in small letters, and reads no other', async () => {
+  it('signs and reads links only under its own prefix, in lower case', async () => {
     const parameters = { id: await publish(server) };
     const { token } = device;
     const reply = await server.call('get-artifact-link', { token, parameters });
@@ -78,7 +78,7 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
     }
   });
 
-  it('allows pages its own headers and exposes them', async () => {
+  it('allows and exposes its own headers to pages', async () => {
     const headers = {
       Origin: 'https://console.example',
       'Access-Control-Request-Headers': names.map((name) => `${name}-more`).join(','),
@@ -92,7 +92,7 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
     for (const other of others) expect(allowed).not.toContain(other);
   });
 
-  it('names neither headers nor paths of its API after it', async () => {
+  it('keeps the paths and fields of its API whatever the prefix', async () => {
     const reply = await server.request('GET', managementOperations['count-devices'].path, {
       token: server.adminToken,
     });
@@ -100,9 +100,9 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
   });
 });
 
-describe('a prefix that cannot be one', () => {
+describe('an invalid header prefix', () => {
   it.each(['', 'X SVC', 'X-SVC-', '-X', 'X_SVC', '9X', 'X--Y', 'X:', 'X-\u00c9', 'X\r\nY'])(
-    'keeps the server from starting, and is named: %j',
+    'prevents the start and is named in the error: %j',
     async (headerPrefix) => {
       const starting = startTestServer({ headerPrefix });
       await expect(starting).rejects.toThrow(`header prefix "${headerPrefix}" must be`);

@@ -17,7 +17,7 @@ function bodyProblem(id: keyof typeof operations, body: unknown): string {
   return problemOf(readJson(schema, Buffer.from(JSON.stringify(body))));
 }
 
-describe('the sentence about a body', () => {
+describe('the error for an invalid body', () => {
   it.each<[string, keyof typeof operations, unknown, string]>([
     ['a missing field', 'put-deployment-status', {}, 'body: status: is required'],
     [
@@ -102,22 +102,22 @@ describe('the sentence about a body', () => {
       { a: 1 },
       'body: a: must be a string, not 1',
     ],
-  ])('names the field and the fault: %s', (_, id, body, sentence) => {
+  ])('names the field and the mistake: %s', (_, id, body, sentence) => {
     expect(bodyProblem(id, body).startsWith(sentence)).toBe(true);
   });
 
-  it('names the first of several faults', () => {
+  it('names only the first of several mistakes', () => {
     expect(bodyProblem('post-auth-request', {})).toBe('body: id_data: is required');
   });
 
-  it('does not grow with what was sent', () => {
+  it('has a bounded length, however long the body is', () => {
     const long = 'x'.repeat(100_000);
     expect(bodyProblem('put-deployment-status', { status: long }).length).toBeLessThanOrEqual(510);
     expect(bodyProblem('put-configuration', { [long]: '' }).length).toBeLessThanOrEqual(510);
   });
 });
 
-describe('the sentence about a query', () => {
+describe('the error for an invalid query', () => {
   const next = operations['get-next-deployment'];
   const logs = operations['list-audit-logs'];
 
@@ -158,12 +158,12 @@ describe('the sentence about a query', () => {
       'query: artifact_name: is required; "Artifact_Name" was sent: did you mean "artifact_name"?',
     ],
     ['a missing one', next, 'device_type=b&board=1', 'query: artifact_name: is required'],
-  ])('names the parameter and the fault: %s', (_, operation, search, sentence) => {
+  ])('names the parameter and the mistake: %s', (_, operation, search, sentence) => {
     expect(problemOf(readQuery(operation, search)).startsWith(sentence)).toBe(true);
   });
 });
 
-describe('a query that is in order', () => {
+describe('a valid query', () => {
   const next = operations['get-next-deployment'];
 
   it.each([
@@ -180,12 +180,12 @@ describe('a query that is in order', () => {
     expect(readQuery(next, search)).toEqual(expected);
   });
 
-  it('loses the parameters that the operation does not know', () => {
+  it('is read without the parameters unknown to the operation', () => {
     const search = 'artifact_name=a&device_type=b&__proto__=c&tenant=d';
     expect(readQuery(next, search)).toEqual({ artifact_name: 'a', device_type: 'b' });
   });
 
-  it('has the defaults of what it leaves out', () => {
+  it('gets default values for absent parameters', () => {
     expect(readQuery(operations['list-audit-logs'], '')).toEqual({
       page: 1,
       per_page: 10,
@@ -194,7 +194,7 @@ describe('a query that is in order', () => {
   });
 });
 
-describe('over HTTP', () => {
+describe('a call over HTTP', () => {
   let server: TestServer;
   let device: AcceptedDevice;
 
@@ -205,14 +205,14 @@ describe('over HTTP', () => {
 
   afterAll(() => server.close());
 
-  it('the sentence arrives as the error, with status 400', async () => {
+  it('returns the sentence as the error with status 400', async () => {
     const { token } = device;
     const reply = await server.call('get-next-deployment', { token, query: { device_type: 'b' } });
     expect(reply.status).toBe(400);
     expect(reply.json().error).toBe('query: artifact_name: is required');
   });
 
-  it('members of a body that the contract does not know are ignored', async () => {
+  it('ignores body members that the contract does not know', async () => {
     const json = { artifact_name: 'a', device_type: 'b', more: 'c' };
     const { token } = device;
     expect((await server.call('post-next-deployment', { token, json })).status).toBe(204);

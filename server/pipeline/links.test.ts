@@ -24,7 +24,7 @@ function linkOf(services = servicesOf()): URL {
   return new URL(makeLink({ ...services, origin, nowMs }, path).uri);
 }
 
-/** Returns the status for a link; 200 when it is valid. */
+/** Returns the status for a link, which is 200 when the link is valid. */
 function judged(link: URL, { services = servicesOf(), atMs = nowMs } = {}): number {
   const { pathname, searchParams: search } = link;
   return checkLink(services, { path: pathname, search, nowMs: atMs })?.status ?? 200;
@@ -36,25 +36,25 @@ function altered(change: (link: URL) => void): URL {
   return link;
 }
 
-describe('a link', () => {
-  it('names its end in whole seconds, at least the lifetime away, in UTC', () => {
+describe('a signed artifact link', () => {
+  it('expires in whole UTC seconds, not before the full lifetime', () => {
     const { uri, expire } = makeLink({ ...servicesOf(), origin, nowMs }, path);
     expect(expire).toBe('2026-11-21T12:01:01.000Z');
     expect(new URL(uri).searchParams.get('x-svc-expire')).toBe(expire);
     expect(uri.startsWith(`${origin}${path}?`)).toBe(true);
   });
 
-  it('fits as often as it is used, until its end', () => {
+  it('is valid for repeated use until its expiry', () => {
     expect(judged(linkOf())).toBe(200);
     expect(judged(linkOf(), { atMs: Date.parse('2026-11-21T12:01:00.999Z') })).toBe(200);
   });
 
-  it('is 403 from its end on', () => {
+  it('is 403 from its expiry onwards', () => {
     expect(judged(linkOf(), { atMs: Date.parse('2026-11-21T12:01:01.000Z') })).toBe(403);
     expect(judged(linkOf(), { atMs: nowMs + 1e12 })).toBe(403);
   });
 
-  it('fits whatever the escapes of its path are written like', () => {
+  it('is valid with any spelling of the escapes in its path', () => {
     expect(judged(altered((link) => (link.pathname = '/files/a%2fb%20%c3%a9')))).toBe(200);
   });
 
@@ -77,12 +77,12 @@ describe('a link', () => {
     expect(judged(altered(change))).toBe(403);
   });
 
-  it('is 403 at another server, which has another secret', () => {
+  it('is 403 at another server with another secret', () => {
     const services = { ...servicesOf(), links: createLinkSigner(seededRandom('other').bytes(32)) };
     expect(judged(linkOf(), { services })).toBe(403);
   });
 
-  it('does not fit what its path says, read as the fields after the path', () => {
+  it('cannot be forged by a path that imitates the signed fields', () => {
     const later = '2099-01-01T00:00:00.000Z';
     const type = encodeURIComponent(`x/device\nexpire=${later}\ntenant_id=t`);
     const given = new URL(makeLink({ ...servicesOf(), origin, nowMs }, `/${type}/device`).uri);
@@ -97,7 +97,7 @@ describe('a link', () => {
     expect(judged(forged)).toBe(403);
   });
 
-  it('does not fit a path that is parted otherwise', () => {
+  it('is 403 when an escaped slash becomes a real one', () => {
     const parted = altered((link) => (link.pathname = link.pathname.replace('%2F', '/')));
     expect(judged(parted)).toBe(403);
   });
@@ -117,11 +117,11 @@ describe('a link', () => {
     expect(judged(altered(change))).toBe(400);
   });
 
-  it('does without its empty tenant', () => {
+  it('is valid without its empty tenant', () => {
     expect(judged(altered((link) => link.searchParams.delete('tenant_id')))).toBe(200);
   });
 
-  it('is made and read under the chosen prefix only', () => {
+  it('is created and read under the configured prefix only', () => {
     const services = servicesOf('X-MEN');
     const link = linkOf(services);
     expect(judged(link, { services })).toBe(200);
@@ -139,7 +139,7 @@ function cutSignature(link: URL, end: number): void {
   link.searchParams.set('x-svc-signature', signatureIn(link).slice(0, end));
 }
 
-describe('the address of a link', () => {
+describe('the origin of an artifact link', () => {
   const forwarded = { 'X-Forwarded-Host': 'fleet.example', 'X-Forwarded-Proto': 'https' };
 
   async function originsOf(trustProxy: boolean, headers: Readonly<Record<string, string>>) {
@@ -160,12 +160,12 @@ describe('the address of a link', () => {
     expect(link).toBe(own);
   });
 
-  it('is not taken from a proxy that nobody told us to trust', async () => {
+  it('ignores the headers of an untrusted proxy', async () => {
     const { link, own } = await originsOf(false, forwarded);
     expect(link).toBe(own);
   });
 
-  it('is that of the proxy when told to trust it, the first of several', async () => {
+  it('is the first one that a trusted proxy names', async () => {
     const headers = {
       'X-Forwarded-Host': 'fleet.example:8443, inner',
       'X-Forwarded-Proto': 'https, http',
@@ -174,7 +174,7 @@ describe('the address of a link', () => {
   });
 
   it.each(['evil.example/path?', 'a b', 'user@host', 'host:port', ''])(
-    'is our own when the proxy names something that is no host: %s',
+    "is the server's own when the proxy names an invalid host: %s",
     async (host) => {
       const { link, own } = await originsOf(true, { 'X-Forwarded-Host': host });
       expect(link).toBe(own);
@@ -185,7 +185,7 @@ describe('the address of a link', () => {
     ['/fleet', '/fleet/storage/'],
     ['/fleet/eu-1/', '/fleet/eu-1/storage/'],
     ['/fleet, /inner', '/fleet/storage/'],
-  ])('has the path of the proxy when told to trust it: %s', async (prefix, beginning) => {
+  ])('includes the path of a trusted proxy: %s', async (prefix, beginning) => {
     const headers = { ...forwarded, 'X-Forwarded-Prefix': prefix };
     const { link, path } = await originsOf(true, headers);
     expect([link, path.startsWith(beginning)]).toEqual(['https://fleet.example', true]);
@@ -193,7 +193,7 @@ describe('the address of a link', () => {
   });
 
   it.each(['fleet', '//evil.example', '/a?b=', '/..', '/a/./b', '/a b', '/', ''])(
-    'has no path of a proxy that is none: %s',
+    'ignores an invalid path of a proxy: %s',
     async (prefix) => {
       const { path } = await originsOf(true, { ...forwarded, 'X-Forwarded-Prefix': prefix });
       expect(path).toMatch(/^\/storage\//);

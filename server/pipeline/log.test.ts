@@ -14,55 +14,55 @@ beforeEach(() => {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Returns the levels whose lines a log of this level shows. */
+/** Returns the levels whose lines appear in a log of this level. */
 function shownBy(level: LogLevel): readonly string[] {
   const log = openLog(level);
   for (const each of ['debug', 'info', 'warn', 'error'] as const) log[each](`line of ${each}`);
   return written.flatMap((text) => /line of (\w+)/.exec(text)?.[1] ?? []);
 }
 
-describe('a log', () => {
+describe('a server log', () => {
   it.each<[LogLevel, readonly string[]]>([
     ['silent', []],
     ['error', ['error']],
     ['warn', ['warn', 'error']],
     ['info', ['info', 'warn', 'error']],
     ['debug', ['debug', 'info', 'warn', 'error']],
-  ])('of level %s shows %j', (level, expected) => {
+  ])('of level %s shows the levels %j', (level, expected) => {
     expect(shownBy(level)).toEqual(expected);
   });
 
-  it('knows whether it is worth building a line for debugging', () => {
+  it('reports whether debug lines are worth building', () => {
     expect(logLevels.filter((level) => openLog(level).debugOn)).toEqual(['debug']);
   });
 
-  it('shows the cause of an error, and does without one', () => {
+  it('shows the cause of an error if there is one', () => {
     openLog('error').error('500 here', new Error('the disk is full'));
     expect(written.join('')).toContain('the disk is full');
     openLog('error').error('500 there');
     expect(written.join('')).toContain('500 there');
   });
 
-  it('writes one line for a line that would be two', () => {
+  it('keeps a message with a line break on one line', () => {
     openLog('info').info('401 GET /x\n[error] forged: \u001b[2J');
     expect(written.join('').trimEnd().split('\n')).toHaveLength(1);
     expect(written.join('')).not.toContain('\u001b[2J');
   });
 });
 
-describe('a text from outside', () => {
+describe('text from outside in a log line', () => {
   it.each([
     ['line breaks', 'a\nb\rc', 'a\\u{a}b\\u{d}c'],
     ['escape sequences', '\u001b[31mred', '\\u{1b}[31mred'],
     ['a bell, a backspace and a NUL', '\u0007\b\0', '\\u{7}\\u{8}\\u{0}'],
     ['the control characters of Latin-1', '\u0085\u009b2J', '\\u{85}\\u{9b}2J'],
     ['a delete', 'a\u007f', 'a\\u{7f}'],
-  ])('has its control characters spelled out: %s', (_, text, expected) => {
+  ])('has its control characters escaped: %s', (_, text, expected) => {
     openLog('info').info(text);
     expect(written.join('')).toBe(`[info] ${expected}\n`);
   });
 
-  it('keeps every other character', () => {
+  it('keeps all other characters', () => {
     const text = 'caf\u00e9 \u4e2d\u{1f600} {"a":1}';
     openLog('info').info(text);
     expect(written.join('')).toBe(`[info] ${text}\n`);

@@ -8,7 +8,7 @@ const unlimited = new ByteBudget(Number.MAX_SAFE_INTEGER);
 
 class Gone extends Error {}
 
-/** Work that goes on until it is released, and who has begun and ended it. */
+/** Creates work that runs until the test releases it, and records which steps began and ended. */
 function workshop(work = new LongWork(unlimited)) {
   const events: string[] = [];
   const free = new Set<string>();
@@ -33,7 +33,7 @@ function workshop(work = new LongWork(unlimited)) {
   };
 }
 
-/** More rounds of the event loop than the work takes that is allowed to go on. */
+/** Waits for more event-loop rounds than any running work needs. */
 async function afterRounds(): Promise<void> {
   for (let round = 0; round < 50; round += 1) {
     await new Promise<void>((resolve) => inNextRound(resolve));
@@ -41,7 +41,7 @@ async function afterRounds(): Promise<void> {
 }
 
 describe('long work', () => {
-  it('is done for two callers at a time, one piece for each, in turns of the callers', async () => {
+  it('runs for two callers at a time, one piece each, in turns', async () => {
     const { events, run, finish } = workshop();
     const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('b', 'b2'), run('c', 'c1')];
     await afterRounds();
@@ -53,7 +53,7 @@ describe('long work', () => {
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b1', 'b2', 'c1']);
   });
 
-  it('stops when its caller has gone, and never begins when it goes before', async () => {
+  it('stops when its caller disconnects, and never starts if that happens before', async () => {
     const { events, run, finish, leave } = workshop();
     const [first, second, third] = [run('a', 'a1'), run('a', 'a2'), run('a', 'a3')];
     await afterRounds();
@@ -66,7 +66,7 @@ describe('long work', () => {
     expect(events).toEqual(['a1 begins', 'a3 begins', 'a3 ends']);
   });
 
-  it('refuses with 503 what waits longest where there is no room to wait', async () => {
+  it('refuses the longest waiting piece with 503 when the queue is full', async () => {
     const { run, finish } = workshop(new LongWork(new ByteBudget(40_000)));
     const [first, ...waiting] = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     const refused = await waiting[0];

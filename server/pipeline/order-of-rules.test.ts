@@ -8,13 +8,13 @@ import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 /**
- * Every rule has a fault that it answers. A request with the faults of several rules must get the
- * answer of the first of them; a request with only the last fault must get that one's, so that the
+ * Every rule answers one problem. A request with the problems of several rules must get the answer
+ * of the first of them; a request with only the last problem must get its own answer, so that the
  * pair shows the order and not the absence of a rule.
  */
 interface Problem {
   readonly status: number;
-  /** Adds the fault to a request that satisfies the rules before it. */
+  /** Adds the problem to a request that satisfies the rules before it. */
   readonly into: (request: Asked) => Asked;
 }
 
@@ -48,7 +48,7 @@ function withHeaders(asked: Asked, headers: Readonly<Record<string, string>>): A
   return { ...asked, call: { ...asked.call, headers: { ...asked.call.headers, ...headers } } };
 }
 
-/** In the order of the rules: the first one is decided first. */
+/** The problems in the order of the rules; the first rule decides first. */
 const problems = {
   'unknown path': {
     status: 404,
@@ -84,32 +84,33 @@ const pairs = names.flatMap((first, index) =>
   names.slice(index + 1).map((second) => [first, second] as const),
 );
 
-/** Sends a status report to the aborted deployment, with the given faults. */
+/** Sends a status report to the aborted deployment, with the given problems. */
 async function answerTo(...chosen: readonly ProblemName[]): Promise<number> {
   const headers = { 'Content-Type': 'application/json' };
   const call = { token: device.token, headers };
   let asked: Asked = { method: 'PUT', path: statusPath(abortedId), call };
-  // The last rule's fault first: it must not overwrite what an earlier rule needs.
+  // The last rule's problem is added first, because it must not overwrite what an earlier rule
+  // needs.
   for (const name of chosen.toReversed()) asked = problems[name].into(asked);
   const body = asked.call.body ?? '{"status":"success"}';
   return (await server.request(asked.method, asked.path, { ...asked.call, body })).status;
 }
 
-describe('a request with one fault', () => {
-  it.each(names)('is answered by the rule for it: %s', async (name) => {
+describe('a request with one problem', () => {
+  it.each(names)('is answered by its rule: %s', async (name) => {
     expect(await answerTo(name)).toBe(problems[name].status);
   });
 });
 
-describe('a request with two faults', () => {
-  it.each(pairs)('is answered for the first one: %s before %s', async (first, second) => {
+describe('a request with two problems', () => {
+  it.each(pairs)('is answered by the first rule: %s before %s', async (first, second) => {
     expect(await answerTo(first, second)).toBe(problems[first].status);
   });
 });
 
-describe('a request with every fault', () => {
+describe('a request with every remaining problem', () => {
   it.each(names.map((name, index) => [name, index] as const))(
-    'is answered by the first rule that is left: %s',
+    'is answered by the first remaining rule: %s',
     async (name, index) => {
       expect(await answerTo(...names.slice(index))).toBe(problems[name].status);
     },
@@ -132,7 +133,7 @@ describe('the media type of a body', () => {
   });
 
   it.each(['text/json', 'application/jsonx', 'application/x-www-form-urlencoded', 'x/y; a=b'])(
-    'is 415 when it is another one, and the answer names both: %s',
+    'is 415 for another type, and the answer names both: %s',
     async (mediaType) => {
       const headers = { 'Content-Type': mediaType };
       const call = { token: device.token, headers, body: '{' };
@@ -144,7 +145,7 @@ describe('the media type of a body', () => {
   );
 
   it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;'])(
-    'is JSON whatever its parameters and letters: %s',
+    'is accepted as JSON with any parameters and case: %s',
     async (mediaType) => {
       const headers = { 'Content-Type': mediaType };
       const call = { token: device.token, headers, body: '{"status":"success"}' };
@@ -152,7 +153,7 @@ describe('the media type of a body', () => {
     },
   );
 
-  it('does not matter without a body, which may be optional or missing', async () => {
+  it('is ignored without a body, whether optional or required', async () => {
     const call = { token: device.token, headers: { 'Content-Type': 'text/plain' } };
     expect((await server.call('put-configuration', call)).status).toBe(204);
     const reply = await server.request('PUT', statusPath(abortedId), call);
@@ -161,7 +162,7 @@ describe('the media type of a body', () => {
 });
 
 describe('a user operation', () => {
-  it('is refused without a token before its body or its object is looked at', async () => {
+  it('is refused without a token before its body or resource is examined', async () => {
     const path = managementOperations['abort-deployment'].path.replace('{id}', unknownId);
     expect((await server.request('PUT', path, { body: tooLarge })).status).toBe(401);
     const token = server.adminToken;

@@ -30,7 +30,7 @@ function filledIn(path: string): string {
   return path.replace(/\{\w+\}/g, 'some');
 }
 
-it('the root tells what lives where', async () => {
+it('the root path answers 404 with the addresses of API and console', async () => {
   const reply = await server.request('GET', '/');
   expect([reply.status, reply.json().error]).toEqual([
     404,
@@ -40,7 +40,7 @@ it('the root tells what lives where', async () => {
   ]);
 });
 
-describe('a path that is none of the API', () => {
+describe('a path outside the API', () => {
   it.each([
     '/api',
     '/api/devices/v1',
@@ -67,7 +67,7 @@ describe('a path that is none of the API', () => {
     ['a matrix parameter', '/api/devices/v1/deviceconfig/configuration;v=1'],
     ['an empty parameter', '/api/devices/v1/deployments/device/deployments//status'],
     ['a step upwards that stays in the path', '/api/devices/v1/deviceconfig/x/%2e%2e%2fy'],
-  ])('is 404 where a client may have meant a known one: %s', async (_, path) => {
+  ])('is 404 even when it resembles a known one: %s', async (_, path) => {
     const text = rawRequest(`GET ${path}`, [`Authorization: Bearer ${device.token}`]);
     expect((await sendRaw(server, text)).status).toBe(404);
   });
@@ -78,7 +78,7 @@ describe('a path that is none of the API', () => {
     '/api/internal/v1/inventory/tenants/x/devices',
     '/api/internal/v1/useradm/tenants/x/users',
     '/api/internal/v2/devauth/health',
-  ])('is every internal one, whatever the method and the token: %s', async (path) => {
+  ])('is 404 for internal paths with any method and token: %s', async (path) => {
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       const reply = await server.request(method, path, { token: server.adminToken });
       expect(reply.status).toBe(404);
@@ -86,13 +86,13 @@ describe('a path that is none of the API', () => {
   });
 });
 
-describe.each(everyPath)('%s', (path) => {
+describe.each(everyPath)('the known path %s', (path) => {
   const known = methodsOf(path);
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND'].filter(
     (method) => !known.includes(method),
   );
 
-  it('answers 405 to every other method, without a token too, and names its own', async () => {
+  it('answers 405 with its methods to any other method, also without a token', async () => {
     for (const method of others) {
       const reply = await server.request(method, filledIn(path));
       expect([method, reply.status]).toEqual([method, 405]);
@@ -102,7 +102,7 @@ describe.each(everyPath)('%s', (path) => {
     }
   });
 
-  it('answers 204 without a body to OPTIONS, and names its methods', async () => {
+  it('answers 204 with its methods and no body to OPTIONS', async () => {
     const reply = await server.request('OPTIONS', filledIn(path));
     expect([reply.status, reply.text]).toEqual([204, '']);
     expect(reply.headers.get('allow')).toBe(allowed(known));
@@ -131,14 +131,14 @@ describe('a percent escape in a path', () => {
     operations['get-configuration'].path.replace('config', 'conf%69g'),
     operations['get-artifact'].path.replace('artifacts', '%61rtifact%73'),
     operations['get-artifact'].path.replace('artifacts', 'artifact%73').replace('{id}', '%7e%41'),
-  ])('of a letter names the same path: %s', async (path) => {
+  ])('for a plain letter names the same path: %s', async (path) => {
     const headers = [`Authorization: Bearer ${device.token}`];
     const reply = await sendRaw(server, rawRequest(`GET ${path}`, headers));
     expect(reply.body).not.toContain('this API has no such path');
   });
 
   it.each(['a%2Fb', 'a%20b', '%00', '%C3%A9', '..', '%2e%2e', "';DROP TABLE devices"])(
-    'is decoded, and what it says is looked up like any other id: %s',
+    'in an id is decoded, and the id is looked up as usual: %s',
     async (id) => {
       const reply = await report(id.replaceAll(' ', '%20'));
       expect(reply.status).toBe(404);
@@ -166,7 +166,7 @@ describe('a percent escape in a path', () => {
     },
   );
 
-  it('does not make a slash: an escaped one is a part of the parameter', async () => {
+  it('for a slash belongs to the parameter and separates nothing', async () => {
     const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
     const reply = await server.request('GET', path, { token: device.token });
     expect(reply.json().error).toBe('no artifact has this id');

@@ -20,7 +20,7 @@ function poll(token: string) {
 }
 
 describe('a rate limit', () => {
-  it('refuses a device with 429, Retry-After and an Error body, until its window has ended', async () => {
+  it('refuses a device with 429, Retry-After and an Error body until the window ends', async () => {
     const device = await acceptedDevice(server, 'hasty');
     await limit(2, 30);
     expect([(await poll(device.token)).status, (await poll(device.token)).status]).toEqual([
@@ -38,7 +38,7 @@ describe('a rate limit', () => {
     expect((await poll(device.token)).status).toBe(200);
   });
 
-  it('counts each device and each user by itself', async () => {
+  it('counts each device and each user separately', async () => {
     const one = await acceptedDevice(server, 'one');
     const two = await acceptedDevice(server, 'two');
     await limit(1, 60);
@@ -48,13 +48,13 @@ describe('a rate limit', () => {
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 
-  it('holds for users too, and for the audit log', async () => {
+  it('applies to users and to the audit log too', async () => {
     await limit(1, 60);
     const logs = () => server.call('list-audit-logs', { token: server.adminToken });
     expect([(await logs()).status, (await logs()).status]).toEqual([200, 429]);
   });
 
-  it('counts authentication requests and logins by the address that they come from', async () => {
+  it('counts authentication requests and logins by their source address', async () => {
     await limit(2, 60);
     expect((await authenticate(server, newDevice('a'))).status).toBe(401);
     expect((await signIn(server, server.adminEmail, 'wrong-password')).status).toBe(401);
@@ -62,7 +62,7 @@ describe('a rate limit', () => {
     expect((await signIn(server, server.adminEmail, server.adminPassword)).status).toBe(429);
   });
 
-  it('refuses before anything of the body is read or written', async () => {
+  it('refuses before the body is read or state is written', async () => {
     const device = await acceptedDevice(server, 'writer');
     await limit(0, 60);
     const json = { timezone: 'UTC' };
@@ -73,14 +73,14 @@ describe('a rate limit', () => {
     expect((await poll(device.token)).json()).toEqual({});
   });
 
-  it('is of one tenant only', async () => {
+  it('applies to one tenant only', async () => {
     const other = await secondTenant(server);
     await limit(0, 60, `?tenant=${other.id}`);
     expect((await server.call('count-devices', { token: other.token })).status).toBe(429);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 
-  it('is shown, set and taken away on the control listener', async () => {
+  it('can be read, set and removed on the control listener', async () => {
     const shown = async () => JSON.parse((await control(server, 'GET', '/rate-limit')).text);
     expect(await shown()).toEqual({ limit: null });
     expect(JSON.parse((await limit(5, 10)).text)).toEqual({
@@ -101,12 +101,12 @@ describe('a rate limit', () => {
     [{ requests: 1, windowSeconds: 86_401 }, 'windowSeconds'],
     [{ requests: '1', windowSeconds: 1 }, 'requests'],
     [{ requests: 1, windowSeconds: 1, burst: 2 }, 'burst'],
-  ])('is not set by %j', async (given, word) => {
+  ])('is refused as %j', async (given, word) => {
     const { status, text } = await control(server, 'POST', '/rate-limit', given);
     expect([status, text]).toEqual([400, expect.stringContaining(word)]);
   });
 
-  it('is there from the start when the server is told so', async () => {
+  it('is active from the start if the settings say so', async () => {
     await server.close();
     server = await startTestServer({ rateLimit: { requests: 1, windowSeconds: 60 } });
     const count = () => server.call('count-devices', { token: server.adminToken });

@@ -31,7 +31,7 @@ describe('the request id of the caller', () => {
     ['256 characters', 'i'.repeat(256)],
     ['every kind of printable character', 'a B-9!"#$%&\'()*+,/:;<=>?@[\\]^_`{|}~'],
     ['what looks like markup', '<script>alert(1)</script>'],
-  ])('is accepted as it is: %s', async (_, id) => {
+  ])('is accepted unchanged: %s', async (_, id) => {
     const reply = await askWith(id);
     expect(idOf(reply)).toBe(id);
     expect(reply.json()).toEqual({ error: expect.any(String), request_id: id });
@@ -49,7 +49,7 @@ describe('the request id of the caller', () => {
     expect(reply.json().request_id).toBe(idOf(reply));
   });
 
-  it('is a new UUID for each request that brings none', async () => {
+  it('is a new UUID for each request without one', async () => {
     const ids = new Set<string | null>();
     for (let count = 0; count < 5; count += 1) {
       ids.add(idOf(await server.request('GET', configuration)));
@@ -88,7 +88,7 @@ describe('the request id of an answer', () => {
         server.call('get-artifact', { token: device.token, parameters: { id: 'none' }, headers }),
       404,
     ],
-  ])('stands in the header: %s', async (_, ask, status) => {
+  ])('appears in the header: %s', async (_, ask, status) => {
     const reply = await ask();
     expect(reply.status).toBe(status);
     expect(idOf(reply)).toBe('call-7');
@@ -97,7 +97,7 @@ describe('the request id of an answer', () => {
   it.each<[string, string, number]>([
     ['without a token', '', 401],
     ['with an unknown path', '/more', 404],
-  ])('stands in header and body of a refused websocket %s', async (_, suffix, status) => {
+  ])('appears in header and body of a refused websocket %s', async (_, suffix, status) => {
     const path = operations.connect.path + suffix;
     const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'X-SVC-RequestID: call-7'];
     const reply = await sendRaw(server, rawRequest(`GET ${path}`, upgrade));
@@ -111,7 +111,7 @@ describe('the request id of an answer', () => {
     ['a header line without a colon', 'GET / HTTP/1.1\r\nHost localhost\r\n\r\n', 400],
     ['headers beyond the limit', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['a path beyond the limit', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431],
-  ])('stands in header and body of a request that is unreadable: %s', async (_, text, status) => {
+  ])('appears in header and body for an unreadable request: %s', async (_, text, status) => {
     const reply = await sendRaw(server, text);
     expect(reply.status).toBe(status);
     expect(reply.headers['x-svc-requestid']).toMatch(uuid);

@@ -6,26 +6,26 @@ import { assertComplete } from './routes.ts';
 
 const all = [...endpoints, ...managementEndpoints];
 
-/** The endpoint at another path. */
+/** Returns the endpoint under another path. */
 function movedTo(path: string, endpoint: Endpoint | undefined): Endpoint {
   if (!endpoint) throw new Error('there is no such endpoint');
   return { ...endpoint, operation: { ...endpoint.operation, path } };
 }
 
 describe('mounting the operations', () => {
-  it('takes every operation once', () => {
+  it('accepts every operation exactly once', () => {
     expect(() => assertComplete(all)).not.toThrow();
   });
 
   it.each(all.map(({ operation }, index) => [operation.id, index] as const))(
-    'refuses to do without %s',
+    'fails without %s',
     (id, index) => {
       const rest = all.toSpliced(index, 1);
       expect(() => assertComplete(rest)).toThrow(`operations not mounted: ${id}`);
     },
   );
 
-  it('refuses an operation that is there twice, and names it', () => {
+  it('fails for a duplicate operation and names it', () => {
     const doubled = [...all, ...all.slice(3, 5)];
     const ids = doubled.slice(-2).map(({ operation }) => operation.id);
     expect(() => assertComplete(doubled)).toThrow(
@@ -33,14 +33,14 @@ describe('mounting the operations', () => {
     );
   });
 
-  it('refuses a path that is written twice with other parameters, and names both', () => {
+  it('fails for paths that differ only in parameter names, and names both', () => {
     const [one, other] = [movedTo('/a/{id}/b', all[0]), movedTo('/a/{name}/b', all[1])];
     expect(() => assertComplete([one, other, ...all.slice(2)])).toThrow(
       '/a/{name}/b is also written /a/{id}/b',
     );
   });
 
-  it('refuses to mount nothing', () => {
+  it('fails for an empty list', () => {
     expect(() => assertComplete([])).toThrow('operations not mounted');
   });
 });

@@ -25,7 +25,7 @@ const awkward = [
   '\u0001f',
 ];
 
-/** Returns the arguments that bash makes of the words. */
+/** Returns the arguments that bash parses from the words. */
 async function argumentsIn(words: readonly string[], variables = {}): Promise<string[]> {
   const script = words.map((word) => `printf '%s\\0' ${word}`).join('\n');
   const { stdout, stderr } = await runInBash(`${script}\nls -A`, variables);
@@ -33,12 +33,12 @@ async function argumentsIn(words: readonly string[], variables = {}): Promise<st
   return stdout.split('\0');
 }
 
-describe('a quoted text', () => {
-  it('is that text, and nothing else, to bash', async () => {
+describe('a text quoted for bash', () => {
+  it('is read by bash as exactly that text', async () => {
     expect(await argumentsIn(awkward.map(quoted))).toEqual([...awkward, '']);
   });
 
-  it('is that text whatever it holds', async () => {
+  it('is read as that text, whatever characters it contains', async () => {
     const texts = fc.sample(
       fc.string({
         unit: fc.oneof(
@@ -54,7 +54,7 @@ describe('a quoted text', () => {
     expect(await argumentsIn(whole.map(quoted))).toEqual([...whole, '']);
   });
 
-  it('is shown by a terminal as it is, on one line', () => {
+  it('is displayed unchanged on one line by a terminal', () => {
     for (const text of awkward) {
       expect(printableText(quoted(text))).toBe(quoted(text));
       expect(quoted(text)).not.toContain('\n');
@@ -62,8 +62,8 @@ describe('a quoted text', () => {
   });
 });
 
-describe('a text with variables', () => {
-  it('has the values in their places, taken for nothing but text', async () => {
+describe('a quoted text with variables', () => {
+  it('inserts the values as plain text without any expansion', async () => {
     const value = 'a b*\'"$(touch made)';
     const words = [
       quotedText(['Authorization: Bearer ', { variable: 'VALUE' }]),

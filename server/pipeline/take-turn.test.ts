@@ -31,7 +31,7 @@ function poll(...more: readonly string[]): string {
   return rawRequest(pollLine, [`Authorization: Bearer ${device.token}`, ...more]);
 }
 
-/** The first contact of a new device of this name. */
+/** Returns the first contact of a new device with this name. */
 function signIn(name: string, ...more: readonly string[]): string {
   const { head, body } = signInParts(name, more);
   return head + body;
@@ -50,10 +50,10 @@ function signInParts(name: string, more: readonly string[]) {
   return { head, body };
 }
 
-/** Names of 100 devices, more than start in one round. */
+/** The names of 100 devices, which is more than start in one round. */
 const names = Array.from({ length: 100 }, (_, at) => `new-${at}`);
 
-/** Connections that the server has accepted: others would be read in a later round. */
+/** Returns connections that the server has accepted; others would be read in a later round. */
 function acceptedConnections(count: number): Promise<Socket[]> {
   const opened = Array.from({ length: count }, async () => {
     const socket = await openConnection(server);
@@ -88,7 +88,7 @@ async function writeHeadsFirst(sockets: readonly Socket[]): Promise<void> {
   const bodies = requests.map(({ body }) => body);
   write(sockets, heads);
   await Promise.all(asked);
-  // As many rounds of the event loop as all of them would take if the heads took turns.
+  // These are as many event-loop rounds as all requests would take if the heads took turns.
   for (let round = 0; round < names.length; round += 8) await identities();
   write(sockets, bodies);
 }
@@ -97,8 +97,8 @@ async function identities(): Promise<unknown[]> {
   return (await knownDevices(server)).map(({ identity_data: data }) => data.mac);
 }
 
-describe('many sign-ins at once', () => {
-  it('are all answered, in the order of their arrival', async () => {
+describe('many simultaneous sign-ins', () => {
+  it('are all answered in order of arrival', async () => {
     const answered: number[] = [];
     const sockets = await signInAll();
     const replies = sockets.map(async (socket, at) => {
@@ -112,7 +112,7 @@ describe('many sign-ins at once', () => {
   it.each([
     ['in one piece', writeWhole],
     ['as bodies that follow their headers', writeHeadsFirst],
-  ])('%s do not hold up the poll that comes after them', async (_, writeAll) => {
+  ])('%s do not delay a poll that comes after them', async (_, writeAll) => {
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
     let answers = 0;
@@ -129,7 +129,7 @@ describe('many sign-ins at once', () => {
     await Promise.all(replies);
   });
 
-  it('leave out the one whose caller has gone, which the journal has as cut', async () => {
+  it('skip a caller that disconnected, whose exchange the journal shows as cut', async () => {
     const sockets = await signInAll();
     const last = sockets.pop();
     last?.destroy();
@@ -139,7 +139,7 @@ describe('many sign-ins at once', () => {
     expect(entries.filter(({ status }) => status === 0)).toMatchObject([{ cut: true }]);
   });
 
-  it('refuse one whose body is larger than allowed', async () => {
+  it('refuse a sign-in with an oversized body', async () => {
     const sockets = await signInAll();
     const [large] = await acceptedConnections(1);
     const announced = ['Content-Length: 9999999'];
@@ -161,14 +161,14 @@ describe('many sign-ins at once', () => {
   });
 });
 
-describe('many requests of nobody at once', () => {
+describe('many unauthorized requests at once', () => {
   it.each([
     ['to no path', 404, () => rawRequest('GET /nope')],
     ['to a path of thousands of segments', 404, () => rawRequest(`GET /${'a/'.repeat(7000)}`)],
     ['with a method that the path has not', 405, () => rawRequest(`DELETE ${signInPath}`)],
     ['with too many headers', 431, () => rawRequest('GET /nope', Array(200).fill('A: b'))],
     ['that are no HTTP', 400, () => 'nothing\r\n\r\n'],
-  ])('%s do not hold up the poll that comes after them: %s', async (_, status, request) => {
+  ])('%s do not delay a poll that comes after them: %s', async (_, status, request) => {
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
     let answers = 0;
@@ -186,8 +186,8 @@ describe('many requests of nobody at once', () => {
   });
 });
 
-describe('a caller with many requests at once', () => {
-  it('has one turn while another caller has one', async () => {
+describe('a caller with many simultaneous requests', () => {
+  it('gets one turn for each turn of another caller', async () => {
     const other = await acceptedDevice(server, 'other');
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
@@ -207,7 +207,7 @@ describe('a caller with many requests at once', () => {
 });
 
 describe('a server that stops while sign-ins wait', () => {
-  it('lets them go without a fault', async () => {
+  it('drops the waiting sign-ins without an error', async () => {
     const logged = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => logged.mockRestore());
     const sockets = await signInAll();

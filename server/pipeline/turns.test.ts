@@ -20,8 +20,8 @@ function crowd(turns: Turns): void {
   for (let request = 0; request < 100; request += 1) turns.start('', () => undefined);
 }
 
-describe('turns in a crowd', () => {
-  it('stop the reading of requests for the rest of the round', async () => {
+describe('the turns of many requests', () => {
+  it('pause reading for the rest of the event-loop round', async () => {
     const turns = new Turns(new LookedAtClock(0));
     const { events, release } = watched(turns);
     crowd(turns);
@@ -34,7 +34,7 @@ describe('turns in a crowd', () => {
     expect(events).toHaveLength(2);
   });
 
-  it('let everything be read while there is time', async () => {
+  it('do not pause reading while the round has time left', async () => {
     const turns = new Turns(new ManualClock(0));
     const { events } = watched(turns);
     crowd(turns);

@@ -7,13 +7,13 @@ function role(...grants: readonly Grant[]): Role {
 
 const allow = { decision: 'allow' };
 
-describe('who may do what', () => {
-  it('lets a user without roles do everything', () => {
+describe('the access decision for a user', () => {
+  it('permits a user without roles to do everything', () => {
     expect(decideAccess('delete-user', [])).toEqual(allow);
     expect(decideAccess('get-tenant-token', [])).toEqual(allow);
   });
 
-  it('lets everybody do what is basic, whatever the roles', () => {
+  it('permits basic operations whatever the roles', () => {
     expect(decideAccess('get-own-user', [role()])).toEqual(allow);
     expect(decideAccess('get-own-user', [role({ set: 'ReadDevices', groups: ['a'] })])).toEqual(
       allow,
@@ -41,16 +41,16 @@ describe('who may do what', () => {
     ['create-personal-token', { set: 'ManageTokens' }, true],
     ['get-tenant-token', { set: 'ManageDevices' }, true],
     ['get-tenant-token', { set: 'ReadDevices' }, false],
-  ])('decides %s with %j: %j', (id, grant, isAllowed) => {
+  ])('for %s with %j: %j', (id, grant, isAllowed) => {
     expect(decideAccess(id, [role(grant)]).decision).toBe(isAllowed ? 'allow' : 'refuse');
   });
 
-  it('opens an operation that no table knows to those who may do everything, and nobody else', () => {
+  it('permits an operation without a table row only to SuperUser', () => {
     expect(decideAccess('brand-new', [role({ set: 'SuperUser' })])).toEqual(allow);
     expect(decideAccess('brand-new', [role({ set: 'ManageUsers' })]).decision).toBe('refuse');
   });
 
-  it('names what is missing', () => {
+  it('names the missing permission set', () => {
     expect(decideAccess('list-users', [role({ set: 'ReadDevices' })])).toEqual({
       decision: 'refuse',
       because:
@@ -63,14 +63,14 @@ describe('roles that are limited to groups', () => {
   const inA: Grant = { set: 'ReadDevices', groups: ['a'] };
   const inBandC: Grant = { set: 'ReadDevices', groups: ['b', 'c', 'b'] };
 
-  it('limit the operation to the groups of all grants that open it', () => {
+  it('limit an operation to the groups of all grants that permit it', () => {
     expect(decideAccess('list-devices', [role(inA), role(inBandC)])).toEqual({
       decision: 'allow',
       groups: ['a', 'b', 'c'],
     });
   });
 
-  it('do not borrow the groups of a grant that opens something else', () => {
+  it('do not use the groups of a grant for another operation', () => {
     const other: Grant = { set: 'ManageDevices', groups: ['z'] };
     expect(decideAccess('list-devices', [role(inA, other)])).toMatchObject({ groups: ['a'] });
     expect(decideAccess('decommission-device', [role(inA, other)])).toMatchObject({
@@ -78,13 +78,13 @@ describe('roles that are limited to groups', () => {
     });
   });
 
-  it('are no limit where another role opens the operation for all devices', () => {
+  it('set no limit when another role permits the operation for all devices', () => {
     expect(decideAccess('list-devices', [role(inA), role({ set: 'ReadDevices' })])).toEqual(allow);
     expect(decideAccess('list-devices', [role({ set: 'SuperUser' }, inA)])).toEqual(allow);
   });
 
   it.each(['get-tenant-token', 'preauthorize-device'])(
-    'do not open %s, which is not about devices of a group',
+    'do not permit %s, which concerns no device of a group',
     (id) => {
       const decision = decideAccess(id, [role({ set: 'ManageDevices', groups: ['a'] })]);
       expect(decision).toMatchObject({
@@ -98,7 +98,7 @@ describe('roles that are limited to groups', () => {
 describe('grants by path', () => {
   const grant: Grant = { method: 'GET', pattern: '/x', operations: ['list-users'] };
 
-  it('open their operations, without a limit', () => {
+  it('permit their operations without a limit to groups', () => {
     expect(decideAccess('list-users', [role(grant)])).toEqual(allow);
     expect(decideAccess('delete-user', [role(grant)]).decision).toBe('refuse');
   });

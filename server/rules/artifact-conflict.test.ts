@@ -3,13 +3,13 @@ import { conflictsWith } from './artifact-conflict.ts';
 
 const board = { device_type: ['board'] };
 
-describe('two artifacts of one name', () => {
+describe('two artifacts with the same name', () => {
   it.each([
     ['the same device type', board, board],
     ['one device type in common', { device_type: ['a', 'b'] }, { device_type: ['b', 'c'] }],
     ['one value of each in common', { ...board, sum: ['1', '2'] }, { ...board, sum: ['2', '3'] }],
     ['no dependencies', {}, {}],
-  ])('conflict when they depend on the same: %s', (_, known, added) => {
+  ])('conflict when their dependencies overlap: %s', (_, known, added) => {
     expect(conflictsWith(known, added)).toBe(true);
     expect(conflictsWith(added, known)).toBe(true);
   });
@@ -23,7 +23,7 @@ describe('two artifacts of one name', () => {
     ['a dependency with the name of a member', board, { ...board, constructor: ['1'] }],
     ['different dependencies', { ...board, one: ['1'] }, { ...board, other: ['1'] }],
     ['dependencies of one only', {}, board],
-  ])('stand side by side otherwise: %s', (_, known, added) => {
+  ])('may coexist otherwise: %s', (_, known, added) => {
     expect(conflictsWith(known, added)).toBe(false);
     expect(conflictsWith(added, known)).toBe(false);
   });

@@ -8,7 +8,7 @@ import {
   tokensFromRevocation,
 } from './auth-set-status.ts';
 
-/** Every cell by hand: the current status, then what becomes of each wish. */
+/** Every cell is written by hand: the current status, the requested status, and the effect. */
 const cells = [
   ['pending', 'accepted', 'apply'],
   ['pending', 'rejected', 'apply'],
@@ -24,12 +24,12 @@ const cells = [
   ['preauthorized', 'pending', 'refuse'],
 ] as const;
 
-describe('what a user may make of an authentication set', () => {
-  it.each(cells)('%s -> %s: %s', (current, wanted, change) => {
+describe('the change of an authentication set by a user', () => {
+  it.each(cells)('from %s to %s is decided: %s', (current, wanted, change) => {
     expect(authSetChanges[current][wanted]).toBe(change);
   });
 
-  it('is decided for every status and every wish, once', () => {
+  it('is defined once for every current and every requested status', () => {
     const walked = new Set(cells.map(([current, wanted]) => `${current} ${wanted}`));
     expect(walked.size).toBe(authSetStatuses.length * settableAuthSetStatuses.length);
     expect(Object.keys(authSetChanges).toSorted()).toEqual(authSetStatuses.toSorted());
@@ -39,8 +39,8 @@ describe('what a user may make of an authentication set', () => {
   });
 });
 
-describe('another set of a device', () => {
-  it('that is accepted becomes rejected when one is accepted, and no other changes', () => {
+describe('another authentication set of the device', () => {
+  it('becomes rejected only if it was accepted and one is accepted', () => {
     for (const current of authSetStatuses) {
       for (const changed of authSetStatuses) {
         const isReplaced = current === 'accepted' && changed === 'accepted';
@@ -50,7 +50,7 @@ describe('another set of a device', () => {
   });
 });
 
-describe('the tokens of a set', () => {
+describe('the tokens of an authentication set', () => {
   it.each([
     ['accepted', 'accepted', 0],
     ['accepted', 'rejected', 51],
@@ -60,7 +60,7 @@ describe('the tokens of a set', () => {
     ['pending', 'accepted', 0],
     ['pending', 'rejected', 0],
     ['preauthorized', 'accepted', 0],
-  ] as const)('that goes from %s to %s at second 50 are valid from %s', (status, next, from) => {
+  ] as const)('that went from %s to %s at second 50 are valid from %s', (status, next, from) => {
     expect(tokensFromAfter({ status, tokensFromSeconds: 0 }, next, 50)).toBe(from);
   });
 
@@ -69,7 +69,7 @@ describe('the tokens of a set', () => {
     [50, 50, 51],
     [51, 50, 52],
     [99, 50, 100],
-  ])('that are valid from %s and revoked at %s are valid from %s', (before, now, from) => {
+  ])('valid from %s and revoked at %s are valid from %s', (before, now, from) => {
     expect(tokensFromRevocation({ tokensFromSeconds: before }, now)).toBe(from);
   });
 });
@@ -82,7 +82,7 @@ describe('the status of a device', () => {
     [['pending', 'preauthorized', 'rejected'], 'preauthorized'],
     [['preauthorized', 'pending', 'accepted'], 'accepted'],
     [['rejected', 'accepted'], 'accepted'],
-  ] as const)('with sets that are %j is %s', (statuses, expected) => {
+  ] as const)('with the set statuses %j is %s', (statuses, expected) => {
     expect(deviceStatusOf(statuses)).toBe(expected);
   });
 });

@@ -13,7 +13,7 @@ type Known = Omit<
   'hasValidSignature' | 'tenant'
 >;
 
-/** A well-signed request of a new device, for which there is room. */
+/** The facts of a well-signed request of a new device, for which there is room. */
 const newDevice: Known = {
   device: undefined,
   authSet: undefined,
@@ -27,7 +27,9 @@ function signed(known: Partial<Known>): AuthFacts {
   return { hasValidSignature: true, tenant: 'active', ...newDevice, ...known };
 }
 
-/** Every outcome by hand: the facts, the status, what is written, and whether the external id is. */
+/**
+ * Every outcome is written by hand: the facts, the status, the effect, and the external id's use.
+ */
 const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, boolean])[] = [
   ['wrong-signature', { hasValidSignature: false }, 401, 'nothing', false],
   ['unknown-tenant', { hasValidSignature: true, tenant: 'unknown' }, 401, 'nothing', false],
@@ -110,34 +112,34 @@ const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, bool
   ],
 ];
 
-describe('an auth request', () => {
-  it.each(rows)('is decided as %s: %j', (name, facts, status, effect, external) => {
+describe('the decision on an auth request', () => {
+  it.each(rows)('is %s for the facts %j', (name, facts, status, effect, external) => {
     const { takesExternalId, ...outcome } = decideAuthRequest(facts);
     expect(outcome).toEqual(authOutcomes[name]);
     expect([outcome.status, outcome.effect ?? 'nothing']).toEqual([status, effect]);
     expect(takesExternalId).toBe(external);
   });
 
-  it('has every outcome in a row, and every status of a set', () => {
+  it('has a row for every outcome, and every set status', () => {
     const names = new Set(rows.map(([name]) => name));
     expect([...names].toSorted()).toEqual(Object.keys(authOutcomes).toSorted());
     for (const status of authSetStatuses) expect(names).toContain(status);
   });
 
-  it('has the statuses of the contract, and 429 where nothing more can be recorded', () => {
+  it('has the statuses of the contract, and 429 when records are full', () => {
     const { success, refusals } = operations['post-auth-request'];
-    // A 400 is decided before: its input has not the right form.
+    // A 400 is decided earlier, because its input has the wrong form.
     const decided = [...Object.keys(success).map(Number), ...refusals, 429];
     const statuses = new Set(rows.map(([, , status]) => status));
     expect([...statuses, 400, 500].toSorted()).toEqual(decided.toSorted());
   });
 
-  it('has a sentence of its own for each refusal, except that automatic acceptance has one', () => {
+  it('has its own sentence for each refusal, except one shared with automatic acceptance', () => {
     const sentences = Object.values(authOutcomes).map(({ because }) => because);
     expect(new Set(sentences).size).toBe(sentences.length - 1);
   });
 
-  it('asks for no fact that its decision does not need', () => {
+  it('reads no fact that it does not need', () => {
     const known = { device: 'accepted', authSet: 'accepted', autoAccept: true } as const;
     const unread = (name: string) => (): never => {
       throw new Error(`${name} was read`);

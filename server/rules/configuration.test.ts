@@ -7,7 +7,7 @@ function many(count: number, from = 0): Record<string, string> {
 
 const emptied = Object.fromEntries(Object.keys(many(100)).map((name) => [name, '']));
 
-describe('settings that are merged', () => {
+describe('merging device settings', () => {
   it.each([
     ['a new one is added', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
     ['a known one is changed', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
@@ -19,13 +19,13 @@ describe('settings that are merged', () => {
     expect(mergeSettings(current, change)).toEqual({ settings: expected });
   });
 
-  it('does not touch what it was given', () => {
+  it('does not modify its input', () => {
     const current = { a: '1' };
     mergeSettings(current, { a: '2' });
     expect(current).toEqual({ a: '1' });
   });
 
-  it('are at most a hundred, those that go not counted', () => {
+  it('keeps at most a hundred, not counting removed ones', () => {
     expect(mergeSettings(many(60), many(40, 60))).toHaveProperty('settings');
     expect(mergeSettings(many(100), { ...emptied, ...many(60, 200) })).toHaveProperty('settings');
   });
@@ -33,14 +33,14 @@ describe('settings that are merged', () => {
   it.each([
     ['more than a hundred at once', {}, many(101)],
     ['more than a hundred with those there are', many(60), many(41, 60)],
-  ])('are refused when there are %s', (_, current, change) => {
+  ])('is refused for %s', (_, current, change) => {
     expect(mergeSettings(current, change)).toEqual({
       because: 'a device can have at most 100 settings',
     });
   });
 });
 
-it('settings have at most 1 MiB together, in the length of their JSON', () => {
+it('device settings may have at most 1 MiB of JSON in total', () => {
   const long = (value: string) =>
     Object.fromEntries(Object.keys(many(100)).map((name) => [name, value]));
   expect(mergeSettings({}, long('x'.repeat(4096)))).toHaveProperty('settings');
@@ -48,24 +48,24 @@ it('settings have at most 1 MiB together, in the length of their JSON', () => {
   expect(mergeSettings({}, long('\u0001'.repeat(4096)))).toEqual({ because });
 });
 
-describe('settings that are replaced', () => {
-  it('are the given ones without the empty ones', () => {
+describe('a replacement of device settings', () => {
+  it('keeps the given settings except empty ones', () => {
     expect(replaceSettings({ a: '1', b: '' })).toEqual({ settings: { a: '1' } });
     expect(replaceSettings({})).toEqual({ settings: {} });
   });
 
-  it('are refused beyond a hundred', () => {
+  it('is refused for more than a hundred settings', () => {
     expect(replaceSettings(many(101))).toHaveProperty('because');
   });
 });
 
-describe('settings that are kept as they are', () => {
-  it('are what was given, empty values too', () => {
+describe('device settings that are stored unchanged', () => {
+  it('equal the given ones, even with empty values', () => {
     expect(keepSettings({ a: '1', b: '' })).toEqual({ settings: { a: '1', b: '' } });
     expect(keepSettings({})).toEqual({ settings: {} });
   });
 
-  it('are at most a hundred, empty ones counted', () => {
+  it('are limited to a hundred, including empty ones', () => {
     expect(keepSettings(many(100))).toHaveProperty('settings');
     expect(keepSettings({ ...many(100), empty: '' })).toHaveProperty('because');
   });

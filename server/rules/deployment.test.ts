@@ -7,7 +7,7 @@ import { abortRefused, completedMs, controlMapRefused, statusOf } from './deploy
 describe('the state of a whole deployment', () => {
   const touched = deviceDeploymentStatuses.filter((status) => status !== 'pending');
 
-  it.each(touched)('is in progress as soon as one device deployment is %s', (status) => {
+  it.each(touched)('is in progress if one device deployment is %s', (status) => {
     expect(
       statusOf(
         {},
@@ -19,7 +19,7 @@ describe('the state of a whole deployment', () => {
     ).toBe('inprogress');
   });
 
-  it('is pending while every device deployment is, and a count of zero is none', () => {
+  it('is pending while all device deployments are, ignoring counts of zero', () => {
     expect(statusOf({}, new Map([['pending', 9]]))).toBe('pending');
     expect(
       statusOf(
@@ -33,27 +33,27 @@ describe('the state of a whole deployment', () => {
     expect(statusOf({}, new Map())).toBe('pending');
   });
 
-  it('is finished once it has an end, whatever the device deployments are', () => {
+  it('is finished once it has an end, whatever its device deployments are', () => {
     expect(statusOf({ finishedMs: 0 }, new Map([['pending', 9]]))).toBe('finished');
   });
 });
 
-describe('the map that a device gets', () => {
+describe('the control map for a device', () => {
   const id = '11111111-1111-4111-8111-111111111111';
 
-  it('has the id of the deployment, whatever id the user gave', () => {
+  it("has the deployment's id, whatever id the user gave", () => {
     const controlMap = { id: '22222222-2222-4222-8222-222222222222', priority: 3 };
     expect(controlMapOf({ id, controlMap })).toEqual({ id, priority: 3 });
     expect(controlMapOf({ id, controlMap: {} })).toEqual({ id });
   });
 
-  it('is none when the deployment has none', () => {
+  it('is absent when the deployment has none', () => {
     expect(controlMapOf({ id })).toBeUndefined();
   });
 });
 
-describe('the log of a deployment', () => {
-  it('is one line a message, in order, with times in UTC and milliseconds', () => {
+describe('the log text of a device deployment', () => {
+  it('has one line per message, in order, with UTC times in milliseconds', () => {
     const messages = [
       { timestamp: '2026-01-31T12:00:00+02:00', level: 'info', message: 'first' },
       { timestamp: '2026-01-31t10:00:00.123456z', level: 'ERROR', message: 'second: done' },
@@ -67,7 +67,9 @@ describe('the log of a deployment', () => {
   });
 });
 
-/** Unfinished devices, retries left, devices through, the limit: whether the deployment is over. */
+/**
+ * Each cell is whether devices or retries remain, devices that finished, the limit, and the result.
+ */
 const cells = [
   [false, false, 0, undefined, 'over'],
   [false, false, 0, 2, 'over'],
@@ -83,7 +85,7 @@ const cells = [
 ] as const;
 
 describe.each(cells)(
-  'a deployment with unfinished devices %s, retries %s, %s through of at most %s',
+  'a deployment with unfinished devices %s, retries %s, %s of at most %s devices done',
   (hasUnfinished, hasRetries, devicesThrough, maxDevices, expected) => {
     const facts = { hasUnfinished, hasRetries, devicesThrough, maxDevices };
 

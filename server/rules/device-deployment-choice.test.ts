@@ -16,7 +16,7 @@ const underway = deviceDeploymentStatuses.filter((status) => !finalStatuses.incl
 type Fields = Omit<Partial<DeviceDeploymentFacts>, 'deployment'> &
   Partial<DeviceDeploymentFacts['deployment']>;
 
-/** The second deployment, made at 10, that the device has not been offered. */
+/** Returns the second deployment, created at 10, which the device was not offered yet. */
 function deviceDeployment({
   status = 'pending',
   offeredMs,
@@ -38,7 +38,7 @@ const phases = [
   { batchSize: 60, startMs: 200, devicesUntil: 5 },
 ];
 
-describe('a device deployment is kept back', () => {
+describe('the hold-back rule', () => {
   it.each<[string, Fields, HoldBackRule | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
@@ -65,15 +65,15 @@ describe('a device deployment is kept back', () => {
     ],
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
-  ])('%s', (_, fields, expected) => {
+  ])('applies correctly to a device deployment %s', (_, fields, expected) => {
     expect(heldBackBy(deviceDeployment(fields), context)).toBe(expected);
   });
 
-  it.each(ends)('when it has ended in %s', (status) => {
+  it.each(ends)('is finished for a device deployment that ended in %s', (status) => {
     expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBe('finished');
   });
 
-  it.each(underway)('never when it was offered and is %s', (status) => {
+  it.each(underway)('never holds back an offered device deployment that is %s', (status) => {
     expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBeUndefined();
   });
 
@@ -81,29 +81,29 @@ describe('a device deployment is kept back', () => {
     [1, undefined],
     [2, 'older'],
     [3, 'older'],
-  ])('when the device has finished number %i, itself number 2: %s', (lastFinishedSeq, expected) => {
+  ])('for deployment 2 after the device finished number %i: %s', (lastFinishedSeq, expected) => {
     expect(heldBackBy(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
     const begun = deviceDeployment({ offeredMs: 20 });
     expect(heldBackBy(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
   });
 });
 
-describe('the devices that phases let begin', () => {
+describe('the number of devices that phases admit', () => {
   it.each([
     [89, 0],
     [90, 2],
     [199, 2],
     [200, 5],
-  ])('at %i: %i', (atMs, expected) => {
+  ])('at the moment %i is %i', (atMs, expected) => {
     expect(devicesByNow({ seq: 1, createdMs: 0, phases }, atMs)).toBe(expected);
   });
 
-  it('are all without phases', () => {
+  it('is unlimited without phases', () => {
     expect(devicesByNow({ seq: 1, createdMs: 0 }, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
-describe('of several device deployments', () => {
+describe('the choice among several device deployments', () => {
   const over = deviceDeployment({ status: 'success', offeredMs: 20, seq: 1 });
   const active = deviceDeployment({ status: 'installing', offeredMs: 20, seq: 5 });
   const failed = deviceDeployment({ status: 'failure', retriesLeft: 1, offeredMs: 20, seq: 4 });
@@ -121,14 +121,14 @@ describe('of several device deployments', () => {
       open,
     ],
     ['else the oldest that has to wait', [over, later, full], 'wait', later],
-  ] as const)('is chosen %s', (_, deviceDeployments, decision, expected) => {
+  ] as const)('is %s', (_, deviceDeployments, decision, expected) => {
     expect(chooseDeviceDeployment(deviceDeployments, context)).toMatchObject({
       decision,
       deviceDeployment: expected,
     });
   });
 
-  it('is chosen none when all are over', () => {
+  it('is none when all are over', () => {
     expect(chooseDeviceDeployment([over], context)).toEqual({ decision: 'nothing' });
     expect(chooseDeviceDeployment([], context)).toEqual({ decision: 'nothing' });
   });

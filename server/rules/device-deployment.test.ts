@@ -18,7 +18,7 @@ import {
   withStatus,
 } from './device-deployment.ts';
 
-/** Every status by hand: whether it is an end, and what a report of any of the nine statuses meets. */
+/** Every status is written by hand: whether it is final, and the answer to any of nine reports. */
 const cells = [
   ['pending', 'open', 'accept'],
   ['installing', 'open', 'accept'],
@@ -39,7 +39,7 @@ const statuses = cells.map(([status]) => status);
 const over = cells.filter(([, standing]) => standing === 'over').map(([status]) => status);
 const open = cells.filter(([, standing]) => standing === 'open').map(([status]) => status);
 
-/** In the middle of its second attempt, with everything that a state can have. */
+/** Returns a device deployment in its second attempt, with every optional field set. */
 function begun(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeployment {
   return {
     status,
@@ -54,27 +54,27 @@ function begun(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeploymen
   };
 }
 
-it('has a row for every status', () => {
+it('the table of cells has a row for every device deployment status', () => {
   expect(statuses.toSorted()).toEqual(deviceDeploymentStatuses.toSorted());
 });
 
-it('has a word for the statuses that are open, over, or a pause', () => {
+it('the status groups name the open, the final and the pause statuses', () => {
   const pause = ['pause_before_installing', 'pause_before_rebooting', 'pause_before_committing'];
   expect(statusGroups).toEqual({ active: open, finished: over, pause });
 });
 
-describe('a status', () => {
-  it.each(cells)('%s is %s', (status, standing) => {
+describe('a device deployment status', () => {
+  it.each(cells)('%s counts as %s', (status, standing) => {
     expect(isOver({ status }) ? 'over' : 'open').toBe(standing);
   });
 
-  it.each(statuses)('%s lets the device try again only after a failure with retries', (status) => {
+  it.each(statuses)('%s permits another attempt only after failure with retries left', (status) => {
     expect(mayTryAgain({ status, retriesLeft: 1 })).toBe(status === 'failure');
     expect(mayTryAgain({ status, retriesLeft: 0 })).toBe(false);
   });
 });
 
-describe('a report', () => {
+describe("a device's status report", () => {
   const pairs = cells.flatMap(([from, , decision]) =>
     reportableStatuses.map((to) => [from, to, decision] as const),
   );
@@ -89,7 +89,7 @@ describe('a report', () => {
     expect(changed).toEqual({ ...begun(from), status: to, finishedMs });
   });
 
-  it('is the beginning of the attempt when it is the first', () => {
+  it('marks the start of the attempt when it is the first', () => {
     const fresh = offered(notBegun(0), { request: 'r', nowMs: 20 });
     expect(reported(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
   });
@@ -98,16 +98,16 @@ describe('a report', () => {
     ['step 2', 'step 2'],
     ['', 'step'],
     [undefined, 'step'],
-  ])('with the substate %j leaves %j', (substate, expected) => {
+  ])('with the substate %j results in %j', (substate, expected) => {
     const changed = reported(begun('installing'), { status: 'rebooting', substate }, 90);
     expect(changed).toMatchObject({ substate: expected });
   });
 });
 
-describe('an offer', () => {
+describe('an offer to a device', () => {
   const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
 
-  it('is the first attempt, and its time stays', () => {
+  it('counts as the first attempt, and its time never changes', () => {
     const first = offered(notBegun(3), offer);
     expect(first).toEqual({ ...notBegun(3), attempts: 1, offeredMs: 20, ...of(offer) });
     const again = { request: 'r2', nowMs: 99 };
@@ -119,7 +119,7 @@ describe('an offer', () => {
     });
   });
 
-  it.each(statuses)('leaves the status: %s', (status) => {
+  it.each(statuses)('does not change the status %s', (status) => {
     expect(offered(begun(status), offer)).toEqual(begun(status));
   });
 
@@ -128,8 +128,8 @@ describe('an offer', () => {
   }
 });
 
-describe('a retry', () => {
-  it('begins anew, and counts; only the time of the first offer stays', () => {
+describe('a retry of a device deployment', () => {
+  it("resets and counts the attempt, but keeps the first offer's time", () => {
     expect(retried(begun('failure', 2))).toEqual({
       status: 'pending',
       attempts: 3,
@@ -139,8 +139,8 @@ describe('a retry', () => {
   });
 });
 
-describe('a status that the server decides', () => {
-  it.each(statuses)('%s has an end exactly when it is one', (status) => {
+describe('a status that the server sets', () => {
+  it.each(statuses)('%s has a finish time exactly if it is final', (status) => {
     const finishedMs = over.some((end) => end === status) ? 90 : undefined;
     expect(withStatus(begun('pending'), status, 90)).toEqual({
       ...begun('pending'),
@@ -150,19 +150,19 @@ describe('a status that the server decides', () => {
   });
 });
 
-describe.each(['aborted', 'decommissioned'] as const)('an end from outside: %s', (end) => {
-  it.each(open)('ends what is %s', (status) => {
+describe.each(['aborted', 'decommissioned'] as const)('ending a device deployment as %s', (end) => {
+  it.each(open)('changes the open status %s', (status) => {
     const expected = { ...begun(status), status: end, finishedMs: 90, retriesLeft: 0 };
     expect(ended(begun(status), end, 90)).toEqual(expected);
   });
 
-  it.each(over)('leaves what is %s, and its retries are gone', (status) => {
+  it.each(over)('keeps the final status %s and removes its retries', (status) => {
     expect(ended(begun(status), end, 90)).toEqual({ ...begun(status), retriesLeft: 0 });
   });
 });
 
-describe('a history that is deleted', () => {
-  it.each(cells)('%s (%s)', (status, standing) => {
+describe('the deletion of a deployment history', () => {
+  it.each(cells)('treats the status %s as %s', (status, standing) => {
     const running = whenForgotten(begun(status), {});
     const finished = whenForgotten(begun(status), { finishedMs: 50 });
     const expected = standing === 'open' ? ['keep', 'keep'] : ['start-over', 'forget'];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { mayAccept, mayWait } from './device-limit.ts';
 
-describe('one more device', () => {
+describe('accepting one more device', () => {
   it.each([
     [-1, 0, true],
     [-1, 1_000_000, true],
@@ -11,13 +11,13 @@ describe('one more device', () => {
     [1, 1, false],
     [5, 4, true],
     [5, 6, false],
-  ])('with a limit of %s, beside %s accepted ones: %s', (limit, acceptedCount, expected) => {
+  ])('with limit %s and %s accepted ones is allowed: %s', (limit, acceptedCount, expected) => {
     expect(mayAccept({ limit, acceptedCount, isAccepted: false })).toBe(expected);
     expect(mayAccept({ limit, acceptedCount, isAccepted: true })).toBe(true);
   });
 });
 
-describe('one more key with a limit of 3', () => {
+describe('one more pending key (limit 3)', () => {
   const place = limits.bytesPerPendingDevice;
 
   it.each([
@@ -28,7 +28,7 @@ describe('one more key with a limit of 3', () => {
     [2, 0, 1, true],
     [3, 0, 1, false],
     [4, 0, 0, false],
-  ])('beside %s keys of %s bytes, with %s bytes, may wait: %s', (count, bytes, more, expected) => {
+  ])('with %s keys of %s bytes and %s new bytes is allowed: %s', (count, bytes, more, expected) => {
     expect(mayWait({ keysMax: 3, count, bytes }, more)).toBe(expected);
   });
 });

@@ -18,7 +18,7 @@ function nested(levels: number, open = '{"a":', close = '}'): string {
   return [open.repeat(levels - 1), '{}', close.repeat(levels - 1)].join('');
 }
 
-describe('one identity', () => {
+describe('a device identity', () => {
   it.each([
     ['{"b":1,"a":2}', '{"a":2,"b":1}'],
     [' {\n\t"a" : 1 }\r\n', '{"a":1}'],
@@ -32,12 +32,12 @@ describe('one identity', () => {
     ['{"a":null,"b":true,"c":false}', '{"a":null,"b":true,"c":false}'],
     ['{"10":1,"9":2,"B":3,"a":4,"\u00e9":5}', '{"10":1,"9":2,"B":3,"a":4,"\u00e9":5}'],
     ['{"__proto__":{"x":1},"constructor":2}', '{"__proto__":{"x":1},"constructor":2}'],
-  ])('has one text, whatever it was written like: %s', (text, expected) => {
+  ])('has one canonical text for every spelling: %s', (text, expected) => {
     expect(canonical(text)).toBe(expected);
     expect(canonical(expected)).toBe(expected);
   });
 
-  it('does not depend on the order of members, at any depth', () => {
+  it('does not depend on the order of its members', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.json()), (members) => {
         const given = Object.entries(members).map(([name, json]) => pair(name, json));
@@ -52,7 +52,7 @@ function pair(name: string, json: string): string {
   return `${JSON.stringify(name)}: ${json}`;
 }
 
-describe('two identities', () => {
+describe('two different identities', () => {
   it.each([
     ['{"a":1}', '{"a":2}'],
     ['{"a":1}', '{"b":1}'],
@@ -68,11 +68,11 @@ describe('two identities', () => {
     ['{"a":null}', '{"a":false}'],
     ['{"a":{"b":1}}', '{"a":{"b":1,"c":1}}'],
     ['{"a":"b","c":"d"}', '{"a":"b\\",\\"c\\":\\"d"}'],
-  ])('keep apart: %s and %s', (one, other) => {
+  ])('stay distinct: %s and %s', (one, other) => {
     expect(canonical(one)).not.toBe(canonical(other));
   });
 
-  it('keep apart whatever their values are', () => {
+  it('stay distinct for any values', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
         expect(JSON.parse(canonical(JSON.stringify(members)))).toEqual(
@@ -84,7 +84,7 @@ describe('two identities', () => {
   });
 });
 
-describe('a text that is no identity', () => {
+describe('an invalid identity text', () => {
   it.each([
     '',
     ' ',
@@ -98,7 +98,7 @@ describe('a text that is no identity', () => {
     '\ufeff{}',
     '{}{}',
     'mac=1',
-  ])('is refused when it is no JSON: %j', (text) => {
+  ])('is refused when it is not JSON: %j', (text) => {
     expect(refusal(text)).toMatch(/^is not JSON text: it (?:breaks at position \d|ends too early)/);
   });
 
@@ -109,20 +109,20 @@ describe('a text that is no identity', () => {
     },
   );
 
-  it('is refused when it is encoded twice, in these words', () => {
+  it('is refused with advice when it was encoded twice', () => {
     expect(refusal('"{}"')).toBe(
       'must be a string that holds a JSON object; it holds one that was encoded twice, so encode it once',
     );
   });
 
   it.each(['1e400', '-1e400', '[1e999]', '{"b":1e309}'])(
-    'is refused with a number that JSON cannot keep apart from others: %s',
+    'is refused with a number that is too large: %s',
     (number) => {
       expect(refusal(`{"a":${number}}`)).toBe('has a number that is too large');
     },
   );
 
-  it('is refused beyond 32 levels, in objects and in lists, and not before', () => {
+  it('is refused if nested in objects or lists beyond 32 levels', () => {
     expect(canonical(nested(32))).toBe(nested(32));
     expect(refusal(nested(33))).toBe('must not be nested deeper than 32 levels');
     expect(refusal(`{"a":${nested(32, '[', ']')}}`)).toContain('deeper than 32 levels');
@@ -139,15 +139,15 @@ describe('a text that is no identity', () => {
   });
 });
 
-describe('decoded data', () => {
+describe('an identity given as decoded data', () => {
   it.each([[undefined], [null], ['{}'], [[]], [7]])(
-    'is refused when it is no object: %j',
+    'is refused when it is not an object: %j',
     (data) => {
       expect(identityOf(data)).toHaveProperty('because');
     },
   );
 
-  it('has the same identity as its text', () => {
+  it('equals the same identity given as text', () => {
     expect(identityOf({ b: [1, { d: 1, c: 2 }], a: '' })).toEqual(
       readIdentity('{"a":"","b":[1,{"c":2,"d":1}]}'),
     );
@@ -157,14 +157,14 @@ describe('decoded data', () => {
 describe('the size of an identity', () => {
   const ofBytes = (bytes: number): string => `{"mac":"${'x'.repeat(bytes - '{"mac":""}'.length)}"}`;
 
-  it('is at most 4096 bytes, as it was sent', () => {
+  it('is limited to 4096 bytes as sent', () => {
     expect(canonical(ofBytes(4096))).toBe(ofBytes(4096));
     for (const tooLong of [ofBytes(4097), `${ofBytes(4096)} `, `{"mac":"${'é'.repeat(2044)}"}`]) {
       expect(refusal(tooLong)).toBe('must have at most 4096 bytes');
     }
   });
 
-  it('is at most 4096 bytes in its canonical form too, where numbers are written out', () => {
+  it('is limited to 4096 bytes in its canonical form too, with expanded numbers', () => {
     const numbers = (count: number): string => `{"a":[${Array(count).fill('1e20').join(',')}]}`;
     expect(canonical(numbers(185)).length).toBeLessThanOrEqual(4096);
     expect(refusal(numbers(190))).toBe('must have at most 4096 bytes');

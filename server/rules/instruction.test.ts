@@ -59,8 +59,8 @@ function decide(
   return decideInstruction({ ...turn, request: asks, candidatesOf });
 }
 
-describe('a device that is served', () => {
-  it('begins an attempt, which is to be recorded', () => {
+describe('a device that gets an update', () => {
+  it('begins an attempt, which must be recorded', () => {
     const begun = deviceDeployment();
     expect(decide([begun])).toEqual({
       decision: 'serve',
@@ -74,7 +74,7 @@ describe('a device that is served', () => {
   it.each([
     ['before its first report', served],
     ['in the middle of the update', after('downloading')],
-  ])('is served the same again %s, and nothing is recorded', (_, again) => {
+  ])('gets the same update again %s, without a new record', (_, again) => {
     expect(decide([again])).toEqual({
       decision: 'serve',
       deviceDeployment: again,
@@ -84,7 +84,7 @@ describe('a device that is served', () => {
     });
   });
 
-  it('is served another artifact when the first one is gone, within the same attempt', () => {
+  it('gets another artifact within the attempt when the first is gone', () => {
     const decided = decide([served], { candidates: [{ ...artifact, id: 'other' }] });
     expect(decided).toMatchObject({
       decision: 'serve',
@@ -94,7 +94,7 @@ describe('a device that is served', () => {
     });
   });
 
-  it('tries again what failed, whatever it was served before', () => {
+  it('retries after a failure, whatever it was offered before', () => {
     const asks = { ...request, provides: { ...request.provides, more: '1' } };
     expect(decide([after('failure', 1)], { asks })).toMatchObject({
       decision: 'serve',
@@ -114,7 +114,7 @@ describe('a device that is served', () => {
   });
 });
 
-describe('a device for which the update ends', () => {
+describe('a device whose update ends on a poll', () => {
   it.each([
     ['there is no artifact', request, [], 'artifact', 'noartifact'],
     [
@@ -132,7 +132,7 @@ describe('a device for which the update ends', () => {
       'noartifact',
     ],
     ['it has the artifact', installed, [artifact], 'already-installed', 'already-installed'],
-  ] as const)('as %s', (_, asks, candidates, rule, status) => {
+  ] as const)('has the reason: %s', (_, asks, candidates, rule, status) => {
     expect(decide([deviceDeployment()], { asks, candidates: [...candidates] })).toMatchObject({
       decision: 'end',
       noUpdate: { rule, deploymentId: 'one', isUpToDate: rule === 'already-installed' },
@@ -140,7 +140,7 @@ describe('a device for which the update ends', () => {
     });
   });
 
-  it('as it says other things of itself than before', () => {
+  it('has a conflict because it reports other data than before', () => {
     const asks = { ...request, takesControlMap: true };
     expect(decide([after('downloading')], { asks })).toMatchObject({
       decision: 'conflict',
@@ -149,7 +149,7 @@ describe('a device for which the update ends', () => {
   });
 });
 
-describe('a device that is not served', () => {
+describe('a device that gets no update', () => {
   it.each([
     [
       'start',
@@ -163,7 +163,7 @@ describe('a device that is not served', () => {
         deployment: { ...deviceDeployment().deployment, maxDevices: 1 },
       }),
     ],
-  ])('waits by the rule %s, and nothing is recorded', (rule, waiting) => {
+  ])('waits by the rule %s, without a new record', (rule, waiting) => {
     const noUpdate = { rule, deploymentId: 'one', isUpToDate: false };
     expect(decide([waiting])).toMatchObject({
       decision: 'wait',
@@ -184,7 +184,7 @@ describe('a device that is not served', () => {
       false,
     ],
   ] as const)(
-    'has nothing open, by its newest deployment: %s',
+    'has no open deployment; its newest one is: %s',
     (_, deviceDeployments, rule, isUpToDate) => {
       const noUpdate = { rule, isUpToDate };
       expect(decide(deviceDeployments)).toMatchObject({ decision: 'nothing', noUpdate });

@@ -6,7 +6,7 @@ function termsOf(query: string) {
 }
 
 describe('the query of the inventory list', () => {
-  it('without other parameters than its own asks for nothing', () => {
+  it('has no filters or order with only its own parameters', () => {
     const own = 'page=2&per_page=5&group=g&has_group=true&sort=';
     expect(termsOf(own)).toEqual({ filters: [], sort: [] });
   });
@@ -21,7 +21,7 @@ describe('the query of the inventory list', () => {
     ['a/b=', 'inventory', 'a/b', ['']],
     ['a=1&a=x', 'inventory', 'a', ['1', 1, 'x']],
   ])(
-    '%s asks for an attribute of its scope by any of its values',
+    '%s filters an attribute of its scope by any of its values',
     (query, scope, attribute, value) => {
       expect(termsOf(query)).toEqual({
         filters: [{ scope, attribute, type: '$in', value }],
@@ -40,15 +40,15 @@ describe('the query of the inventory list', () => {
         { scope: 'inventory', attribute: 'a:b', order: 'asc' },
       ],
     ],
-  ])('%s asks for an order', (query, sort) => {
+  ])('%s defines a sort order', (query, sort) => {
     expect(termsOf(query)).toEqual({ filters: [], sort });
   });
 
-  it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('%s is refused', (query) => {
+  it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('%s is refused as an order', (query) => {
     expect(termsOf(query)).toEqual({ because: expect.stringMatching(/^sort: .*asc or desc$/) });
   });
 
-  it('with too many terms is refused', () => {
+  it('is refused with more than 100 terms', () => {
     const many = Array.from({ length: 101 }, (_, index) => `a${index}`);
     const filters = many.map((name) => `${name}=1`).join('&');
     expect(termsOf(filters)).toHaveProperty('because', expect.stringContaining('100'));

@@ -15,7 +15,7 @@ function holds(terms: object, held: unknown, scope = 'inventory'): boolean {
   return resultOf(conditionsOf([filter])).every((condition) => condition.holds(held));
 }
 
-describe('a condition', () => {
+describe('a condition of an inventory search', () => {
   it.each<[Terms['type'], unknown, unknown, boolean]>([
     ['$eq', 'x', 'x', true],
     ['$eq', 'x', 'X', false],
@@ -69,7 +69,7 @@ describe('a condition', () => {
     expect(holds({ type, value }, held)).toBe(expected);
   });
 
-  it('on a time of the scope system takes any form of the time', () => {
+  it('on a time of scope system accepts any spelling', () => {
     const held = '2026-11-21T12:00:00.500Z';
     const earlier = { type: '$gt', value: '2026-11-21T12:00:00Z' };
     expect(holds(earlier, held, 'system')).toBe(true);
@@ -78,12 +78,12 @@ describe('a condition', () => {
     expect(holds(same, held, 'inventory')).toBe(false);
   });
 
-  it('with a pattern that is none is a fault', () => {
+  it('with an invalid pattern throws an error', () => {
     expect(() => holds({ type: '$regex', value: '(' }, 'x')).toThrow(PatternError);
   });
 });
 
-describe('a search', () => {
+describe('an inventory search', () => {
   const columns: Readonly<Record<string, ReadonlyMap<string, unknown>>> = {
     size: new Map<string, unknown>([
       ['d1', 10],
@@ -119,11 +119,11 @@ describe('a search', () => {
     return resultOf(sorting(sort).inOrder());
   }
 
-  it('without terms gives what it is given, in its order', () => {
+  it('without terms returns all ids in their order', () => {
     expect(sorted()).toEqual(ids);
   });
 
-  it('finds what fulfils all conditions', () => {
+  it('finds the ids that fulfil all conditions', () => {
     const filters: InventoryFilter[] = [
       { scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' },
       { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
@@ -133,18 +133,18 @@ describe('a search', () => {
     expect(found).toEqual(['d1']);
   });
 
-  it('puts what has no value first, then numbers, texts and lists', () => {
+  it('sorts absent values first, then numbers, texts and lists', () => {
     expect(sorted(['size', 'asc'])).toEqual(['d5', 'd2', 'd1', 'd3', 'd4']);
     expect(sorted(['size', 'desc'])).toEqual(['d4', 'd3', 'd1', 'd2', 'd5']);
   });
 
-  it('goes by the next key where one leaves it open, and by the given order at last', () => {
+  it('sorts ties by the next key, and finally by the given order', () => {
     expect(sorted(['site', 'desc'])).toEqual(['d1', 'd3', 'd2', 'd4', 'd5']);
     expect(sorted(['site', 'desc'], ['size', 'desc'])).toEqual(['d3', 'd1', 'd2', 'd4', 'd5']);
     expect(sorted(['unheard-of', 'asc'])).toEqual(ids);
   });
 
-  it('puts thousands into the order that the language puts them into, and may pause meanwhile', () => {
+  it('sorts thousands of ids like the standard sort, with pauses', () => {
     const random = seededRandom('sorted');
     const values = new Map(
       Array.from({ length: 1001 }, (_, at) => [`d${at}`, random.integer(0, 300)] as const),
@@ -157,7 +157,7 @@ describe('a search', () => {
     expect(resultOf(work)).toEqual(inOrder.map(([id]) => id));
   });
 
-  it('is refused where the values to sort by are too long together', () => {
+  it('is refused when the sort values are too long in total', () => {
     const refused = () => sorting([['site', 'asc']], 2);
     expect(refused).toThrow(SortError);
     expect(refused).toThrow('sort by fewer attributes');
@@ -165,8 +165,8 @@ describe('a search', () => {
   });
 });
 
-describe('the patterns of one search', () => {
-  it('share its steps, however many conditions they are spread over', () => {
+describe('the patterns of one inventory search', () => {
+  it('share one step budget across all conditions', () => {
     const one = { scope: 'inventory', attribute: 'a', type: '$regex', value: '^(a+)+$' } as const;
     const text = `${'a'.repeat(100_000)}!`;
     const asked = (filters: readonly InventoryFilter[]) =>

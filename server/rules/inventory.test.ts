@@ -6,13 +6,13 @@ function named(count: number, from = 0): Attribute[] {
   return Array.from({ length: count }, (_, index) => ({ name: `a${from + index}`, value: 1 }));
 }
 
-/** What is kept once first these and then those were told. */
+/** Returns the stored attributes after two successive reports. */
 function after(first: readonly Attribute[], then: readonly Attribute[] = []) {
   return attributesAfter(attributesAfter([], first, 1), then, 2);
 }
 
-describe('attributes', () => {
-  it('are kept by name, of whatever kind', () => {
+describe('reported attributes', () => {
+  it('are stored by name with values of any kind', () => {
     const reported = [
       { name: 'b', value: [1, 2.5] },
       { name: 'c', value: ['x', '\u00e9'], description: 'why' },
@@ -25,7 +25,7 @@ describe('attributes', () => {
     ]);
   });
 
-  it('stay when others are told, and their descriptions when none is given', () => {
+  it('stay when others are reported, and keep their descriptions', () => {
     const first = [
       { name: 'a', value: 1, description: 'why' },
       { name: 'b', value: 2 },
@@ -36,7 +36,7 @@ describe('attributes', () => {
     ]);
   });
 
-  it('have the last of several values of one name, and names differ by their letters', () => {
+  it('take the last value of a repeated name, and names are case-sensitive', () => {
     const reported = [
       { name: 'a', value: 1 },
       { name: 'A', value: 2 },
@@ -49,14 +49,14 @@ describe('attributes', () => {
   });
 });
 
-describe('the number of attributes', () => {
+describe('the limit on the number of attributes', () => {
   it.each([
     ['none', [], []],
     ['a hundred new ones', [], named(100)],
     ['a hundred that are there already', named(100), named(100)],
     ['a hundred together', named(50), named(50, 50)],
     ['one name many times', [], [...named(1), ...named(1), ...named(100)]],
-  ])('is in order: %s', (_, kept, changed) => {
+  ])('accepts: %s', (_, kept, changed) => {
     expect(tooManyAttributes(after(kept, changed))).toBeUndefined();
   });
 
@@ -64,18 +64,18 @@ describe('the number of attributes', () => {
     ['new ones', [], named(101), 101],
     ['one beside a hundred', named(100), named(1, 100), 101],
     ['many beside many', named(80), named(100, 40), 140],
-  ])('is too large, and told: %s', (_, kept, changed, count) => {
+  ])('refuses, with the count: %s', (_, kept, changed, count) => {
     expect(tooManyAttributes(after(kept, changed))).toBe(
       `a device can have at most 100 attributes, not ${count}`,
     );
   });
 });
 
-describe('the size of attributes', () => {
+describe('the limit on the size of attributes', () => {
   const large = { name: 'large', value: 'x'.repeat(200_000) };
   const tooLarge = 'the attributes of a device can have at most 262144 bytes in total';
 
-  it('is counted as it is after the change, with descriptions that stay', () => {
+  it('applies to the result of a change, with kept descriptions', () => {
     expect(tooManyAttributes(after([large], [large]))).toBeUndefined();
     expect(tooManyAttributes(after([large], [{ ...large, name: 'second' }]))).toBe(tooLarge);
     const described = { name: 'a', value: 1, description: 'x'.repeat(100_000) };
@@ -83,8 +83,8 @@ describe('the size of attributes', () => {
   });
 });
 
-describe('the number of tags', () => {
-  it('may be twenty, those that are there counted', () => {
+describe('the limit on the number of tags', () => {
+  it('is twenty, including existing ones', () => {
     expect(tooManyTags(after(named(20)))).toBeUndefined();
     expect(tooManyTags(after(named(20), named(20)))).toBeUndefined();
     expect(tooManyTags(after(named(20), named(1, 20)))).toBe(

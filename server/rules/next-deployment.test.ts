@@ -25,8 +25,8 @@ function artifact(id: string, fields: Partial<Candidate> = {}): Candidate {
   return { id, name: 'new', depends: { device_type: ['board'] }, sizeBytes: 10, ...fields };
 }
 
-describe('the artifact for a device', () => {
-  it('is the smallest of those that fit', () => {
+describe('the artifact that a device gets', () => {
+  it('is the smallest of those that match', () => {
     const candidates = [
       artifact('a', { sizeBytes: 30 }),
       artifact('b', { sizeBytes: 20 }),
@@ -57,19 +57,19 @@ describe('the artifact for a device', () => {
     ['a free-form pair', { device_type: ['board'], checksum: ['1', '2'] }, { checksum: '2' }],
     ['an artifact name', { artifact_name: ['old'] }, {}],
     ['no dependencies', {}, {}],
-  ])('fits when every dependency is met: %s', (_, depends, provides) => {
+  ])('matches when every dependency is met: %s', (_, depends, provides) => {
     const decided = decideNext(waiting, requestOf(provides), [artifact('a', { depends })]);
     expect(decided.decision).toBe('serve');
   });
 
-  it('is none when there are no artifacts', () => {
+  it('is none when the deployment has no artifacts', () => {
     expect(decideNext(waiting, request, [])).toEqual({
       decision: 'no-artifact',
       misfit: { rule: 'artifact' },
     });
   });
 
-  it('stays the one that was chosen first, though a smaller one came since', () => {
+  it('stays the first chosen one, even after a smaller one appears', () => {
     const deviceDeployment = { ...waiting, artifactId: 'a', request: requestText(request) };
     const candidates = [artifact('a'), artifact('b', { sizeBytes: 1 })];
     expect(decideNext(deviceDeployment, request, candidates)).toMatchObject({ artifactId: 'a' });
@@ -79,17 +79,17 @@ describe('the artifact for a device', () => {
   });
 });
 
-describe('an artifact that the device has already', () => {
+describe('an artifact that the device already has', () => {
   const installed = requestOf({ artifact_name: 'new' });
 
-  it('is not served again, as long as nothing has been reported', () => {
+  it('is not offered before the device has reported a status', () => {
     expect(decideNext(waiting, installed, [artifact('a')])).toEqual({
       decision: 'already-installed',
       artifactId: 'a',
     });
   });
 
-  it('is served when the installation is forced', () => {
+  it('is offered when the installation is forced', () => {
     const forced = { ...waiting, deployment: { ...waiting.deployment, forceInstallation: true } };
     expect(decideNext(forced, installed, [artifact('a')]).decision).toBe('serve');
   });
@@ -98,16 +98,16 @@ describe('an artifact that the device has already', () => {
     (status) => status !== 'pending' && !finalStatuses.includes(status),
   );
 
-  it.each(begun)('is served to a device in the middle of the update: %s', (status) => {
+  it.each(begun)('is offered to a device in mid-update: %s', (status) => {
     const deviceDeployment = { ...waiting, status, request: requestText(installed) };
     expect(decideNext(deviceDeployment, installed, [artifact('a')]).decision).toBe('serve');
   });
 });
 
-describe('a request that was served before', () => {
+describe('a request for the next deployment after an earlier offer', () => {
   const deviceDeployment = { ...waiting, request: requestText(request) };
 
-  it('is served again when it is the same, in whatever order', () => {
+  it('gets the same answer if unchanged, whatever its order', () => {
     const { device_type, artifact_name } = request.provides;
     const turned = { ...request, provides: { artifact_name, device_type } };
     expect(decideNext(deviceDeployment, turned, [artifact('a')]).decision).toBe('serve');
@@ -118,7 +118,7 @@ describe('a request that was served before', () => {
     ['another device type', requestOf({ device_type: 'other' })],
     ['one pair more', requestOf({ more: '' })],
     ['the wish for a control map', requestOf({}, true)],
-  ])('conflicts when it has %s', (_, changed) => {
+  ])('is a conflict if it has %s', (_, changed) => {
     expect(decideNext(deviceDeployment, changed, [artifact('a')])).toEqual({
       decision: 'conflict',
     });
@@ -127,7 +127,7 @@ describe('a request that was served before', () => {
     ).toBe('conflict');
   });
 
-  it('is not mistaken for another one whose pairs read alike', () => {
+  it('is distinguished from another with similar text', () => {
     expect(requestText(requestOf({ a: 'b","c' }))).not.toBe(
       requestText(requestOf({ a: 'b', c: '' })),
     );
@@ -135,7 +135,7 @@ describe('a request that was served before', () => {
 });
 
 describe('a configuration deployment', () => {
-  it('brings its own artifact, whatever the device is', () => {
+  it('brings its own artifact for any device', () => {
     const deviceDeployment = { ...waiting, deployment: bringingItsOwn };
     expect(decideNext(deviceDeployment, request, [])).toEqual({ decision: 'serve' });
   });

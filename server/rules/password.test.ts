@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { passwordProblem } from './password.ts';
 
-describe('a password', () => {
+describe('a new password', () => {
   it.each([
     ['1234567', 'at least 8 characters'],
     ['', 'at least 8 characters'],
@@ -9,12 +9,12 @@ describe('a password', () => {
     ['USER@EXAMPLE.COM', 'too similar'],
     ['example.com', 'too similar'],
     ['r@example', 'too similar'],
-  ])('is refused when it is %j', (password, because) => {
+  ])('is refused as %j', (password, because) => {
     expect(passwordProblem(password, 'User@example.com')).toContain(because);
   });
 
   it.each(['12345678', 'user@example.com!', 'mocelpmaxe', '\u00e4'.repeat(8)])(
-    'can be %j',
+    'may be %j',
     (password) => {
       expect(passwordProblem(password, 'user@example.com')).toBeUndefined();
     },

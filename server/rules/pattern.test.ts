@@ -6,7 +6,7 @@ function isIn(pattern: string, text: string): boolean {
   return compilePattern(pattern).isIn(text);
 }
 
-describe('a pattern', () => {
+describe('a search pattern', () => {
   it.each([
     ['', '', true],
     ['', 'x', true],
@@ -45,11 +45,11 @@ describe('a pattern', () => {
     ['\\bword\\b', 'swords', false],
     ['b', 'a\u0000b', true],
     ['^.b$', '\ud800b', true],
-  ])('%j is to be found in %j: %s', (pattern, text, expected) => {
+  ])('%j is found in %j: %s', (pattern, text, expected) => {
     expect(isIn(pattern, text)).toBe(expected);
   });
 
-  it('finds what the engine of the language finds, whatever it is made of', () => {
+  it("matches like the language's own engine for random patterns", () => {
     const random = seededRandom('patterns');
     for (let round = 0; round < 3000; round += 1) {
       const source = randomPattern(3);
@@ -78,17 +78,17 @@ describe('a pattern', () => {
   });
 });
 
-describe('a pattern that other engines take years for', () => {
+describe('a pattern with exponential backtracking', () => {
   const text = `${'a'.repeat(20_000)}!`;
 
   it.each(['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '^(.*a){20}$', '^(a*)*b$', 'a*a*a*a*a*c'])(
-    '%s is decided within its steps',
+    '%s is decided within its step budget',
     (pattern) => {
       expect(isIn(pattern, text)).toBe(false);
     },
   );
 
-  it('is given up when the texts together are too long for it', () => {
+  it('fails when the texts together exceed the budget', () => {
     const pattern = compilePattern('^(a|b|c)*$', new StepBudget(10_000));
     expect(pattern.isIn('abc')).toBe(true);
     expect(() => {
@@ -96,7 +96,7 @@ describe('a pattern that other engines take years for', () => {
     }).toThrow('takes too long to match');
   });
 
-  it('is given up when the patterns together are too large', () => {
+  it('fails when the patterns together exceed the budget', () => {
     const budget = new StepBudget();
     const compileAll = () => {
       for (let times = 0; times < 100; times += 1) compilePattern('x{1000}[ab]{900}', budget);
@@ -104,14 +104,14 @@ describe('a pattern that other engines take years for', () => {
     expect(compileAll).toThrow('takes too long to match');
   });
 
-  it('is given up when one text is too long for it', () => {
+  it('fails when a single text exceeds the budget', () => {
     const pattern = compilePattern('(a|b)*a(a|b){400}[cd]$');
     expect(pattern.isIn(text.slice(0, 1000))).toBe(false);
     expect(() => pattern.isIn(text)).toThrow('takes too long to match');
   });
 });
 
-describe('a text that is no pattern that is accepted', () => {
+describe('a text given as a search pattern', () => {
   it.each([
     ['(', 'missing closing ): ('],
     ['(a', 'missing closing ): (a'],
@@ -136,13 +136,13 @@ describe('a text that is no pattern that is accepted', () => {
     ['(?=a)', 'unsupported Perl syntax: (?='],
     ['(?<!a)b', '(?<!a)b'],
     ['(?<=a)b', '(?<=a)b'],
-  ])('%s is refused with its reason: %s', (source, because) => {
+  ])('%s is refused with the reason: %s', (source, because) => {
     expect(() => compilePattern(source)).toThrow(PatternError);
     expect(() => compilePattern(source)).toThrow(because);
     expect(() => compilePattern(source)).toThrow(/^is (not valid RE2 syntax: |too large when)/);
   });
 
-  it('may be nested as deep as a pattern is long', () => {
+  it('is valid with parentheses nested up to the length limit', () => {
     expect(isIn(`${'('.repeat(200)}a${')'.repeat(200)}`, 'a')).toBe(true);
   });
 });

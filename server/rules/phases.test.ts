@@ -9,8 +9,8 @@ function plan(given: readonly GivenPhase[], deviceCount = 10) {
   return planPhases(given, { deviceCount, nowMs });
 }
 
-describe('phases that add up', () => {
-  it('begin at once unless told otherwise, and the last one gets what is left', () => {
+describe('valid phases of a deployment', () => {
+  it('begin at once by default, and the last one gets the rest', () => {
     expect(
       plan([{ batch_size: 25 }, { batch_size: 50, start_ts: hour(1) }, { start_ts: hour(2) }]),
     ).toEqual([
@@ -20,13 +20,13 @@ describe('phases that add up', () => {
     ]);
   });
 
-  it('may be one alone, that is only later', () => {
+  it('may be a single one with a later start', () => {
     expect(plan([{ start_ts: hour(5) }], 1)).toEqual([
       { batchSize: 100, startMs: nowMs + 18_000_000, devicesUntil: 1 },
     ]);
   });
 
-  it('are none when none are given', () => {
+  it('are empty when none are given', () => {
     expect(plan([])).toEqual([]);
   });
 });
@@ -70,7 +70,7 @@ describe('phases of a deployment are refused', () => {
   });
 });
 
-describe('the devices of phases', () => {
+describe('the device counts of phases', () => {
   const phases = [
     { batchSize: 25, startMs: 0, devicesUntil: 2 },
     { batchSize: 75, startMs: 1, devicesUntil: 10 },
@@ -82,7 +82,7 @@ describe('the devices of phases', () => {
     [2, [2, 0]],
     [5, [2, 3]],
     [10, [2, 8]],
-  ])('are counted in order: %i', (offered, expected) => {
+  ])('are filled in order by %i offers', (offered, expected) => {
     expect(devicesOfPhases(phases, offered)).toEqual(expected);
   });
 });

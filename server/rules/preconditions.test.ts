@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ifMatchHolds } from './preconditions.ts';
 
-describe('If-Match', () => {
+describe('the If-Match header', () => {
   it.each<[string | undefined, string | undefined, boolean]>([
     [undefined, 'v1', true],
     [undefined, undefined, true],
@@ -16,7 +16,7 @@ describe('If-Match', () => {
     ['', 'v1', false],
     ['"v1"', undefined, false],
     ['', undefined, false],
-  ])('%j against the version %s: %s', (header, version, expected) => {
+  ])('%j against the version %s holds: %s', (header, version, expected) => {
     expect(ifMatchHolds(header, version)).toBe(expected);
   });
 });

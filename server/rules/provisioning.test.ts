@@ -13,7 +13,7 @@ const late = {
 };
 
 describe('the records of a device', () => {
-  it.each([undefined, 0, 4000, 5000])('are there at once, accepted at %s or not', (acceptedMs) => {
+  it.each([undefined, 0, 4000, 5000])('exist at once, even if accepted at %s', (acceptedMs) => {
     expect(isProvisioned({ acceptedMs }, at, 5000)).toBe(true);
     expect([provisionedSinceMs(at, 5000), provisioningDelayMs(at)]).toEqual([undefined, 0]);
   });
@@ -24,17 +24,17 @@ describe('the records of a device', () => {
     [4001, false],
     [4000, true],
     [0, true],
-  ])('under the dialect, accepted at %s, are there at 5000: %s', (acceptedMs, expected) => {
+  ])('with a delay, accepted at %s, exist at 5000: %s', (acceptedMs, expected) => {
     expect(isProvisioned({ acceptedMs }, late, 5000)).toBe(expected);
   });
 
-  it('under the dialect are late by the delay', () => {
+  it('with a delay become available after that delay', () => {
     expect([provisionedSinceMs(late, 5000), provisioningDelayMs(late)]).toEqual([4000, 1000]);
   });
 });
 
-describe('a deployment', () => {
-  it('has begun at its moment, or whenever there is no delay', () => {
+describe('a new deployment under delayed provisioning', () => {
+  it('has begun at its creation time, or always without a delay', () => {
     const begun = (createdMs: number, settings: Parameters<typeof hasBegun>[1]) =>
       hasBegun({ createdMs }, settings, 5000);
     expect([begun(5000, late), begun(5001, late), begun(5001, at)]).toEqual([true, false, true]);

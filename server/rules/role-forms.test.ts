@@ -25,20 +25,20 @@ function inGroup(action: string, value: string): Permission {
   return { action, object: { type: 'DEVICE_GROUP', value } };
 }
 
-/** The operations that one permission of the first form comes to. */
+/** Returns the operations that one permission of the first form maps to. */
 function operationsOf(permission: Permission): readonly string[] {
   const grants = grantsOfPermissions([permission]) as readonly PathGrant[];
   return grants[0]?.operations ?? [];
 }
 
-describe('the second form', () => {
-  it('comes back as it was given', () => {
+describe('a role in the second form', () => {
+  it('is returned as it was given', () => {
     const sets: ScopedSet[] = [{ name: 'ReadDevices', scope: groups }, { name: 'ManageUsers' }];
     expect(setsOf(grantsOfSets(sets))).toEqual(sets);
     expect(permissionsBesideSets(grantsOfSets(sets))).toEqual([]);
   });
 
-  it('reads in the words of the first one', () => {
+  it('can be shown in the first form', () => {
     const grants: Grant[] = [
       { set: 'DeployToDevices', groups: ['a', 'b'] },
       { set: 'ConnectToDevices', groups: ['a'] },
@@ -54,18 +54,18 @@ describe('the second form', () => {
   });
 });
 
-describe('the first form', () => {
+describe('a role in the first form', () => {
   it.each<[Permission, Grant]>([
     [{ action: 'any', object: { type: 'any', value: 'any' } }, { set: 'SuperUser' }],
     [inGroup('CREATE_DEPLOYMENT', 'a'), { set: 'DeployToDevices', groups: ['a'] }],
     [inGroup('VIEW_DEVICE', 'a'), { set: 'ReadDevices', groups: ['a'] }],
     [inGroup('ConfigureDevices', 'a'), { set: 'ConfigureDevices', groups: ['a'] }],
-  ])('%j is the grant %j, and comes back', (permission, grant) => {
+  ])('%j maps to %j and back', (permission, grant) => {
     expect(grantsOfPermissions([permission])).toEqual([grant]);
     expect(permissionsBesideSets([grant])).toEqual([]);
   });
 
-  it('opens operations by method and path', () => {
+  it('permits operations by method and path', () => {
     expect(operationsOf(http('GET', `${useradm}users`))).toEqual(
       expect.arrayContaining(['list-users', 'get-user', 'get-own-user']),
     );
@@ -79,7 +79,7 @@ describe('the first form', () => {
     expect(operationsOf(http('GET', '^/nothing/here'))).toEqual([]);
   });
 
-  it('keeps such permissions beside the sets', () => {
+  it('keeps path permissions separately from sets', () => {
     const permission = http('GET', `${useradm}.*`);
     const grants = grantsOfPermissions([permission]) as readonly Grant[];
     expect(setsOf(grants)).toEqual([]);
@@ -87,7 +87,7 @@ describe('the first form', () => {
     expect(permissionsOf(grants)).toEqual([permission]);
   });
 
-  it('never opens devices, sign-in or the tenant token by a path', () => {
+  it('never permits devices, sign-in or the tenant token by path', () => {
     const open = operationsOf(http('any', '.*'));
     expect(open).toContain('list-devices');
     for (const id of ['get-tenant-token', 'login', 'put-deployment-status']) {
@@ -116,16 +116,16 @@ describe('the first form', () => {
   });
 });
 
-describe('a permission set in the first form', () => {
+describe('a permission set shown in the first form', () => {
   const names = Object.keys(permissionSets) as PermissionSetName[];
 
-  it.each(names)('%s can be said again', (name) => {
+  it.each(names)('%s can be read back', (name) => {
     const permissions = permissionsOfSet(name);
     expect(permissions.length).toBeGreaterThan(0);
     const again = grantsOfPermissions(permissions);
     expect(again).toHaveLength(permissions.length);
     for (const grant of again as readonly Grant[]) {
-      // The tenant token alone is opened by sets and never by a path.
+      // Only sets can permit the tenant token; a path never does.
       if ('operations' in grant && !grant.pattern.includes('token')) {
         expect(grant.operations.length).toBeGreaterThan(0);
       }

@@ -39,7 +39,7 @@ function idsOf(filter: ArtifactFilter, page = wide): readonly string[] {
 }
 
 describe('an artifact', () => {
-  it('is found as it was saved', () => {
+  it('is read back as it was saved', () => {
     save('a', { description: 'first', artifact_depends: { device_type: ['board'] } });
     expect(store.artifacts.find('a')).toEqual({
       artifact: {
@@ -57,18 +57,18 @@ describe('an artifact', () => {
     });
   });
 
-  it('has no description when it was given none', () => {
+  it('has no description when none was given', () => {
     save('a');
     expect(store.artifacts.find('a')?.artifact).not.toHaveProperty('description');
   });
 
-  it('is not saved twice under one id, and not found under another', () => {
+  it('cannot be saved twice under one id, and other ids find nothing', () => {
     save('a');
     expect(() => save('a')).toThrow('UNIQUE');
     expect(store.artifacts.find('A')).toBeUndefined();
   });
 
-  it('is one of a release by its exact name', () => {
+  it('belongs to the release with exactly its name', () => {
     save('a', {}, 2);
     save('b', {}, 1);
     save('c', { name: 'release*' });
@@ -86,12 +86,12 @@ describe('the list of artifacts', () => {
     save('c', { name: 'alp%a', device_types_compatible: ['other'], updates }, 3);
   });
 
-  it('knows a prefix beyond the first plane of Unicode', () => {
+  it('matches a prefix beyond the first plane of Unicode', () => {
     save('d', { name: '\u{1f4e6}-1' }, 4);
     expect(idsOf({ name: [{ how: 'prefix', text: '\u{1f4e6}' }] })).toEqual(['d']);
   });
 
-  it('has the newest first, in pages', () => {
+  it('lists the newest first, page by page', () => {
     expect(idsOf({})).toEqual(['c', 'b', 'a']);
     expect(idsOf({}, { page: 2, perPage: 2 })).toEqual(['a']);
     expect(idsOf({}, { page: 3, perPage: 2 })).toEqual([]);
@@ -120,13 +120,13 @@ describe('the list of artifacts', () => {
     ['an unknown type of update', { updateType: 'single' }, []],
     ['two filters at once', { deviceType: exact('board'), name: [exact('alpha-2')] }, ['b']],
     ['two that exclude each other', { deviceType: exact('other'), name: [exact('alpha-2')] }, []],
-  ])('is narrowed by %s', (_, filter, expected) => {
+  ])('can be filtered by %s', (_, filter, expected) => {
     expect(idsOf(filter)).toEqual(expected);
   });
 });
 
-describe('what all artifacts have together', () => {
-  it('is the bytes of their files, each file once', () => {
+describe('a summary of all artifacts', () => {
+  it('counts the bytes of their files, each distinct file once', () => {
     expect(store.artifacts.usedBytes()).toBe(0);
     save('a', { name: 'same', size: 100 });
     save('b', { name: 'same', size: 100 });
@@ -134,7 +134,7 @@ describe('what all artifacts have together', () => {
     expect(store.artifacts.usedBytes()).toBe(107);
   });
 
-  it('is the types of their updates, each once and without empty ones', () => {
+  it('lists their update types, without duplicates and empty ones', () => {
     const typed = (...types: readonly (string | null)[]) => ({
       updates: types.map((type) => ({ type_info: { type } })),
     });
@@ -146,8 +146,8 @@ describe('what all artifacts have together', () => {
   });
 });
 
-describe('an artifact that is described anew', () => {
-  it('has the new text and time, and is otherwise as it was', () => {
+describe('an artifact with a changed description', () => {
+  it('has the new text and time but is otherwise unchanged', () => {
     save('a', { description: 'old' });
     save('b', { description: 'old' });
     const before = store.artifacts.find('a');
@@ -162,7 +162,7 @@ describe('an artifact that is described anew', () => {
 });
 
 describe('an artifact that is removed', () => {
-  it('is gone, and tells whether another one has its content', () => {
+  it('no longer exists; the result tells whether another has its content', () => {
     save('a');
     save('b', { name: 'same' });
     save('c', { name: 'same' });

@@ -76,7 +76,7 @@ describe('a failed device deployment', () => {
     report('one', 'failure');
   });
 
-  it('may be retried as often as the deployment says, and counts each attempt', () => {
+  it('can be retried up to the configured number, and counts each attempt', () => {
     const attempts = [deviceDeploymentOf('one').attempts];
     for (let retry = 1; retry <= 2; retry += 1) {
       expect(choiceFor(deviceDeployments, 'a')).toEqual(['retry', 'one']);
@@ -99,7 +99,7 @@ describe('a failed device deployment', () => {
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
   });
 
-  it('keeps its deployment open until it is tried no more', () => {
+  it('keeps its deployment open while retries remain', () => {
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     for (const nowMs of [40, 50]) {
       recordRetry(deviceDeployments, deviceDeploymentOf('one'));
@@ -112,7 +112,7 @@ describe('a failed device deployment', () => {
     ['abort of the deployment', () => deviceDeployments.abortAll(deploymentOf('one'), 60)],
     ['abort on the device', () => deviceDeployments.endAllOf('a', 'aborted', 60)],
     ['end of the device', () => deviceDeployments.endAllOf('a', 'decommissioned', 60)],
-  ])('stays failed and is tried no more after the %s', (_, end) => {
+  ])('stays failed without a retry after the %s', (_, end) => {
     end();
     expect([deviceDeploymentOf('one').status, ...choiceFor(deviceDeployments, 'a')]).toEqual([
       'failure',
@@ -121,19 +121,19 @@ describe('a failed device deployment', () => {
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
-  it('is tried no more once the device reports another end', () => {
+  it('is not retried after the device reports another end', () => {
     report('one', 'success');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
     expect(deploymentOf('one').finishedMs).toBe(30);
   });
 });
 
-describe('the device deployments that the store looks for', () => {
+describe('the device deployments that the store finds', () => {
   const cells = deviceDeploymentStatuses.flatMap((status) =>
     [0, 1].map((retries) => [status, retries] as const),
   );
 
-  it.each(cells)('are those that the rules let go on: %s with %i retries', (status, retries) => {
+  it.each(cells)("match the rules' decision for %s with %i retries", (status, retries) => {
     createWith({ deviceIds: ['a', 'b'], retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { deviceDeployments: found } = deviceDeployments.open('a');
@@ -144,7 +144,7 @@ describe('the device deployments that the store looks for', () => {
     expect(found.length).toBe(kept === undefined ? 1 : 0);
   });
 
-  it.each(cells)('keep their deployment open: %s with %i retries', (status, retries) => {
+  it.each(cells)('keep the deployment open or end it: %s with %i retries', (status, retries) => {
     createWith({ retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { finishedMs } = deploymentOf('one');
@@ -153,12 +153,12 @@ describe('the device deployments that the store looks for', () => {
   });
 });
 
-describe('a deployment with a maximum of devices', () => {
+describe('a deployment with a device maximum or phases', () => {
   const three = ['a', 'b', 'c'];
   const decided = (deviceId: string, nowMs = 99) =>
     choiceFor(deviceDeployments, deviceId, nowMs)[0];
 
-  it('holds the others back once so many were offered it', () => {
+  it('makes other devices wait after that many offers', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
     expect(three.map((id) => decided(id))).toEqual(['begin', 'begin', 'begin']);
     offered('one', 'c');
@@ -166,7 +166,7 @@ describe('a deployment with a maximum of devices', () => {
     expect(decided('b')).toBe('wait');
   });
 
-  it('is over once that many have finished, whatever the others are', () => {
+  it('is over once that many devices have finished, whatever the others are', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
     recordStatus(deviceDeployments, offered('one', 'a'), { status: 'success', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
@@ -175,7 +175,7 @@ describe('a deployment with a maximum of devices', () => {
     expect(decided('c')).toBe('nothing');
   });
 
-  it('is not over while one of them may try again', () => {
+  it('is not over while one of its devices may retry', () => {
     createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
     recordStatus(deviceDeployments, offered('one', 'a'), { status: 'failure', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
@@ -184,7 +184,7 @@ describe('a deployment with a maximum of devices', () => {
     expect(deploymentOf('one').finishedMs).toBe(50);
   });
 
-  it('lets its phases begin one after the other', () => {
+  it('starts its phases one after the other', () => {
     const phases = [
       { batchSize: 40, startMs: 100, devicesUntil: 1 },
       { batchSize: 60, startMs: 200, devicesUntil: 3 },
@@ -195,7 +195,7 @@ describe('a deployment with a maximum of devices', () => {
     expect([decided('b', 199), decided('b', 200)]).toEqual(['wait', 'begin']);
   });
 
-  it('counts anew whatever was written since a device asked', () => {
+  it('counts correctly after writes since the last request', () => {
     const deployment = createWith({ deviceIds: three, maxDevices: 2 });
     const seen = (): readonly unknown[] => [
       deviceDeployments.countOffered(deployment),
@@ -219,7 +219,7 @@ describe('a deployment with a maximum of devices', () => {
     expect(seen()).toEqual([1, 'begin']);
   });
 
-  it('does not keep a newer one from the device', () => {
+  it('does not hide a newer deployment from the device', () => {
     createWith({ phases: [{ batchSize: 100, startMs: 1000, devicesUntil: 1 }] });
     create('two', 'a');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'two']);

@@ -26,8 +26,8 @@ function timesOf(filter: AuditFilter, order: 'asc' | 'desc' = 'asc', page = wide
   return entries.map(({ time }) => Date.parse(time));
 }
 
-describe('an entry', () => {
-  it('is kept as it was written, with its time in UTC and milliseconds', () => {
+describe('an audit log entry', () => {
+  it('is read back as it was written, with a UTC time in milliseconds', () => {
     const object = { id: 'd', type: 'device', device: { identity_data: '{}' } } as const;
     append(1_795_262_400_250, { actor: device, action: 'create', object, change: 'new' });
     expect(resultOf(store.auditLogs.find({ filter: {}, order: 'desc' }, wide)).entries).toEqual([
@@ -45,14 +45,14 @@ describe('an entry', () => {
   });
 });
 
-describe('the order of entries', () => {
-  it('is by time, either way round', () => {
+describe('the order of audit log entries', () => {
+  it('is by time, ascending or descending', () => {
     for (const timeMs of [2000, 1000, 3000]) append(timeMs);
     expect(timesOf({}, 'asc')).toEqual([1000, 2000, 3000]);
     expect(timesOf({}, 'desc')).toEqual([3000, 2000, 1000]);
   });
 
-  it('is that of writing within one millisecond', () => {
+  it('is the order of writing within one millisecond', () => {
     for (const change of ['first', 'second', 'third']) append(1, { change });
     const changes = (order: 'asc' | 'desc') =>
       resultOf(store.auditLogs.find({ filter: {}, order }, wide)).entries.map(
@@ -62,7 +62,7 @@ describe('the order of entries', () => {
     expect(changes('desc')).toEqual(['third', 'second', 'first']);
   });
 
-  it('goes on from page to page, until nothing is left', () => {
+  it('continues across pages until the last entry', () => {
     for (const timeMs of [1, 2, 3]) append(timeMs);
     expect(timesOf({}, 'desc', { page: 1, perPage: 2 })).toEqual([3, 2]);
     expect(timesOf({}, 'desc', { page: 2, perPage: 2 })).toEqual([1]);
@@ -72,7 +72,7 @@ describe('the order of entries', () => {
   it.each(['asc', 'desc'] as const)('is the same on every page of a long log, %s', (order) => {
     const count = 2345;
     store.atomically(() => {
-      // Some at one moment, some of a clock that was set back.
+      // Some entries share a time, and some come from a clock that was set back.
       for (let entry = 0; entry < count; entry++)
         append((entry * 7919) % 1000, { change: `${entry}` });
     });
@@ -90,7 +90,7 @@ describe('the order of entries', () => {
   });
 });
 
-describe('the bounds of time', () => {
+describe('the time bounds of an audit log query', () => {
   beforeEach(() => {
     for (const timeMs of [9_999, 10_000, 10_400, 11_000]) append(timeMs);
   });
@@ -102,12 +102,12 @@ describe('the bounds of time', () => {
     [{ created_after: 11, created_before: 10 }, []],
     [{ created_before: -1 }, []],
     [{ created_after: 0 }, [9_999, 10_000, 10_400, 11_000]],
-  ])('are whole seconds, both included: %o', (filter, expected) => {
+  ])('are whole seconds, both inclusive: %o', (filter, expected) => {
     expect(timesOf(filter)).toEqual(expected);
   });
 });
 
-describe('the other filters', () => {
+describe('the other filters of an audit log query', () => {
   beforeEach(() => {
     append(1);
     append(2, { actor: device });
@@ -134,12 +134,12 @@ describe('the other filters', () => {
     [{ object_deployment_name: '%' }, []],
     [{ actor_type: 'user', object_type: 'device' }, [1]],
     [{ actor_type: 'device', object_type: 'deployment' }, []],
-  ])('are exact, and all must hold: %o', (filter, expected) => {
+  ])('are exact and combined with AND: %o', (filter, expected) => {
     expect(timesOf(filter)).toEqual(expected);
   });
 });
 
-describe('a filter of a long log', () => {
+describe('a filtered query of a long audit log', () => {
   const count = 11_000;
   const timeOf = (entry: number): number => (entry * 7919) % 12_000;
   const isDevice = (entry: number): boolean => entry % 1000 === 7 || entry > 10_990;
@@ -153,7 +153,7 @@ describe('a filter of a long log', () => {
     });
   });
 
-  it('finds the same as one that looks at each entry', () => {
+  it('finds the same entries as a check of each one', () => {
     const all = Array.from({ length: count }, (_, entry) => entry);
     const upwards = all.toSorted((one, other) => timeOf(one) - timeOf(other) || one - other);
     const isIn = (from: number, to: number) => (entry: number) =>
@@ -178,7 +178,7 @@ describe('a filter of a long log', () => {
     }
   });
 
-  it('is looked through in steps, and what is new in between is not found', () => {
+  it('runs in steps and ignores entries that are written meanwhile', () => {
     const search = { filter: { actor_type: 'device' }, order: 'desc' } as const;
     const before = resultOf(store.auditLogs.find(search, wide));
     const work = store.auditLogs.find(search, wide);

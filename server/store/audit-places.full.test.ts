@@ -8,14 +8,14 @@ import type { Store } from './store.ts';
 const PER_PAGE = 100;
 const orders = ['asc', 'desc'] as const;
 
-/** Some thousand entries; what the log holds is known from their times. */
+/** Times of some thousand entries; the expected content of the log follows from them. */
 const forwards = Array.from({ length: 5432 }, (_, at) => 1000 + Math.floor(at / 3));
 const random = seededRandom('clock');
 const anyhow = forwards.map(() => random.integer(0, 500));
 const setBack = [...forwards.slice(0, 3500), ...forwards.slice(0, 1800), 0, 9999];
 const standing = forwards.map(() => 7);
 
-describe.each(engines)('a log %s', (engine, { openStore }) => {
+describe.each(engines)('an audit log %s', (engine, { openStore }) => {
   let folder: TestFolder;
   let store: Store;
   let times: number[];
@@ -42,7 +42,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     store.atomically(() => all.forEach(append));
   }
 
-  /** What each entry is known by, in the order of the contract. */
+  /** Returns the text that identifies each entry, in the order of the contract. */
   function expected(order: 'asc' | 'desc'): string[] {
     const upwards = times.map((timeMs, at) => [timeMs, at] as const).toSorted(byTime);
     const sorted = order === 'asc' ? upwards : upwards.toReversed();
@@ -56,7 +56,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     return entries.map(({ change }) => change);
   }
 
-  /** Of 57 pages, each third one when none is named. */
+  /** Compares the pages with these numbers, by default every third of 57 pages. */
   function expectPages(numbers = Array.from({ length: 19 }, (_, at) => 3 * at)): void {
     for (const order of orders) {
       const all = expected(order);
@@ -72,7 +72,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     ['goes anyhow', anyhow],
     ['was set back', setBack],
     ['stands', standing],
-  ])('has the same pages as the whole list when its clock %s', (_, all) => {
+  ])('pages through the same entries as the whole list if its clock %s', (_, all) => {
     appendAll(all);
     expectPages();
   });
@@ -81,17 +81,17 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     ['the middle', [27, 12, 43, 20, 35]],
     ['the newest ones', [54, 50, 40, 30, 20, 10, 11]],
     ['the end of what is there', [55, 56, 1000, 54, 10]],
-  ])('has the same pages when %s is asked for first', async (_, numbers) => {
+  ])('has the same pages when %s is requested first', async (_, numbers) => {
     appendAll(anyhow);
     const fork = await store.snapshot();
-    // Nothing is known of a log that was replaced.
+    // After a restore, the store has no cached places of the log.
     await store.restore(fork);
     fork.discard();
     expectPages(numbers);
     expectPages();
   });
 
-  it('has the same pages after each entry of a clock that is set back', () => {
+  it('has the same pages after each entry of a clock set back', () => {
     appendAll(forwards.slice(0, 4321));
     expectPages();
     for (const timeMs of [2000, 1500, 0, 3000, 1, 2440]) {
@@ -102,7 +102,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     expectPages();
   });
 
-  it('has its former pages when what was appended is undone', () => {
+  it('has its former pages after appended entries are undone', () => {
     appendAll(forwards.slice(0, 3000));
     expectPages();
     const before = times;
@@ -120,7 +120,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     expectPages();
   });
 
-  it('has the pages of a snapshot that was restored', async () => {
+  it('has the pages of a restored snapshot', async () => {
     appendAll(forwards.slice(0, 3210));
     const snapshot = await store.snapshot();
     const before = [...times];
@@ -134,7 +134,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
   });
 
   if (engine === 'in a folder') {
-    it('has the same pages when it is opened again', async () => {
+    it('has the same pages after it is reopened', async () => {
       appendAll(setBack);
       store.close();
       store = await openStore(folder);
@@ -154,7 +154,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
       (timeMs) => timeMs === 2000,
     ],
     ['none', { actor_type: 'device' }, () => false],
-  ])('is walked through as it was at the start: %s', (_, filter, isIn) => {
+  ])('is walked in its state at the start of the walk: %s', (_, filter, isIn) => {
     appendAll(setBack);
     const all = orders.map((order) => expected(order).filter((at) => isIn(times[Number(at)] ?? 0)));
     const walks = orders.map((order) => store.auditLogs.walk({ filter, order }, 20_000));
@@ -169,7 +169,7 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     expect(seen).toEqual(all);
   });
 
-  it.each([1, 249, 250, 251, 600])('is walked through for %d entries at most', (most) => {
+  it.each([1, 249, 250, 251, 600])('can be walked for %d entries at most', (most) => {
     appendAll(setBack.slice(0, 700));
     const walk = store.auditLogs.walk({ filter: {}, order: 'desc' }, most);
     const seen = [...walk].flat().map(({ change }) => change);

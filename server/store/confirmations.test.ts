@@ -28,27 +28,27 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-describe('confirmations', () => {
-  it('are found by their kind and the digest of their secret', () => {
+describe('stored confirmations', () => {
+  it('can be found by kind and secret digest', () => {
     expect(confirmations.find('password', 'one')).toEqual(password);
     expect(confirmations.find('email', 'two')).toEqual(email);
     expect(confirmations.find('email', 'one')).toBeUndefined();
     expect(confirmations.find('password', 'other')).toBeUndefined();
   });
 
-  it('are found by their kind and user', () => {
+  it('can be found by kind and user', () => {
     expect(confirmations.findOf('email', 'u')).toEqual(email);
     expect(confirmations.findOf('email', 'v')).toBeUndefined();
   });
 
-  it('take the place of the former one of the same user and kind', () => {
+  it('replace the former one of the same user and kind', () => {
     confirmations.record({ ...password, secretDigest: 'three' });
     expect(confirmations.find('password', 'one')).toBeUndefined();
     expect(confirmations.find('password', 'three')).toBeDefined();
     expect(confirmations.find('email', 'two')).toBeDefined();
   });
 
-  it('are removed by kind, or all of a user together', () => {
+  it('can be removed by kind, or all of one user', () => {
     confirmations.record({ ...password, userId: 'v', secretDigest: 'four' });
     confirmations.remove('password', 'u');
     expect(confirmations.find('password', 'one')).toBeUndefined();

@@ -40,7 +40,7 @@ function begin(id: string, fields: Partial<NewDeltaJob> = {}): void {
 }
 
 describe('a delta job', () => {
-  it('is found as it was begun', () => {
+  it('is read back as it was started', () => {
     begin('j');
     expect(store.deltaJobs.find('j')).toEqual({
       id: 'j',
@@ -54,7 +54,7 @@ describe('a delta job', () => {
     expect(store.deltaJobs.find('J')).toBeUndefined();
   });
 
-  it('is begun once for two artifacts of a deployment', () => {
+  it('starts only once for two artifacts of one deployment', () => {
     begin('first');
     begin('again', { nowMs: 30 });
     begin('other-source', { fromArtifactId: 'z' });
@@ -66,7 +66,7 @@ describe('a delta job', () => {
 });
 
 describe('the list of delta jobs', () => {
-  it('comes in pages', () => {
+  it('is returned in pages', () => {
     begin('first');
     begin('second', { deploymentSeq: 2 });
     const page = store.deltaJobs.list({ page: 2, perPage: 1 });

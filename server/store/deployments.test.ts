@@ -38,8 +38,8 @@ function endOf(id: string): void {
   if (deployment) store.deviceDeployments.abortAll(deployment, 50);
 }
 
-describe('a deployment', () => {
-  it('is found as it was made, with one device deployment a device', () => {
+describe('a stored deployment', () => {
+  it('is read back as created, with a device deployment per device', () => {
     create('one');
     const found = deployments.find('one');
     expect(found).toEqual({
@@ -55,7 +55,7 @@ describe('a deployment', () => {
     expect(found && store.deviceDeployments.statistics(found)).toEqual(new Map([['pending', 2]]));
   });
 
-  it('keeps what only some have', () => {
+  it('keeps its optional fields', () => {
     const controlMap = {
       priority: 1,
       states: { ArtifactInstall_Enter: { action: 'pause' } },
@@ -77,7 +77,7 @@ describe('a deployment', () => {
     expect(two && deployments.configurationOf(two)).toEqual({ a: '1' });
   });
 
-  it('is not made twice, nor half when its devices are doubled', () => {
+  it('cannot be created twice, or partly when a device is duplicated', () => {
     create('one');
     expect(() => create('one')).toThrow('UNIQUE');
     expect(() => create('two', { deviceIds: ['a', 'a'] })).toThrow('UNIQUE');
@@ -85,14 +85,14 @@ describe('a deployment', () => {
     expect(store.deviceDeployments.find('two', 'a')).toBeUndefined();
   });
 
-  it('is not found by another id', () => {
+  it('is found by exactly its id', () => {
     create('one');
     expect(deployments.find('ONE')).toBeUndefined();
   });
 });
 
 describe('an identical active deployment', () => {
-  it('has the same name, artifact and devices', () => {
+  it('is one with the same name, artifact and devices', () => {
     create('one');
     expect(deployments.findIdenticalActive(plain)?.id).toBe('one');
   });
@@ -101,20 +101,20 @@ describe('an identical active deployment', () => {
     ['name', { name: 'summer' }],
     ['artifact', { artifactName: 'other' }],
     ['devices', { deviceDigest: 'a' }],
-  ])('is none with another %s', (_, change) => {
+  ])('does not exist with another %s', (_, change) => {
     create('one');
     expect(deployments.findIdenticalActive({ ...plain, ...change })).toBeUndefined();
   });
 
-  it('is none once it is finished', () => {
+  it('does not exist once the deployment is finished', () => {
     create('one');
     endOf('one');
     expect(deployments.findIdenticalActive(plain)).toBeUndefined();
   });
 });
 
-describe('an artifact name', () => {
-  it('is in use while an unfinished deployment of software has it', () => {
+describe('the name of a deployed artifact', () => {
+  it('is in active use by unfinished software deployments', () => {
     create('one');
     create('two', { name: 'summer' });
     expect(deployments.activeOf(['other', 'release'])).toEqual(['one', 'two']);
@@ -124,7 +124,7 @@ describe('an artifact name', () => {
     expect(deployments.activeOf(['release'])).toEqual(['two']);
   });
 
-  it('stays used once a deployment had it', () => {
+  it('counts as used after any deployment of it', () => {
     expect(deployments.isArtifactUsed('release')).toBe(false);
     create('one');
     endOf('one');
@@ -132,15 +132,15 @@ describe('an artifact name', () => {
     expect(deployments.isArtifactUsed('releas')).toBe(false);
   });
 
-  it('is neither by a configuration deployment', () => {
+  it('is not used by a configuration deployment', () => {
     create('one', { type: 'configuration', configuration: {} });
     expect(deployments.activeOf(['release'])).toEqual([]);
     expect(deployments.isArtifactUsed('release')).toBe(false);
   });
 });
 
-describe('a control map', () => {
-  it('is replaced in the one deployment', () => {
+describe("a deployment's control map", () => {
+  it('is replaced only in the one deployment', () => {
     create('one', { controlMap: { priority: 1 } });
     create('two', { controlMap: { priority: 2 } });
     const one = deployments.find('one');
@@ -168,7 +168,7 @@ describe('the list of deployments', () => {
     return found;
   }
 
-  it('is in the order of creation, either way round, and in pages', () => {
+  it('is in order of creation, ascending or descending, in pages', () => {
     const page = { page: 1, perPage: 2 };
     expect(idsOf({})).toEqual(['one', 'two', 'three']);
     expect(deployments.list({ id: [], name: [] }, 'desc', page).map(({ id }) => id)).toEqual([
@@ -183,12 +183,12 @@ describe('the list of deployments', () => {
     ['finished', ['one']],
     ['inprogress', ['two']],
     ['pending', ['three']],
-  ] as const)('is filtered by state: %s', (status, expected) => {
+  ] as const)('can be filtered by state: %s', (status, expected) => {
     expect(idsOf({ status })).toEqual(expected);
   });
 
   it.each(deviceDeploymentStatuses)(
-    'is filtered by the state that the rule gives: %s',
+    'can be filtered by the state that the rules derive: %s',
     (status) => {
       create('four');
       const deviceDeployment = store.deviceDeployments.find('four', 'a');
@@ -201,14 +201,14 @@ describe('the list of deployments', () => {
     },
   );
 
-  it('is filtered by ids and names, and by both', () => {
+  it('can be filtered by ids, by names, and by both', () => {
     expect(idsOf({ id: ['three', 'one', 'four'] })).toEqual(['one', 'three']);
     expect(idsOf({ name: ['summer', 'spring'] })).toEqual(['one', 'two']);
     expect(idsOf({ name: ['summer'], id: ['one'] })).toEqual([]);
     expect(idsOf({ name: ['Summer'] })).toEqual([]);
   });
 
-  it('is filtered by type and by the time of creation, both ends included', () => {
+  it('can be filtered by type and creation time, both bounds inclusive', () => {
     create('four', { type: 'configuration', configuration: {}, nowMs: 20 });
     expect(idsOf({ type: 'configuration' })).toEqual(['four']);
     expect(idsOf({ type: 'software' })).toEqual(['one', 'two', 'three']);
@@ -224,11 +224,11 @@ describe('the list of deployments', () => {
     ['the id', 'three', ['three']],
     ['a part of the id', 'thre', []],
     ['a sign that stands for any text in SQL', '%', []],
-  ])('is searched by %s', (_, search, expected) => {
+  ])('can be searched by %s', (_, search, expected) => {
     expect(idsOf({ search })).toEqual(expected);
   });
 
-  it('is narrowed to those with a device in a group', () => {
+  it('can be limited to deployments with a device in given groups', () => {
     create('four', { deviceIds: ['c'], deviceDigest: 'c' });
     store.groups.assign('c', 'north');
     expect(idsOf({ groups: ['north', 'south'] })).toEqual(['four']);

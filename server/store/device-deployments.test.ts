@@ -65,8 +65,8 @@ function report(
   return recordReport(deviceDeployments, deviceDeploymentOf(id), { status, nowMs });
 }
 
-describe('a device deployment', () => {
-  it('begins as pending, without anything that happens later', () => {
+describe('a stored device deployment', () => {
+  it('starts as pending without any later fields', () => {
     const deployment = create('one', 'a');
     expect(deviceDeploymentOf('one')).toEqual({
       deployment,
@@ -78,13 +78,13 @@ describe('a device deployment', () => {
     });
   });
 
-  it('is there for the devices of the deployment only', () => {
+  it('exists only for devices of the deployment', () => {
     create('one', 'a');
     expect(deviceDeployments.find('one', 'b')).toBeUndefined();
     expect(deviceDeployments.find('two', 'a')).toBeUndefined();
   });
 
-  it('counts as offered only once it was offered', () => {
+  it('counts as offered only after an offer', () => {
     create('one', 'a');
     expect(deviceDeployments.findOffered('one', 'a')).toBeUndefined();
     offered('one');
@@ -103,29 +103,29 @@ describe('a device deployment', () => {
   });
 });
 
-describe('the device deployment to be served', () => {
-  it('begins before it is offered, goes on after that', () => {
+describe('the device deployment chosen for a device', () => {
+  it('begins before an offer and goes on afterwards', () => {
     create('one', 'a');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'one']);
     offered('one');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'one']);
   });
 
-  it('is the oldest, of those that wait and of those that are active', () => {
+  it('is the oldest of the waiting, or of the active ones', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'one']);
     for (const id of ['three', 'two']) offered(id);
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'two']);
   });
 
-  it.each(running)('still goes on when it is %s', (status) => {
+  it.each(running)('goes on while it is %s', (status) => {
     create('one', 'a');
     offered('one');
     report('one', status);
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'one']);
   });
 
-  it.each(finals)('is none when it ended in %s', (status) => {
+  it.each(finals)('is none after it ended in %s', (status) => {
     create('one', 'a');
     offered('one');
     report('one', status);
@@ -142,19 +142,19 @@ describe('the device deployment to be served', () => {
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
   });
 
-  it('does not depend on what was aborted before it was offered', () => {
+  it('is unaffected by another that was aborted before an offer', () => {
     create('one', 'a');
     const second = create('two', 'a');
     deviceDeployments.abortAll(second, 15);
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'one']);
   });
 
-  it('is none for a device that has no device deployment', () => {
+  it('is none for a device without device deployments', () => {
     create('one', 'a');
     expect(choiceFor(deviceDeployments, 'b')).toEqual(['nothing']);
   });
 
-  it('may exist only for a device that was given work', () => {
+  it('is remembered as none with its reason until deployments change', () => {
     expect(deviceDeployments.whyNothing('a')).toBe(noDeployment);
     create('one', 'a', 'b');
     const why = { rule: 'finished', isUpToDate: true, because: 'it has finished' } as const;
@@ -170,9 +170,9 @@ describe('the device deployment to be served', () => {
   });
 });
 
-describe('a report', () => {
+describe('a stored report of a device', () => {
   it.each(reportableStatuses)(
-    'becomes the status, with times and end as they are: %s',
+    'sets the status, the start time and, at an end, the finish time: %s',
     (status) => {
       create('one', 'a');
       offered('one');
@@ -183,13 +183,13 @@ describe('a report', () => {
     },
   );
 
-  it('keeps the first time of beginning', () => {
+  it('keeps the first start time', () => {
     create('one', 'a');
     report('one', 'downloading', 30);
     expect(report('one', 'installing', 40)).toMatchObject({ startedMs: 30 });
   });
 
-  it('opens a device deployment and its deployment again after an end', () => {
+  it('reopens a finished device deployment and its deployment', () => {
     create('one', 'a');
     offered('one');
     report('one', 'failure');
@@ -199,7 +199,7 @@ describe('a report', () => {
     expect(deviceDeployments.whyNothing('a')).toBeUndefined();
   });
 
-  it.each([undefined, ''])('leaves the former substate when it has none: %j', (substate) => {
+  it.each([undefined, ''])('keeps the former substate when it has none: %j', (substate) => {
     create('one', 'a');
     recordReport(deviceDeployments, deviceDeploymentOf('one'), {
       status: 'installing',
@@ -214,7 +214,7 @@ describe('a report', () => {
     expect(deviceDeploymentOf('one')).toMatchObject({ status: 'rebooting', substate: 'step 1' });
   });
 
-  it('does not touch the parts of others', () => {
+  it('does not affect other devices or deployments', () => {
     create('one', 'a', 'b');
     create('two', 'a');
     report('one', 'success');
@@ -226,8 +226,8 @@ describe('a report', () => {
   });
 });
 
-describe('a log', () => {
-  it('is none before the first, and the last one after that', () => {
+describe('the log of a device deployment', () => {
+  it('is absent at first and then the last one saved', () => {
     create('one', 'a', 'b');
     expect(deviceDeployments.findLog('one', 'a')).toBeUndefined();
     deviceDeployments.saveLog(deviceDeploymentOf('one'), 'first');
@@ -242,8 +242,8 @@ describe('a log', () => {
   });
 });
 
-describe('an end that others decide', () => {
-  it.each(finalStatuses)('of one device deployment is an end like any other: %s', (status) => {
+describe('an end that the server or a user decides', () => {
+  it.each(finalStatuses)('finishes one device deployment like any end: %s', (status) => {
     create('one', 'a', 'b');
     recordStatus(deviceDeployments, deviceDeploymentOf('one'), { status, nowMs: 50 });
     expect(deviceDeploymentOf('one')).toMatchObject({ status, finishedMs: 50 });
@@ -252,7 +252,7 @@ describe('an end that others decide', () => {
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
-  it('of a deployment aborts what is unfinished, and nothing else', () => {
+  it('of a deployment aborts only its unfinished device deployments', () => {
     const deployment = create('one', 'a', 'b', 'c');
     create('two', 'a');
     report('one', 'success');
@@ -268,7 +268,7 @@ describe('an end that others decide', () => {
   });
 
   it.each(['aborted', 'decommissioned'] as const)(
-    'of all parts of a device leaves its finished ones, and other devices: %s',
+    'for a whole device keeps finished ones and other devices: %s',
     (status) => {
       create('one', 'a');
       create('two', 'a', 'b');
@@ -284,8 +284,8 @@ describe('an end that others decide', () => {
   );
 });
 
-describe('the parts of a deployment', () => {
-  it('are counted by status', () => {
+describe('the device deployments of a deployment', () => {
+  it('can be counted by status', () => {
     const deployment = create('one', 'a', 'b', 'c');
     create('two', 'a');
     report('one', 'success');
@@ -297,7 +297,7 @@ describe('the parts of a deployment', () => {
     );
   });
 
-  it('are listed by status, or by a word for several', () => {
+  it('can be listed by status or status group', () => {
     const deployment = create('all', ...deviceDeploymentStatuses);
     for (const status of deviceDeploymentStatuses) {
       recordStatus(deviceDeployments, deviceDeploymentOf('all', status), { status, nowMs: 30 });
@@ -316,7 +316,7 @@ describe('the parts of a deployment', () => {
     expect(deviceDeployments.count(deployment, {})).toBe(deviceDeploymentStatuses.length);
   });
 
-  it('are narrowed to the groups of their devices', () => {
+  it('can be limited to the groups of their devices', () => {
     const deployment = create('one', 'a', 'b', 'c');
     store.groups.assign('a', 'north');
     store.groups.assign('b', 'south');
@@ -335,7 +335,7 @@ describe('the parts of a deployment', () => {
     });
   });
 
-  it('come in pages', () => {
+  it('are returned in pages', () => {
     const deployment = create('one', 'c', 'a', 'b');
     const page = deviceDeployments.list(deployment, {}, { page: 2, perPage: 2 });
     expect(page.map(({ deviceId }) => deviceId)).toEqual(['c']);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-describe('a filter of devices', () => {
+describe('a device filter in the store', () => {
   it.each<[DeviceFilter, string]>([
     [{}, 'abcd'],
     [{ status: [], id: [] }, 'abcd'],
@@ -36,7 +36,7 @@ describe('a filter of devices', () => {
     [{ acceptedByMs: 99 }, ''],
     [{ acceptedByMs: 200 }, 'ab'],
     [{ acceptedByMs: 900, status: ['accepted'], hasGroup: false }, 'c'],
-  ])('%j finds and counts %j', (filter, expected) => {
+  ])('%j finds and counts the devices %j', (filter, expected) => {
     const page = { page: 1, perPage: 100 };
     expect(store.devices.list(filter, page).map(({ id }) => id)).toEqual([...expected]);
     expect(store.devices.ids(filter, page)).toEqual([...expected]);

@@ -43,8 +43,8 @@ function listed(status?: string, page = { page: 1, perPage: 20 }): string[] {
   return found;
 }
 
-describe('the history of a device', () => {
-  it('has the newest deployment first, in pages', () => {
+describe('the deployment history of a device', () => {
+  it('lists the newest deployment first, in pages', () => {
     expect(listed()).toEqual(['three', 'two', 'one']);
     expect(listed(undefined, { page: 2, perPage: 2 })).toEqual(['one']);
     expect(listed(undefined, { page: 3, perPage: 2 })).toEqual([]);
@@ -56,20 +56,20 @@ describe('the history of a device', () => {
     ['finished', ['two', 'one']],
     ['active', ['three']],
     ['pause', []],
-  ])('is narrowed to %s', (status, expected) => {
+  ])('can be limited to %s', (status, expected) => {
     expect(listed(status)).toEqual(expected);
   });
 });
 
-describe('a history that is forgotten', () => {
+describe('a deployment history that is deleted', () => {
   beforeEach(() => store.history.forget('a'));
 
-  it('has lost the deployments that are over', () => {
+  it('no longer lists finished deployments', () => {
     expect(listed()).toEqual(['three', 'two']);
     expect(store.deviceDeployments.findOffered('one', 'a')).toBeUndefined();
   });
 
-  it('lets the device begin anew with those that still run', () => {
+  it("resets the device's part in running deployments", () => {
     const deviceDeployment = store.deviceDeployments.find('two', 'a');
     expect(deviceDeployment).toEqual({
       deployment: deviceDeployment?.deployment,
@@ -82,7 +82,7 @@ describe('a history that is forgotten', () => {
     expect(choiceFor(store.deviceDeployments, 'a')).toEqual(['begin', 'two']);
   });
 
-  it('leaves the figures of deployments that are over, and other devices', () => {
+  it('keeps the statistics of finished deployments and other devices', () => {
     const one = store.deployments.find('one');
     expect(one && store.deviceDeployments.statistics(one)).toEqual(new Map([['success', 2]]));
     expect(one?.finishedMs).toBe(30);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-describe('a configuration', () => {
+describe('a stored device configuration', () => {
   const whole = {
     configured: { a: '1' },
     reported: { b: '2' },
@@ -23,7 +23,7 @@ describe('a configuration', () => {
     reportedMs: 2,
   };
 
-  it('is none before it is saved, and the last one after that', () => {
+  it('is absent at first and then the last one saved', () => {
     expect(store.configurations.find('d')).toBeUndefined();
     store.configurations.save('d', whole);
     expect(store.configurations.find('d')).toEqual(whole);
@@ -32,7 +32,7 @@ describe('a configuration', () => {
     expect(store.configurations.find('d')).toEqual(least);
   });
 
-  it('is that of one device, and goes with it', () => {
+  it('belongs to one device and can be removed with it', () => {
     store.configurations.save('d', whole);
     store.configurations.save('e', { ...whole, configured: {} });
     store.configurations.remove('d');
@@ -41,12 +41,12 @@ describe('a configuration', () => {
   });
 });
 
-describe('the presence of a device', () => {
-  it('is none before its first connection', () => {
+describe('the stored presence of a device', () => {
+  it('is absent before the first connection', () => {
     expect(store.connections.find('d')).toBeUndefined();
   });
 
-  it('keeps the time of the first connection beside that of the last change', () => {
+  it('keeps the times of first connection and last change', () => {
     store.connections.record('d', 'connected', 1);
     store.connections.record('d', 'disconnected', 5);
     expect(store.connections.find('d')).toEqual({
@@ -58,14 +58,14 @@ describe('the presence of a device', () => {
     expect(store.connections.find('d')?.status).toBe('disconnected');
   });
 
-  it('goes with the device', () => {
+  it('is removed with the device', () => {
     store.connections.record('d', 'connected', 1);
     store.connections.remove('d');
     expect(store.connections.find('d')).toBeUndefined();
     expect([...store.connections.connectedIds()]).toEqual([]);
   });
 
-  it('ends for all devices at once without a write, as when their process has ended', () => {
+  it('ends for all devices at once without a write, as after a process end', () => {
     store.atomically(() => store.connections.record('d', 'connected', 1));
     store.connections.record('e', 'connected', 1);
     store.connections.disconnectAll();
@@ -74,14 +74,14 @@ describe('the presence of a device', () => {
   });
 });
 
-describe('the attributes of a device', () => {
+describe('the stored attributes of a device', () => {
   const kept = (name: string, value: AttributeValue): KeptAttribute => ({
     name,
     value,
     updatedMs: 1,
   });
 
-  it('are kept as they are, of whatever kind', () => {
+  it('are read back unchanged, of any kind', () => {
     const all: KeptAttribute[] = [
       { name: 'a.$', value: '', updatedMs: 1 },
       { name: 'b', value: [1, 2.5], updatedMs: 2 },
@@ -92,7 +92,7 @@ describe('the attributes of a device', () => {
     expect(store.inventory.list('d')).toEqual(all);
   });
 
-  it('stay when replacing them fails', () => {
+  it('remain when their replacement fails', () => {
     store.inventory.replace('d', [kept('a', 1)]);
     const fails = (): void => {
       store.inventory.replace('d', [kept('b', 1)]);
@@ -102,7 +102,7 @@ describe('the attributes of a device', () => {
     expect(store.inventory.list('d')).toEqual([kept('a', 1)]);
   });
 
-  it('are those of one device', () => {
+  it('belong to one device', () => {
     store.inventory.replace('d', [kept('a', 1)]);
     store.inventory.replace('e', [kept('a', 3)]);
     store.inventory.remove('e');
@@ -110,7 +110,7 @@ describe('the attributes of a device', () => {
     expect(store.inventory.list('e')).toEqual([]);
   });
 
-  it('stand apart from its tags, and go apart', () => {
+  it('are separate from its tags, also on removal', () => {
     store.inventory.replace('d', [kept('a', 1)]);
     store.tags.replace('d', [kept('a', 2)]);
     expect([store.inventory.list('d'), store.tags.list('d')]).toEqual([
@@ -121,7 +121,7 @@ describe('the attributes of a device', () => {
     expect([store.inventory.list('d').length, store.tags.list('d').length]).toEqual([1, 0]);
   });
 
-  it('are shown in lists by two short texts, without reading the others', async () => {
+  it('appear in lists as two short texts, without reading their documents', async () => {
     const sql = await openMemorySql(schema);
     const inventory = new InventoryStore(sql, 'inventory');
     inventory.replace('d', [kept('artifact_name', 'r'), kept('device_type', 'x'.repeat(300))]);
@@ -134,7 +134,7 @@ describe('the attributes of a device', () => {
     sql.close();
   });
 
-  it('have a version once it is set, which goes with the device', () => {
+  it('have a version once it is set, which is removed with them', () => {
     expect(store.tags.version('d')).toBeUndefined();
     store.tags.setVersion('d', 'v1');
     store.tags.setVersion('d', 'v2');
@@ -144,7 +144,7 @@ describe('the attributes of a device', () => {
   });
 });
 
-describe('the alerts of a device', () => {
+describe('the stored alerts of a device', () => {
   const subject = { name: 's', type: 't', status: 'running' };
   const alert: Alert = { name: 'n', level: 'OK', subject, timestamp: '2026-01-01T00:00:00Z' };
 
@@ -167,7 +167,7 @@ describe('the alerts of a device', () => {
     );
   }
 
-  it('are listed with their ids, the newest first, in pages', () => {
+  it('are listed with ids, newest first, in pages', () => {
     append('d', 2, 3, 1);
     append('e', 9);
     expect(issued()).toEqual([3, 2, 1]);
@@ -181,14 +181,14 @@ describe('the alerts of a device', () => {
     expect(store.monitor.findAlert(seq)).toEqual({ id: 'd-1-2', ...alert });
   });
 
-  it('are narrowed by time, both bounds included', () => {
+  it('can be filtered by time, both bounds inclusive', () => {
     append('d', 1, 2, 3);
     expect(issued({ issuedAfterMs: 2 })).toEqual([3, 2]);
     expect(issued({ issuedBeforeMs: 2 })).toEqual([2, 1]);
     expect(issued({ issuedAfterMs: 3, issuedBeforeMs: 1 })).toEqual([]);
   });
 
-  it('are at most a thousand, the first ones being forgotten', () => {
+  it('are limited to a thousand, dropping those stored first', () => {
     append('d', ...Array.from({ length: 1000 }, (_, index) => index));
     append('e', 1);
     append('d', 5000);
@@ -197,7 +197,7 @@ describe('the alerts of a device', () => {
     expect(store.monitor.alerts('e', { order: 'desc' }, { page: 1, perPage: 9 })).toHaveLength(1);
   });
 
-  it('go with the device, and its monitor configuration too', () => {
+  it('are removed together with the monitor configuration', () => {
     append('d', 1);
     store.monitor.saveConfiguration('d', [{ name: 'n', status: 's', type: 't' }]);
     store.monitor.remove('d');
@@ -205,7 +205,7 @@ describe('the alerts of a device', () => {
   });
 });
 
-describe('the subjects of alerts', () => {
+describe("the subjects of a device's alerts", () => {
   const recordAlert = (level: Alert['level'], name: string, issuedMs: number, device = 'd') => {
     const subject = { name, type: 't', status: 's' };
     const alert = { name: 'n', level, subject, timestamp: '2026-01-01T00:00:00Z' };
@@ -214,7 +214,7 @@ describe('the subjects of alerts', () => {
   const latest = (level?: Alert['level']) =>
     store.monitor.subjects('d', level).map((subject) => store.monitor.findLatest('d', subject)?.id);
 
-  it('have their last alert by time, the oldest first, all or of one level', () => {
+  it('have their latest alert, oldest first, of all or one level', () => {
     recordAlert('CRITICAL', 'a', 5);
     recordAlert('OK', 'b', 3);
     recordAlert('OK', 'a', 4);
@@ -227,7 +227,7 @@ describe('the subjects of alerts', () => {
     expect(latest('CRITICAL')).toEqual([]);
   });
 
-  it('are counted when they are critical, of one device', () => {
+  it('are counted per device while critical', () => {
     expect(store.monitor.criticalCount('d')).toBeUndefined();
     recordAlert('CRITICAL', 'a', 1);
     recordAlert('CRITICAL', 'b', 1);
@@ -237,14 +237,14 @@ describe('the subjects of alerts', () => {
     expect([store.monitor.criticalCount('d'), latest()]).toEqual([undefined, []]);
   });
 
-  it('are at most a thousand, the oldest being forgotten', () => {
+  it('are limited to a thousand, dropping the oldest', () => {
     for (let at = 0; at <= 1000; at += 1) recordAlert('CRITICAL', `s${at}`, at);
     expect([store.monitor.criticalCount('d'), latest()[0]]).toEqual([1000, 's1-1']);
   });
 });
 
-describe('a monitor configuration', () => {
-  it('is replaced as a whole, by nothing too', () => {
+describe('a stored monitor configuration', () => {
+  it('is replaced as a whole, even by an empty one', () => {
     expect(store.monitor.findConfiguration('d')).toBeUndefined();
     store.monitor.saveConfiguration('d', [{ name: 'n', status: 's', type: 't' }]);
     store.monitor.saveConfiguration('d', []);

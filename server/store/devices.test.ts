@@ -41,8 +41,8 @@ function statusesOf(name: string): readonly AuthSetStatus[] {
   return devices.authSets(`d-${name}`).map(({ status }) => status);
 }
 
-describe('the first contact', () => {
-  it('makes the device and its set', () => {
+describe('the first contact of a device', () => {
+  it('creates the device and its authentication set', () => {
     expect(meet('a')).toEqual({
       id: 's-a',
       deviceId: 'd-a',
@@ -61,7 +61,7 @@ describe('the first contact', () => {
     expect(devices.findByIdentity('{"mac":"a"}')?.id).toBe('d-a');
   });
 
-  it('cannot be made twice for one identity, and leaves nothing of the second', () => {
+  it('cannot create an identity twice, and leaves nothing of the second attempt', () => {
     meet('a');
     const again = { id: 'd-other', identity: '{"mac":"a"}' };
     const set = { authSetId: 's-other', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
@@ -70,7 +70,7 @@ describe('the first contact', () => {
     expect(devices.count()).toBe(1);
   });
 
-  it('leaves no device when its set cannot be written', () => {
+  it('creates no device when its set cannot be written', () => {
     meet('a');
     const other = { id: 'd-b', identity: '{"mac":"b"}' };
     const taken = { authSetId: 's-a', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
@@ -79,20 +79,20 @@ describe('the first contact', () => {
   });
 });
 
-describe('a key of a device', () => {
-  it('cannot be recorded twice', () => {
+describe('a stored key of a device', () => {
+  it('cannot be recorded twice for the device', () => {
     meet('a');
     expect(() => addKey('a', 'key a')).toThrow('UNIQUE');
     expect(statusesOf('a')).toEqual(['pending']);
   });
 
-  it('may be the key of another device too', () => {
+  it('may also be the key of another device', () => {
     meet('a');
     meet('b');
     expect(addKey('b', 'key a').deviceId).toBe('d-b');
   });
 
-  it('is found under its device only', () => {
+  it('is found only under its own device', () => {
     meet('a');
     expect(devices.findAuthSet('d-b', 'key a')).toBeUndefined();
     expect(devices.findAuthSet('d-a', 'key b')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('the status of a device', () => {
     ['accepted', 'pending', 'accepted'],
     ['accepted', 'rejected', 'accepted'],
     ['rejected', 'rejected', 'rejected'],
-  ])('with sets %s and %s is the better of them: %s', (first, second, status) => {
+  ])('with sets %s and %s is the better one: %s', (first, second, status) => {
     meet('a', first);
     addKey('a', 'k2', second);
     meet('b', second);
@@ -116,15 +116,15 @@ describe('the status of a device', () => {
     expect([devices.find('d-a')?.status, devices.find('d-b')?.status]).toEqual([status, status]);
   });
 
-  it('follows its sets, with the time of the change', () => {
+  it('follows its sets and records the time of change', () => {
     const set = meet('a');
     devices.setAuthSetStatus(set, 'rejected', 300);
     expect(devices.find('d-a')).toMatchObject({ status: 'rejected', updatedMs: 300 });
   });
 });
 
-describe('accepting a set', () => {
-  it('rejects the accepted one of the same device, and no other', () => {
+describe('accepting an authentication set', () => {
+  it("rejects the device's formerly accepted set and no other", () => {
     const [old, other] = [meet('a'), meet('b')];
     for (const set of [old, other]) devices.setAuthSetStatus(set, 'accepted', 1);
     const [next] = [addKey('a', 'k2'), addKey('a', 'k3', 'preauthorized')];
@@ -133,7 +133,7 @@ describe('accepting a set', () => {
     expect(statusesOf('b')).toEqual(['accepted']);
   });
 
-  it('lets the set in, and the one before it out', () => {
+  it('admits the set and excludes the previous one', () => {
     const old = meet('a', 'accepted');
     expect(devices.acceptedDevice(old.id)?.deviceId).toBe('d-a');
     devices.setAuthSetStatus(addKey('a', 'k2'), 'accepted', 2);
@@ -142,7 +142,7 @@ describe('accepting a set', () => {
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
-    'is undone by any other status: %s',
+    'is reverted by any other status: %s',
     (status) => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 2);
@@ -151,7 +151,7 @@ describe('accepting a set', () => {
   );
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
-    'is needed: a set that is %s lets nobody in',
+    'is required, since a set that is %s is not admitted',
     (status) => {
       expect(devices.acceptedDevice(meet('a', status).id)).toBeUndefined();
     },
@@ -159,7 +159,7 @@ describe('accepting a set', () => {
 });
 
 describe('a device that is removed', () => {
-  it('is gone with its sets, and cannot come in any more', () => {
+  it('is gone with its sets and no longer admitted', () => {
     const set = meet('a', 'accepted');
     meet('b', 'accepted');
     devices.remove('d-a');
@@ -170,7 +170,7 @@ describe('a device that is removed', () => {
     expect(devices.find('d-b')).toBeDefined();
   });
 
-  it('may come again as a new one', () => {
+  it('can return as a new device', () => {
     meet('a', 'accepted');
     devices.remove('d-a');
     expect(meet('a').status).toBe('pending');
@@ -186,20 +186,20 @@ describe('the list of devices', () => {
   const idsOf = (filter: Partial<DeviceFilter>, page = wide): readonly string[] =>
     devices.list({ ...everyDevice, ...filter }, page).map(({ id }) => id);
 
-  it('is in the order of first contact, and in pages', () => {
+  it('is in order of first contact, in pages', () => {
     expect(idsOf({})).toEqual(['d-a', 'd-b', 'd-c', 'd-d']);
     expect(idsOf({}, { page: 2, perPage: 3 })).toEqual(['d-d']);
     expect(idsOf({}, { page: 3, perPage: 3 })).toEqual([]);
   });
 
-  it('is filtered by status and by id, and by both', () => {
+  it('can be filtered by status, by id, and by both', () => {
     expect(idsOf({ status: ['accepted', 'rejected'] })).toEqual(['d-d']);
     expect(idsOf({ id: ['d-b', 'd-x', 'd-a'] })).toEqual(['d-a', 'd-b']);
     expect(idsOf({ id: ['d-d', 'd-a'], status: ['pending'] })).toEqual(['d-a']);
     expect(idsOf({ status: ['noauth'] })).toEqual([]);
   });
 
-  it('is counted, all or by status', () => {
+  it('can be counted in total or by status', () => {
     expect([
       devices.count(),
       devices.count({ status: ['pending'] }),
@@ -207,7 +207,7 @@ describe('the list of devices', () => {
     ]).toEqual([4, 3, 0]);
   });
 
-  it('gives the ids of a page alone', () => {
+  it('can return only the ids of a page', () => {
     meet('e', 'accepted');
     const accepted = (page: number, perPage: number) =>
       devices.ids({ status: ['accepted'] }, { page, perPage });
@@ -216,8 +216,8 @@ describe('the list of devices', () => {
   });
 });
 
-describe('what is held in memory', () => {
-  it('is the check-in time, which stays when the status changes', () => {
+describe('the device data held in memory', () => {
+  it('includes the check-in time, which survives a status change', () => {
     const set = meet('a', 'accepted');
     const facts = devices.acceptedDevice(set.id);
     if (facts) facts.checkInMs = 500;
@@ -238,7 +238,7 @@ describe('what is held in memory', () => {
     expect([devices.find('d-a')?.status, devices.find('d-b')]).toEqual(['pending', undefined]);
   });
 
-  it('comes back when a removal is undone', () => {
+  it('returns when a removal is undone', () => {
     const set = meet('a', 'accepted');
     const undone = (): never => {
       devices.remove('d-a');
@@ -249,8 +249,8 @@ describe('what is held in memory', () => {
   });
 });
 
-describe('an external id', () => {
-  it('is kept with its device, the last one of several', () => {
+describe('the external id of a device', () => {
+  it('is stored with its device, where the last one wins', () => {
     meet('a');
     expect(devices.find('d-a')).not.toHaveProperty('externalId');
     devices.recordExternalId('d-a', 'x');
@@ -260,10 +260,10 @@ describe('an external id', () => {
   });
 });
 
-describe('the tokens of a set', () => {
+describe('the tokens of an authentication set', () => {
   const from = (name: string, key = `key ${name}`) => setOf(name, key).tokensFromSeconds;
 
-  it('are revoked up to the second that follows, as often as it is done', () => {
+  it('are revoked up to the following second, repeatedly', () => {
     const set = meet('a', 'accepted');
     devices.revokeTokens(set, 5_900);
     expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
@@ -273,7 +273,7 @@ describe('the tokens of a set', () => {
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
-    'are revoked when it becomes %s, and stay so when it is accepted again',
+    'are revoked when it becomes %s and stay revoked after a new acceptance',
     (status) => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 5_000);
@@ -282,7 +282,7 @@ describe('the tokens of a set', () => {
     },
   );
 
-  it('are revoked when another set of the device is accepted, whose own are not', () => {
+  it('are revoked when another set is accepted, whose own remain valid', () => {
     meet('a', 'accepted');
     const other = addKey('a', 'k2');
     devices.setAuthSetStatus(other, 'accepted', 5_000);
@@ -290,7 +290,7 @@ describe('the tokens of a set', () => {
     expect(devices.acceptedDevice(other.id)?.tokensFromSeconds).toBe(0);
   });
 
-  it('are as they were when the revocation is undone', () => {
+  it('are restored when the revocation is undone', () => {
     const set = meet('a', 'accepted');
     const undone = (): never => {
       devices.revokeTokens(set, 5_000);
@@ -301,8 +301,8 @@ describe('the tokens of a set', () => {
   });
 });
 
-describe('a set that is removed', () => {
-  it('cannot come in any more; the device keeps the best of the others', () => {
+describe('an authentication set that is removed', () => {
+  it('is no longer admitted; the device gets its best remaining status', () => {
     const set = meet('a', 'accepted');
     addKey('a', 'k2');
     devices.removeAuthSet(set, 700);
@@ -311,14 +311,14 @@ describe('a set that is removed', () => {
     expect(devices.find('d-a')).toMatchObject({ status: 'pending', updatedMs: 700 });
   });
 
-  it('leaves a device without any as noauth', () => {
+  it('leaves a device without sets as noauth', () => {
     devices.removeAuthSet(meet('a'), 700);
     expect(devices.find('d-a')?.status).toBe('noauth');
   });
 });
 
 describe('the number of accepted devices', () => {
-  it('follows their sets; two sets of one device are one', () => {
+  it('follows their sets and counts each device once', () => {
     const set = meet('a', 'accepted');
     const other = addKey('a', 'k2');
     meet('b');
@@ -334,8 +334,8 @@ describe('the number of accepted devices', () => {
   });
 });
 
-describe('the time of acceptance', () => {
-  it('is that of the first one', () => {
+describe('the acceptance time of a device', () => {
+  it('is that of its first acceptance', () => {
     const set = meet('a');
     expect(devices.find('d-a')).not.toHaveProperty('acceptedMs');
     devices.setAuthSetStatus(set, 'accepted', 300);

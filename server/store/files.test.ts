@@ -19,8 +19,8 @@ function receive(bytes: Buffer = content) {
   return files.receive(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]));
 }
 
-describe('a file that is received', () => {
-  it('is measured, and kept from other users of the machine', async () => {
+describe('a file that the store receives', () => {
+  it('is measured, and hidden from other users of the machine', async () => {
     const file = await receive();
     expect(file).toMatchObject({ sha256, sizeBytes: content.length });
     expect(readFileSync(file.path)).toEqual(content);
@@ -28,12 +28,12 @@ describe('a file that is received', () => {
     expect(statSync(files.folder).mode & 0o077).toBe(0);
   });
 
-  it('is kept under the name of its content, once for equal contents', async () => {
+  it("is stored under its content's name, once for equal contents", async () => {
     for (const file of [await receive(), await receive()]) files.keep(file);
     expect(readdirSync(files.folder)).toEqual([sha256]);
   });
 
-  it('does not get into the way of another that is received at the same time', async () => {
+  it('does not interfere with another that arrives at the same time', async () => {
     const [one, other] = await Promise.all([receive(), receive(Buffer.from('other'))]);
     expect(one.path).not.toBe(other.path);
     expect(readFileSync(other.path, 'utf8')).toBe('other');
@@ -43,7 +43,7 @@ describe('a file that is received', () => {
     expect(await receive(Buffer.alloc(0))).toMatchObject({ sizeBytes: 0 });
   });
 
-  it('leaves nothing when it is discarded, twice too', async () => {
+  it('leaves no file when it is discarded, even twice', async () => {
     const file = await receive();
     files.discard(file);
     files.discard(file);
@@ -53,7 +53,7 @@ describe('a file that is received', () => {
   it.each([
     ['at once', []],
     ['in the middle', [content]],
-  ])('leaves nothing when its source fails %s', async (_, chunks) => {
+  ])('leaves no file when its source fails %s', async (_, chunks) => {
     const source = Readable.from(
       (function* () {
         yield* chunks;
@@ -65,8 +65,8 @@ describe('a file that is received', () => {
   });
 });
 
-describe('a file that is kept', () => {
-  it('goes when it is removed, and others stay', async () => {
+describe('a file that the store keeps', () => {
+  it('is deleted when it is removed, while others stay', async () => {
     files.keep(await receive());
     files.keep(await receive(Buffer.from('other')));
     files.remove(sha256);
@@ -74,7 +74,7 @@ describe('a file that is kept', () => {
     expect(readdirSync(files.folder)).toHaveLength(1);
   });
 
-  it('goes with the store', async () => {
+  it('is deleted on close when its folder is temporary', async () => {
     files.keep(await receive());
     files.close();
     expect(existsSync(files.folder)).toBe(false);

@@ -48,8 +48,8 @@ function namesOf(filter: ReleaseFilter, order: ReleaseOrder = 'name:asc', page =
   return found;
 }
 
-describe('a release', () => {
-  it('has its tags in order, its notes, and the time of its newest artifact', () => {
+describe('a stored release', () => {
+  it("has its tags in order, its notes, and its newest artifact's time", () => {
     expect(store.releases.find('gamma')).toEqual({
       name: 'gamma',
       tags: ['day', 'night'],
@@ -60,19 +60,19 @@ describe('a release', () => {
     expect(store.releases.find('alpha')).toMatchObject({ tags: [], notes: '' });
   });
 
-  it('is none without an artifact', () => {
+  it('does not exist without an artifact', () => {
     expect(store.releases.find('delta')).toBeUndefined();
     expect(store.releases.find('Alpha')).toBeUndefined();
   });
 
-  it('keeps what is not given anew', () => {
+  it('keeps the fields that a change omits', () => {
     store.releases.describe('gamma', { notes: '' });
     expect(store.releases.find('gamma')).toMatchObject({ tags: ['day', 'night'], notes: '' });
     store.releases.describe('gamma', { tags: [] });
     expect(store.releases.find('gamma')).toMatchObject({ tags: [], notes: '' });
   });
 
-  it('loses tags and notes with its last artifact, and not before', () => {
+  it('loses tags and notes only with its last artifact', () => {
     store.artifacts.remove('b1', 'b1');
     expect(store.releases.find('beta')).toMatchObject({ tags: ['day'] });
     store.artifacts.remove('b2', 'b2');
@@ -93,11 +93,11 @@ describe('the list of releases', () => {
     ['artifacts_count:desc', ['beta', 'alpha', 'gamma']],
     ['tags:asc', ['gamma', 'beta', 'alpha']],
     ['tags:desc', ['alpha', 'beta', 'gamma']],
-  ])('is ordered by %s', (order, expected) => {
+  ])('can be ordered by %s', (order, expected) => {
     expect(namesOf({}, order)).toEqual(expected);
   });
 
-  it('comes in pages', () => {
+  it('is returned in pages', () => {
     expect(namesOf({}, 'name:asc', { page: 2, perPage: 2 })).toEqual(['gamma']);
     expect(namesOf({}, 'name:asc', { page: 3, perPage: 2 })).toEqual([]);
   });
@@ -113,18 +113,18 @@ describe('the list of releases', () => {
     ['a description', { description: { how: 'part', text: 'tab' } }, ['beta']],
     ['two at once', { tags: ['day'], updateType: 'rootfs-image' }, ['beta', 'gamma']],
     ['two that exclude one another', { tags: ['night'], updateType: 'single-file' }, []],
-  ])('is narrowed by %s', (_, filter, expected) => {
+  ])('can be filtered by %s', (_, filter, expected) => {
     expect(namesOf(filter)).toEqual(expected);
   });
 
-  it('shows a narrowed release with the time of all its artifacts', () => {
+  it('shows a filtered release with the time of all its artifacts', () => {
     const [name = ''] = namesOf({ deviceType: { how: 'exact', text: 'other' } });
     expect(store.releases.find(name)?.modifiedMs).toBe(9);
   });
 });
 
 describe('the tags of all releases', () => {
-  it('are each there once, and may be those of all but one', () => {
+  it('are listed without duplicates, optionally without those of one release', () => {
     expect(store.releases.tags()).toEqual(['day', 'night']);
     expect(store.releases.tags({ except: 'gamma' })).toEqual(['day']);
   });

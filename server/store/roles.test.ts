@@ -19,8 +19,8 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-describe('roles', () => {
-  it('come back as they were stored', () => {
+describe('stored roles', () => {
+  it('are read back as they were stored', () => {
     store.roles.create(role);
     expect(store.roles.find('testers')).toEqual(role);
     expect(store.roles.find('Testers')).toBeUndefined();
@@ -38,7 +38,7 @@ describe('roles', () => {
     expect([names, store.roles.list({ page: 3, perPage: 2 })]).toEqual([['z', 'a'], []]);
   });
 
-  it('are changed by name', () => {
+  it('are changed by their name', () => {
     store.roles.create(role);
     store.roles.create({ ...role, name: 'other' });
     store.roles.change({ name: 'testers', description: '', grants: [] });
@@ -46,7 +46,7 @@ describe('roles', () => {
     expect(store.roles.find('other')).toEqual({ ...role, name: 'other' });
   });
 
-  it('are gone once removed', () => {
+  it('no longer exist once removed', () => {
     store.roles.create(role);
     store.roles.remove('testers');
     expect([store.roles.find('testers'), store.roles.count()]).toEqual([undefined, 0]);

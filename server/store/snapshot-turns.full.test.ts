@@ -5,14 +5,14 @@ import { engines, TestFolder } from './engine/testing/engines.ts';
 import { openStore, type Store } from './store.ts';
 
 const large = 'x'.repeat(250_000);
-/** At most; each is more than the log has room for without a checkpoint. */
+/** The maximum number of writes, each larger than the log's room without a checkpoint. */
 const WRITES = 20;
 
 function attribute(value: string) {
   return { name: 'a', value, updatedMs: 1 };
 }
 
-/** Runs in each round of the event loop until the work is done. */
+/** Calls `act` in each round of the event loop until the work is done. */
 async function meanwhile(work: Promise<unknown>, act: (round: number) => void): Promise<number> {
   let rounds = 0;
   let isDone = false;
@@ -30,7 +30,7 @@ async function meanwhile(work: Promise<unknown>, act: (round: number) => void): 
 }
 
 describe.each(engines)('a large store %s', (engine, { openStore }) => {
-  // As much as takes several turns.
+  // This many devices take several turns to copy.
   const devices = engine === 'in memory' ? 640 : 128;
   let folder: TestFolder;
   let store: Store;
@@ -55,16 +55,16 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
     return ids.map(([attribute]) => attribute?.value);
   }
 
-  it('lets others have their turns while it is copied', async () => {
+  it('lets other work have turns while it is copied', async () => {
     expect(await meanwhile(store.snapshot(), () => undefined)).toBeGreaterThan(1);
   });
 
-  it('is copied as it was at one moment, whatever is written meanwhile', async () => {
+  it('is copied in the state of one moment, despite writes meanwhile', async () => {
     const copying = store.snapshot();
     let written = 0;
     await meanwhile(copying, (round) => {
       if (round >= WRITES) return;
-      // All in one transaction: a copy has each of them or none.
+      // One transaction makes all these writes, so a copy has each of them or none.
       store.atomically(() => {
         for (let at = 0; at < devices; at += 16) write(at, `${round}${large}`);
       });
@@ -87,7 +87,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
     expect(told()[0]).toBe(large);
   });
 
-  it('rejects a copy that is under way when it is closed', async () => {
+  it('rejects a copy in progress when it is closed', async () => {
     const copying = store.snapshot();
     store.close();
     await expect(copying).rejects.toThrow('closed');
@@ -95,7 +95,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
   });
 });
 
-describe('a large store in memory that is restored', () => {
+describe('the restore of a large store in memory', () => {
   let store: Store;
 
   beforeEach(async () => {
@@ -105,12 +105,12 @@ describe('a large store in memory that is restored', () => {
 
   afterEach(() => store.close());
 
-  it('lets others have their turns', async () => {
+  it('lets other work have turns', async () => {
     const restoring = store.restore(await store.snapshot());
     expect(await meanwhile(restoring, () => undefined)).toBeGreaterThan(1);
   });
 
-  it('stays as it is when the snapshot is discarded meanwhile', async () => {
+  it('changes nothing when the snapshot is discarded meanwhile', async () => {
     const snapshot = await store.snapshot();
     store.inventory.replace('d0', [attribute('kept')]);
     const restoring = store.restore(snapshot);
@@ -128,7 +128,7 @@ describe.each(engines)('a database %s', (_engine, { openSql }) => {
     gone: 'name TEXT PRIMARY KEY, value TEXT',
   };
 
-  it('is restored row by row as it was, whatever was changed since', async () => {
+  it('is restored row by row to its former state after any change', async () => {
     const random = seededRandom('restored row by row');
     const folder = new TestFolder();
     const made = Object.entries(tables).map(

@@ -85,7 +85,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
   }
 
   describe('that is restored', () => {
-    it('brings back what was changed, added and removed since', async () => {
+    it('brings back everything changed, added or removed since', async () => {
       meet('a');
       meet('b');
       const snapshot = await store.snapshot();
@@ -99,7 +99,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.tenantSettings.deviceLimit()).toBeUndefined();
     });
 
-    it('decides anew whose tokens are accepted, and which device may have work', async () => {
+    it('restores which tokens are accepted and which devices may have work', async () => {
       meet('a');
       deploy('d', 'a');
       const snapshot = await store.snapshot();
@@ -113,7 +113,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
     });
 
-    it('brings back when a device was heard of last', async () => {
+    it('restores when a device was last heard of', async () => {
       meet('a');
       const checkIn = (ms: number): void => {
         const facts = store.devices.acceptedDevice('set-a');
@@ -126,7 +126,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.find('a')?.checkInMs).toBe(5);
     });
 
-    it('keeps the last poll of devices that are still there', async () => {
+    it('keeps the last poll of remaining devices', async () => {
       meet('a');
       const lastPoll = {
         ...{ operation: 'get-next-deployment', said: '/?a=b', atMs: 9, status: 204 },
@@ -144,7 +144,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.facts('a')).toBeUndefined();
     });
 
-    it('can be restored repeatedly and is not changed by what follows', async () => {
+    it('can be restored repeatedly and is unaffected by later changes', async () => {
       meet('a');
       const snapshot = await store.snapshot();
       for (const round of ['one', 'two', 'three']) {
@@ -155,7 +155,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       }
     });
 
-    it('continues the numbering of rows where it ended', async () => {
+    it('continues the former numbering of rows', async () => {
       meet('a');
       const snapshot = await store.snapshot();
       meet('b');
@@ -164,7 +164,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['a', 'c']);
     });
 
-    it('takes every device for disconnected', async () => {
+    it('marks every device as disconnected', async () => {
       store.connections.record('a', 'connected', 1);
       const snapshot = await store.snapshot();
       await store.restore(snapshot);
@@ -193,7 +193,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.count()).toBe(2);
     });
 
-    it('may be of another store, whose users stay where they are', async () => {
+    it('may come from another store without moving its users', async () => {
       const sha256 = await upload('art');
       meet('a');
       store.users.create({ id: 'u', email: 'u@example.com' }, 1);
@@ -209,8 +209,8 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  describe('that names an artifact file', () => {
-    it('keeps it after the artifact is removed, until discarded', async () => {
+  describe('that refers to an artifact file', () => {
+    it('keeps the file after the artifact is removed, until discarded', async () => {
       const sha256 = await upload('art');
       const [one, other] = [await store.snapshot(), await store.snapshot()];
       removeArtifact('art', sha256);
@@ -221,7 +221,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(isKept(sha256)).toBe(false);
     });
 
-    it('brings the artifact back with its file for good', async () => {
+    it('restores the artifact with its file permanently', async () => {
       const sha256 = await upload('art');
       const snapshot = await store.snapshot();
       removeArtifact('art', sha256);
@@ -231,7 +231,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(isKept(sha256)).toBe(true);
     });
 
-    it('takes away files that came after it', async () => {
+    it('removes files that were added later', async () => {
       const before = await upload('before');
       const snapshot = await store.snapshot();
       const after = await upload('after');
@@ -239,7 +239,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect([isKept(before), isKept(after)]).toEqual([true, false]);
     });
 
-    it('does not remove files of a transaction that was undone', async () => {
+    it('keeps the file of a removal that was undone', async () => {
       const sha256 = await upload('art');
       const undone = (): never => {
         removeArtifact('art', sha256);
@@ -250,8 +250,8 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  describe('with one device reset', () => {
-    it('makes the device as it was, and no other', async () => {
+  describe('that resets one device', () => {
+    it('restores that device and no other', async () => {
       meet('a');
       meet('b');
       const snapshot = await store.snapshot();
@@ -263,7 +263,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect([mac('a'), mac('b')]).toEqual(['a', 'changed']);
     });
 
-    it('removes it when it was not there, with its device deployments', async () => {
+    it('removes a device that it does not contain, with its device deployments', async () => {
       meet('b');
       const snapshot = await store.snapshot();
       meet('a');
@@ -277,11 +277,11 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.deployments.find('d')?.finishedMs).toBe(NOW_MS);
     });
 
-    it('tells of a device that neither knows', async () => {
+    it('reports a device unknown to store and snapshot', async () => {
       expect(store.resetDevice('nobody', await store.snapshot(), NOW_MS)).toBe('unknown');
     });
 
-    it('brings back a removed one that has returned under another id', async () => {
+    it('restores a removed device that returned under another id', async () => {
       meet('a', '{"mac":"same"}');
       const snapshot = await store.snapshot();
       store.devices.remove('a');
@@ -292,7 +292,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.acceptedDevice('set-again')).toBeUndefined();
     });
 
-    it('takes another place in the order when its own is taken', async () => {
+    it('assigns another place in the order if the former is taken', async () => {
       const early = await store.snapshot();
       meet('a');
       const snapshot = await store.snapshot();
@@ -302,7 +302,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['b', 'a']);
     });
 
-    it('takes back its reports in a deployment, which goes on', async () => {
+    it("undoes the device's reports, and the deployment continues", async () => {
       meet('a');
       deploy('d', 'a');
       const snapshot = await store.snapshot();
@@ -315,7 +315,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
     });
 
-    it('restarts only younger deployments that still run for it', async () => {
+    it('restarts the device only in younger deployments that still run', async () => {
       meet('a');
       const snapshot = await store.snapshot();
       deploy('over', 'a');
@@ -329,7 +329,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       ]);
     });
 
-    it('does not end what its memory says of others', async () => {
+    it('does not change the cached data of other devices', async () => {
       meet('a');
       meet('b');
       const snapshot = await store.snapshot();
@@ -340,7 +340,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  it('goes with the store', async () => {
+  it('is deleted when its store is closed', async () => {
     const other = await openStore(folder, 'other');
     const snapshot = await other.snapshot();
     other.close();

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
-  it('is empty and alone: two of them share nothing', async () => {
+  it('is empty and shares nothing with another store', async () => {
     const [one, other] = [await open(folder, 'one'), await open(folder, 'other')];
     one.users.create(user, 1);
     expect(other.users.find('u')).toBeUndefined();
@@ -23,7 +23,7 @@ describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
     other.close();
   });
 
-  it('undoes all areas together', async () => {
+  it('undoes the changes of all areas together', async () => {
     const store = await open(folder);
     const undone = (): never => {
       store.users.create(user, 1);
@@ -39,13 +39,13 @@ describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
     store.close();
   });
 
-  it('gives what its work gives', async () => {
+  it("returns the result of a transaction's work", async () => {
     const store = await open(folder);
     expect(store.atomically(() => 7)).toBe(7);
     store.close();
   });
 
-  it('answers nothing once it is closed', async () => {
+  it('refuses every call once it is closed', async () => {
     const store = await open(folder);
     store.close();
     expect(() => store.users.create(user, 1)).toThrow();
@@ -53,7 +53,7 @@ describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
 });
 
 describe('a store in memory', () => {
-  it('leaves no files behind', async () => {
+  it('leaves no files behind when it is closed', async () => {
     const store = await openStore();
     const { folder: files } = store.files;
     expect(existsSync(files)).toBe(true);

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 describe("a tenant's settings", () => {
-  it('have no device limit until one is set; the last one holds, 0 and -1 too', () => {
+  it('have no device limit until one is set, and any later one replaces it', () => {
     expect(store.tenantSettings.deviceLimit()).toBeUndefined();
     for (const limit of [5, 0, -1]) {
       store.tenantSettings.setDeviceLimit(limit);
@@ -18,7 +18,7 @@ describe("a tenant's settings", () => {
     }
   });
 
-  it('send alerts by e-mail until that is switched off', () => {
+  it('enable alert e-mails until they are switched off', () => {
     const { tenantSettings } = store;
     expect(tenantSettings.sendsAlertEmails()).toBe(true);
     tenantSettings.setAlertEmails(false);

@@ -20,8 +20,8 @@ function openSessions(count: number, userId = 'u'): void {
   }
 }
 
-describe('sessions', () => {
-  it('end oldest first beyond ten', () => {
+describe('stored sessions', () => {
+  it('are limited to ten per user, and the oldest end first', () => {
     openSessions(12);
     expect(tokens.find('u-1')).toBeUndefined();
     expect(tokens.find('u-2')).toBeUndefined();
@@ -29,7 +29,7 @@ describe('sessions', () => {
     expect(tokens.find('u-12')).toBeDefined();
   });
 
-  it('of one user do not end those of another, nor tokens of another kind', () => {
+  it('of one user do not end those of another, or other kinds of tokens', () => {
     tokens.record({ id: 'first', userId: 'u', kind: 'first' }, 0);
     tokens.record({ id: 'pat', userId: 'u', kind: 'personal', name: 'ci' }, 0);
     openSessions(1, 'v');
@@ -42,14 +42,14 @@ describe('sessions', () => {
   });
 });
 
-describe('tokens', () => {
-  it('are gone once ended', () => {
+describe('stored user tokens', () => {
+  it('no longer exist once ended', () => {
     openSessions(2);
     tokens.end('u-1');
     expect([tokens.find('u-1'), tokens.find('u-2')?.id]).toEqual([undefined, 'u-2']);
   });
 
-  it('of a user end all together, but for the one in use', () => {
+  it('of a user end together, except the one in use', () => {
     openSessions(3);
     tokens.record({ id: 'pat', userId: 'u', kind: 'personal', name: 'ci' }, 4);
     openSessions(1, 'v');
@@ -60,19 +60,19 @@ describe('tokens', () => {
     expect(tokens.find('u-2')).toBeUndefined();
   });
 
-  it('that are personal and have expired are forgotten when another is recorded', () => {
+  it('of kind personal are deleted after expiry when another is recorded', () => {
     tokens.record({ id: 'old', userId: 'u', kind: 'personal', name: 'a', expiresMs: 10 }, 1);
     tokens.record({ id: 'new', userId: 'v', kind: 'session', expiresMs: 20 }, 10);
     expect([tokens.find('old'), tokens.find('new')?.id]).toEqual([undefined, 'new']);
   });
 
-  it('of sessions stay, since a clock that was set ahead may go back', () => {
+  it('of kind session stay after expiry, since the clock may be set back', () => {
     tokens.record({ id: 'old', userId: 'u', kind: 'session', expiresMs: 10 }, 1);
     tokens.record({ id: 'new', userId: 'v', kind: 'session', expiresMs: 20 }, 10);
     expect(tokens.find('old')?.id).toBe('old');
   });
 
-  it('remember their last use', () => {
+  it('keep the time of their last use', () => {
     openSessions(1);
     tokens.recordUse('u-1', 77);
     expect(tokens.find('u-1')).toMatchObject({ lastUsedMs: 77 });
@@ -87,7 +87,7 @@ describe('personal access tokens', () => {
     openSessions(1);
   });
 
-  it('are listed for their user, in order of creation', () => {
+  it('are listed for their user in order of creation', () => {
     expect(tokens.personal('u', 50, page)).toEqual([
       { id: 'a', name: 'one', createdMs: 1 },
       { id: 'b', name: 'two', createdMs: 2, expiresMs: 100 },
@@ -95,24 +95,24 @@ describe('personal access tokens', () => {
     expect(tokens.personal('u', 50, { page: 2, perPage: 1 }).map(({ id }) => id)).toEqual(['b']);
   });
 
-  it('do not count once expired', () => {
+  it('do not count once they have expired', () => {
     expect([tokens.countPersonal('u', 99), tokens.countPersonal('u', 100)]).toEqual([2, 1]);
     expect(tokens.hasPersonal('u', 'two', 99)).toBe(true);
     expect(tokens.hasPersonal('u', 'two', 100)).toBe(false);
   });
 
-  it('can take the name of one that has expired', () => {
+  it('may reuse the name of an expired one', () => {
     tokens.record({ id: 'd', userId: 'u', kind: 'personal', name: 'two' }, 100);
     expect(tokens.personal('u', 100, page).map(({ id }) => id)).toEqual(['a', 'd']);
   });
 
-  it('have names of their own among those of a user', () => {
+  it('have unique names among those of one user', () => {
     expect(() => tokens.record({ id: 'd', userId: 'u', kind: 'personal', name: 'one' }, 5)).toThrow(
       'UNIQUE',
     );
   });
 
-  it('are revoked by their user only, and nothing else is revoked this way', () => {
+  it('can be revoked only by their user, without an effect on other tokens', () => {
     expect(tokens.revokePersonal('u', 'c')).toBeUndefined();
     expect(tokens.revokePersonal('u', 'u-1')).toBeUndefined();
     expect(tokens.revokePersonal('u', 'a')).toBe('one');

@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-/** Users `a` to `d`, made and changed at the moments 1 to 4. */
+/** Creates the users `a` to `d`, made and changed at the moments 1 to 4. */
 function makeFour(): void {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
     store.users.create({ id, email: `${id}@example.com` }, index + 1);
@@ -23,34 +23,34 @@ function idsOf(filter: Parameters<Store['users']['list']>[0], perPage = 20, page
   return store.users.list(filter, { page, perPage }).map(({ id }) => id);
 }
 
-describe('users', () => {
-  it('are found by id and by e-mail', () => {
+describe('stored users', () => {
+  it('can be found by id and by e-mail', () => {
     store.users.create(user, 1);
     const stored = { ...user, roles: [], createdMs: 1, updatedMs: 1 };
     expect(store.users.find('u')).toEqual(stored);
     expect(store.users.findByEmail('admin@example.com')).toEqual(stored);
   });
 
-  it('have e-mails without capitals', () => {
+  it('have e-mails in lower case', () => {
     store.users.create({ ...user, email: 'Admin@Example.COM' }, 1);
     expect(store.users.find('u')?.email).toBe('admin@example.com');
     expect(store.users.findByEmail('ADMIN@example.com')?.id).toBe('u');
   });
 
   it.each(['', 'admin', 'admin@example.com ', "admin@example.com' OR '1'='1", '%'])(
-    'are not found by the e-mail %j',
+    'cannot be found by the e-mail %j',
     (email) => {
       store.users.create(user, 1);
       expect(store.users.findByEmail(email)).toBeUndefined();
     },
   );
 
-  it('are not found by the id of another', () => {
+  it('cannot be found by an id in other letter case', () => {
     store.users.create(user, 1);
     expect(store.users.find('U')).toBeUndefined();
   });
 
-  it('are there once, by id and by e-mail', () => {
+  it('are unique by id and by e-mail', () => {
     store.users.create(user, 1);
     expect(() => store.users.create({ ...user, id: 'v' }, 1)).toThrow('UNIQUE');
     expect(() => store.users.create({ ...user, email: 'b@example.com' }, 1)).toThrow('UNIQUE');
@@ -59,14 +59,14 @@ describe('users', () => {
     );
   });
 
-  it('can be without a password, until one is set', () => {
+  it('may have no password until one is set', () => {
     store.users.create({ id: 'u', email: 'a@example.com' }, 1);
     expect(store.users.find('u')).not.toHaveProperty('passwordHash');
     store.users.change('u', { passwordHash: 'salt:new' }, 2);
     expect(store.users.find('u')).toMatchObject({ passwordHash: 'salt:new', updatedMs: 2 });
   });
 
-  it('keep what a change does not name', () => {
+  it('keep the fields that a change omits', () => {
     store.users.create({ ...user, roles: ['A'] }, 1);
     store.users.change('u', { email: 'New@example.com' }, 2);
     expect(store.users.find('u')).toMatchObject({
@@ -79,13 +79,13 @@ describe('users', () => {
     expect(store.users.find('u')).toMatchObject({ email: 'new@example.com', roles: [] });
   });
 
-  it('remember their last sign-in', () => {
+  it('keep the time of their last sign-in', () => {
     store.users.create(user, 1);
     store.users.recordLogin('u', 7);
     expect(store.users.find('u')).toMatchObject({ loginMs: 7, updatedMs: 1 });
   });
 
-  it('are gone once removed', () => {
+  it('no longer exist once removed', () => {
     store.users.create(user, 1);
     store.users.remove('u');
     expect(store.users.find('u')).toBeUndefined();
@@ -109,14 +109,14 @@ describe('a list of users', () => {
     ['the moment after which they were changed', { updatedAfterMs: 3 }, ['d']],
     ['the moment before which they were changed', { updatedBeforeMs: 3 }, ['a', 'b']],
     ['all of it together', { id: ['a', 'b'], createdAfterMs: 1 }, ['b']],
-  ])('is filtered by %s', (_, filter, ids) => {
+  ])('can be filtered by %s', (_, filter, ids) => {
     expect(idsOf({ ...everybody, ...filter })).toEqual(ids);
     expect(store.users.count({ ...everybody, ...filter })).toBe(ids.length);
   });
 });
 
 describe('the holders of a role', () => {
-  it('are those who have it among theirs', () => {
+  it('are the users with that role among theirs', () => {
     store.users.create({ id: 'a', email: 'a@example.com', roles: ['R', 'S'] }, 1);
     store.users.create({ id: 'b', email: 'b@example.com', roles: ['RS'] }, 1);
     store.users.create({ id: 'c', email: 'c@example.com' }, 1);

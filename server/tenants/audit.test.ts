@@ -32,14 +32,14 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** The entries that `act` writes, the oldest first. */
+/** Returns the entries that `act` writes, oldest first. */
 async function writtenBy(act: () => Promise<unknown>) {
   const before = (await entries(server)).length;
   await act();
   return (await entries(server, { sort: 'asc' })).slice(before);
 }
 
-/** A call of the user about the audited device. */
+/** Returns a call of the user about the audited device. */
 function asUser(json?: unknown) {
   return { token: server.adminToken, parameters: { id: device.id, aid: device.authSetId }, json };
 }
@@ -50,8 +50,8 @@ function deviceObject(id = device.id, identity = '{"mac":"audited"}') {
 
 const now = () => new Date(server.clock.now()).toISOString();
 
-describe('what devices do', () => {
-  it('first contact is create, by the device itself, with its identity', async () => {
+describe("the audit log entry for a device's own action", () => {
+  it('is create for first contact, by the device with its identity', async () => {
     server.clock.advance(1234);
     const [entry, ...more] = await writtenBy(() => authenticate(server, newDevice('newcomer')));
     expect(entry).toEqual({
@@ -64,7 +64,7 @@ describe('what devices do', () => {
     expect(more).toEqual([]);
   });
 
-  it('a new key is update, by the device', async () => {
+  it('is update for a new key, by the device', async () => {
     const rotated = { ...newDevice('audited') };
     const written = await writtenBy(() => authenticate(server, rotated));
     expect(written).toEqual([
@@ -78,7 +78,7 @@ describe('what devices do', () => {
     ]);
   });
 
-  it('the first request of a preauthorized device is update, by the device', async () => {
+  it('is update for the first request of a preauthorized device', async () => {
     const known = newDevice('preauthorized');
     const json = { identity_data: { mac: 'preauthorized' }, pubkey: pemOf(known.privateKey) };
     await server.call('preauthorize-device', asUser(json));
@@ -86,7 +86,7 @@ describe('what devices do', () => {
     expect(written).toMatchObject([{ actor: { type: 'device' }, action: 'update' }]);
   });
 
-  it('what they do every day is not written', async () => {
+  it('is absent for the daily calls of devices', async () => {
     const id = await publish(server).then(() => deploy(server, [device]));
     const written = await writtenBy(async () => {
       await authenticate(server, device);
@@ -101,17 +101,17 @@ describe('what devices do', () => {
   });
 });
 
-describe('what users do with devices', () => {
+describe("the audit log entry for a user's action on a device", () => {
   it.each([
     ['rejected', 'reject'],
     ['pending', 'update'],
-  ])('setting a device to %s is %s', async (status, action) => {
+  ])('for setting a device to %s is %s', async (status, action) => {
     const written = await writtenBy(() => server.call('set-auth-set-status', asUser({ status })));
     const change = `status: accepted -> ${status}`;
     expect(written).toEqual([{ actor: user, action, object: deviceObject(), change, time: now() }]);
   });
 
-  it('accepting it is update', async () => {
+  it('is update for accepting a device', async () => {
     const all = await entries(server);
     expect(all.filter(({ actor }) => actor.type === 'user')).toEqual([
       {
@@ -124,7 +124,7 @@ describe('what users do with devices', () => {
     ]);
   });
 
-  it('preauthorizing is create', async () => {
+  it('is create for preauthorizing a device', async () => {
     const json = { identity_data: { b: 1, a: 2 }, pubkey: newDevice('x').publicKeyPem };
     const written = await writtenBy(() => server.call('preauthorize-device', asUser(json)));
     const id = written[0]?.object.id;
@@ -135,14 +135,14 @@ describe('what users do with devices', () => {
     expect((await server.call('get-device', read)).json<Device>().status).toBe('preauthorized');
   });
 
-  it('decommissioning is decommission', async () => {
+  it('is decommission for decommissioning a device', async () => {
     const written = await writtenBy(() => server.call('decommission-device', asUser()));
     expect(written).toEqual([
       { actor: user, action: 'decommission', object: deviceObject(), time: now() },
     ]);
   });
 
-  it('setting its configuration is update, with the settings', async () => {
+  it('is update for setting a configuration, with the settings', async () => {
     const json = { timezone: 'UTC', empty: '' };
     const written = await writtenBy(() => server.call('set-configuration', asUser(json)));
     expect(written).toMatchObject([
@@ -155,14 +155,14 @@ describe('what users do with devices', () => {
     ]);
   });
 
-  it('aborting its deployments is abort, of the device', async () => {
+  it("is abort for aborting a device's deployments", async () => {
     const written = await writtenBy(() => server.call('abort-device-deployments', asUser()));
     expect(written).toMatchObject([{ actor: user, action: 'abort', object: deviceObject() }]);
   });
 });
 
-describe('what users do with artifacts and deployments', () => {
-  it('uploading and deleting an artifact are create and delete', async () => {
+describe('the audit log entry for artifacts and deployments', () => {
+  it('is create for an upload and delete for a deletion', async () => {
     let id = '';
     const written = await writtenBy(async () => {
       id = await publish(server);
@@ -176,7 +176,7 @@ describe('what users do with artifacts and deployments', () => {
     ]);
   });
 
-  it('creating and aborting a deployment are create and abort', async () => {
+  it('is create for a new deployment and abort for its abort', async () => {
     await publish(server);
     let id = '';
     const written = await writtenBy(async () => {
@@ -191,7 +191,7 @@ describe('what users do with artifacts and deployments', () => {
     ]);
   });
 
-  it('deploying a configuration is create, of a deployment', async () => {
+  it('is create of a deployment for deploying a configuration', async () => {
     let id = '';
     const written = await writtenBy(async () => {
       const reply = await server.call('deploy-configuration', asUser({}));
@@ -203,7 +203,7 @@ describe('what users do with artifacts and deployments', () => {
   });
 });
 
-describe('what is refused or changes nothing is not written', () => {
+describe('the audit log ignores a call without effect', () => {
   const unknown = { id: '00000000-0000-4000-8000-000000000000', aid: 'unknown' };
 
   it.each<[string, number, () => Promise<{ status: number }>]>([
@@ -257,7 +257,7 @@ describe('what is refused or changes nothing is not written', () => {
       401,
       () => server.call('decommission-device', { ...asUser(), token: device.token }),
     ],
-  ])('%s (%d)', async (_, status, act) => {
+  ])('such as %s (%d)', async (_, status, act) => {
     let answered = 0;
     const written = await writtenBy(async () => {
       answered = (await act()).status;
@@ -265,7 +265,7 @@ describe('what is refused or changes nothing is not written', () => {
     expect([answered, written]).toEqual([status, []]);
   });
 
-  it('a doubled artifact, a doubled deployment, one that is over', async () => {
+  it('such as duplicates, deleting a used artifact, or a late abort', async () => {
     const id = await publish(server);
     const deployment = await deploy(server, [device]);
     const statuses: number[] = [];

@@ -16,8 +16,8 @@ function outbox(): Outbox {
   return new Outbox(seededRandom('outbox'));
 }
 
-describe('the outbox', () => {
-  it('keeps messages in order, each with an id of its own', () => {
+describe('the outbox of a tenant server', () => {
+  it('keeps messages in order, each with its own id', () => {
     const box = outbox();
     box.post(message);
     box.post({ ...message, to: 'other@example.com' });
@@ -27,7 +27,7 @@ describe('the outbox', () => {
     expect(one?.id).not.toBe(other?.id);
   });
 
-  it('drops the oldest message when it is full, and counts it', () => {
+  it('drops and counts the oldest message when it is full', () => {
     const box = outbox();
     for (let number = 0; number < OUTBOX_MAX + 2; number += 1) {
       box.post({ ...message, to: String(number) });
@@ -43,7 +43,7 @@ describe('the outbox', () => {
     expect([box.list(), box.dropped]).toEqual([[], 0]);
   });
 
-  it('keeps alerts beside the messages, which they cannot drive out', () => {
+  it('keeps alerts separately, so that they never displace messages', () => {
     const box = outbox();
     box.post(message);
     const mail = { tenantId: 't', to: 'x', deviceId: 'd', subject: 's', text: '', createdMs: 1 };

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { RateLimits } from './rate-limits.ts';
 
 describe('a rate limit', () => {
-  it('lets everything pass until it is set', () => {
+  it('lets every request pass until it is set', () => {
     const rates = new RateLimits();
     for (let count = 0; count < 1000; count += 1) expect(rates.ask('a', 0)).toBeUndefined();
   });
 
-  it('lets so many pass in a window, and tells how long to wait', () => {
+  it('admits its number per window and returns the seconds to wait', () => {
     const rates = new RateLimits({ requests: 2, windowSeconds: 10 });
     expect([rates.ask('a', 0), rates.ask('a', 0), rates.ask('a', 500)]).toEqual([
       undefined,
@@ -18,7 +18,7 @@ describe('a rate limit', () => {
     expect(rates.ask('a', 10_000)).toBeUndefined();
   });
 
-  it('counts each caller by itself', () => {
+  it('counts each caller separately', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
     expect([rates.ask('a', 0), rates.ask('b', 0), rates.ask('a', 0)]).toEqual([
       undefined,
@@ -27,18 +27,18 @@ describe('a rate limit', () => {
     ]);
   });
 
-  it('lets nothing pass at 0', () => {
+  it('admits no request when it is 0', () => {
     expect(new RateLimits({ requests: 0, windowSeconds: 3 }).ask('a', 0)).toBe(3);
   });
 
-  it('locks nobody out for longer than a window when the clock is set back', () => {
+  it('blocks nobody longer than a window after the clock is set back', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
     rates.ask('a', 1_000_000);
     expect(rates.ask('a', 0)).toBeUndefined();
     expect(rates.ask('a', 0)).toBe(10);
   });
 
-  it('counts anew when it is set, and not at all when it is removed', () => {
+  it('restarts its counts when it is set, and stops when it is removed', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
     rates.ask('a', 0);
     rates.set({ requests: 1, windowSeconds: 5 });
@@ -47,7 +47,7 @@ describe('a rate limit', () => {
     expect(rates.ask('a', 0)).toBeUndefined();
   });
 
-  it('forgets callers rather than memory', () => {
+  it('forgets old callers to bound its memory', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
     for (let count = 0; count < 100_000; count += 1) rates.ask(`old ${count}`, 0);
     rates.ask('kept', 9000);

@@ -1,4 +1,4 @@
-/** Bodies of a test with one part replaced. */
+/** Replaces one part of a body in tests. */
 
 /** The path to a part of a body, such as `['subject', 'name']`. */
 export type MemberPath = readonly string[];

@@ -1,10 +1,12 @@
-/** What a device would be served, in a test of the store: the decision and its deployment. */
+/**
+ * The choice of a device's next deployment in tests of the store: the decision and its deployment.
+ */
 import { chooseDeviceDeployment } from '../rules/device-deployment-choice.ts';
 import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
 
 /**
- * Returns, for example, `['begin', 'one']`; `['nothing']` when no deployment is open for the
- * device.
+ * Returns the choice, for example `['begin', 'one']`, or `['nothing']` when no deployment is open
+ * for the device.
  */
 export function choiceFor(
   deviceDeployments: DeviceDeploymentStore,

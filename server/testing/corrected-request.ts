@@ -1,4 +1,4 @@
-/** Sending the corrected request of an explanation, with values in the place of its variables. */
+/** Sends the corrected request of an explanation, with values in place of its variables. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -13,11 +13,11 @@ import { testPassword } from './test-tenants.ts';
 
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
-/** Who sends it. */
+/** The device and the user token that send the request. */
 export interface Sender {
   readonly device: AcceptedDevice;
   readonly userToken: string;
-  /** What the explanation asks the reader to set. */
+  /** The variables that the explanation asks the reader to set, with their meanings. */
   readonly needs: Explanation['needs'];
 }
 
@@ -27,7 +27,7 @@ const rows: readonly Operation[] = Object.values({
   ...storageOperations,
 });
 
-/** What has a value of its own below. */
+/** These variables have their own values below. */
 const known: ReadonlySet<string> = new Set([
   '$TOKEN',
   '$ARTIFACT_NAME',
@@ -38,7 +38,7 @@ const known: ReadonlySet<string> = new Set([
   '$PUBLIC_KEY',
 ]);
 
-/** In the place of what only the reader knows. */
+/** Values for the variables that only the reader knows. */
 const anyId = '00000000-0000-4000-8000-000000000009';
 
 /** Sends the request as a reader of the explanation would; any other variable becomes an id. */
@@ -61,7 +61,7 @@ export async function sendCorrected(
   if (type === 'multipart/form-data') {
     return server.request(method, path, { headers, body: await formOf(request) });
   }
-  // A reader has a body of his own, where the server does not know it.
+  // Where the server does not know the body, the reader supplies one.
   const isChosen = asked.some((name) => !known.has(name)) || isFile;
   const text =
     isChosen && operation.body ? JSON.stringify(exampleOf(operation.body)) : request.body;
@@ -92,7 +92,7 @@ function filler(
   };
   const valueNamed = (name: string): string => {
     const meaning = needs[name] ?? '';
-    // A meaning of one word is the only value that there is.
+    // A meaning that is a single word is the only possible value.
     return values[name] ?? (/^\w+$/.test(meaning) ? meaning : anyId);
   };
   return (text) => text.replace(/\$([A-Z][A-Z0-9_]*)/g, (_, name: string) => valueNamed(name));

@@ -1,4 +1,7 @@
-/** Steps in the life of a device deployment, in tests of the store: a rule decides, the store records it. */
+/**
+ * Steps in the life of a device deployment, in tests of the store: a rule decides, the store
+ * records.
+ */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   type DeviceDeployment,
@@ -12,7 +15,7 @@ import {
 import type { StoredDeviceDeployment } from '../store/device-deployment-rows.ts';
 import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
 
-/** Serves the device deployment. */
+/** Offers the device deployment to its device. */
 export function recordOffer(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,
@@ -35,7 +38,7 @@ export function recordReport(
   return record(deviceDeployments, deviceDeployment, { changed, nowMs });
 }
 
-/** Moves the device deployment to a status that the server decides. */
+/** Moves the device deployment to a status that the server sets. */
 export function recordStatus(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,
@@ -58,7 +61,7 @@ export function recordRetry(
   });
 }
 
-/** Records the changed device deployment; as it is stored then. */
+/** Records the changed device deployment and returns it as stored. */
 function record(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,

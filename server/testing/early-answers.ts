@@ -1,4 +1,4 @@
-/** Requests that a server answers before it has read their bodies, each twice as long as allowed. */
+/** Requests with early answers, sent before the server reads their bodies, each twice the limit. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -10,7 +10,7 @@ const json = 'Content-Type: application/json';
 const length = `Content-Length: ${body.length}`;
 const closing = 'Connection: close';
 
-/** The status, what is special, and the request. */
+/** Each row is the status, a short description, and the request. */
 export type EarlyAnswer = readonly [status: number, name: string, request: Buffer];
 
 function requestOf(line: string, headers: readonly string[], sent: Buffer | string = body): Buffer {

@@ -1,8 +1,8 @@
-/** Examples of shapes: any value that fits, in the place of one that a person would choose. */
+/** Examples of shapes: any valid value, not necessarily one that a person would choose. */
 import * as v from 'valibot';
 import { innerShapes, isShape, type Shape } from '../../fixtures/shapes.ts';
 
-/** Typical values by name of field, where the shape is just a string. */
+/** Typical values by field name, for shapes that are only a string. */
 const texts: Readonly<Record<string, string>> = {
   email: 'user@example.com',
   id_data: '{"mac":"00:00:00:00:00:01"}',
@@ -35,10 +35,10 @@ const anyValues: readonly unknown[] = [
   ['some'],
 ];
 
-/** Shapes nest no deeper than this. */
+/** The maximum depth to which shapes nest. */
 const LEVELS_MAX = 20;
 
-/** A value that fits the shape; the name of the field selects a typical text. */
+/** Returns a value that fits the shape; the name of the field selects a typical text. */
 export function exampleOf(schema: v.GenericSchema, name = ''): unknown {
   return example(schema, name, LEVELS_MAX);
 }

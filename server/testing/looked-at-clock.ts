@@ -1,7 +1,7 @@
-/** A clock for tests of what is spread over rounds of the event loop. */
+/** A clock for tests of work that is spread over rounds of the event loop. */
 import { ManualClock } from '../../fixtures/clock.ts';
 
-/** Each look at it takes a millisecond: a few requests fill a round. */
+/** A clock that advances a millisecond whenever it is read, so that a few requests fill a round. */
 export class LookedAtClock extends ManualClock {
   #looks = 0;
 

@@ -1,4 +1,4 @@
-/** Raw connections to any listener, plain or encrypted, and how many this process has open. */
+/** Raw connections to any listener, plain or encrypted, and a count of this process's open ones. */
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ export async function reach(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Returns the number of sockets that this process has open; of Linux only. */
+/** Returns the number of sockets that this process has open; it works only on Linux. */
 export function openSockets(): number {
   return readdirSync('/proc/self/fd').filter(isSocket).length;
 }
@@ -23,7 +23,7 @@ function isSocket(descriptor: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith('socket:');
   } catch {
-    // Closed since it was listed, as the one of the list itself is.
+    // This descriptor was closed after it was listed, like the one that listed the folder.
     return false;
   }
 }

@@ -6,9 +6,9 @@ import type { TestServer } from './test-server.ts';
 /** An answer as received on the connection. */
 export interface RawReply {
   readonly status: number;
-  /** Names in lower case. */
+  /** The header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Everything after the headers, with any chunk framing. */
+  /** Everything after the headers, including any chunk framing. */
   readonly body: string;
 }
 

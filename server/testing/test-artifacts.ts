@@ -1,4 +1,4 @@
-/** Artifacts of a test: creating them, uploading them, fetching their files. */
+/** Creates and uploads artifacts in tests, and fetches their files. */
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Artifact, ArtifactLink } from '../../fixtures/contract/resources.ts';

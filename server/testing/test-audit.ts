@@ -1,10 +1,10 @@
-/** The audit log of a test: reading it, and filling it. */
+/** Reads and fills the audit log in tests. */
 import * as v from 'valibot';
 import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources.ts';
 import { authenticate, newDevice } from './test-device.ts';
 import type { Reply, TestServer } from './test-server.ts';
 
-/** Lists as a user. */
+/** Lists the audit log as a user. */
 export function listLogs(
   server: TestServer,
   query: Readonly<Record<string, string>> | URLSearchParams = {},
@@ -12,7 +12,7 @@ export function listLogs(
   return server.call('list-audit-logs', { token: server.adminToken, query });
 }
 
-/** Exports as a user. */
+/** Exports the audit log as a user. */
 export function exportLogs(
   server: TestServer,
   query: Readonly<Record<string, string>> | URLSearchParams = {},

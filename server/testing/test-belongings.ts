@@ -17,20 +17,20 @@ export type NamingId = {
 type Maker = (server: TestServer, round: number) => Promise<Names>;
 type Names = Readonly<Record<string, string>>;
 
-/** How an operation is called on its resource, and its answer when it cannot find it. */
+/** How a test calls an operation on its resource, and the answer when there is no such resource. */
 interface Naming {
-  /** Absent where the resource is the same for all tenants. */
+  /** This member is absent where the resource is the same for all tenants. */
   readonly make?: Maker;
-  /** Contents of the call besides the path parameters. */
+  /** The contents of the call besides the path parameters. */
   readonly call?: (names: Names) => Call;
-  /** Status of a valid call on an own resource; default: the row's success. */
+  /** Status of a valid call on a resource of the own tenant; by default the success of the row. */
   readonly own?: number;
   /**
-   * Status of a valid call on a resource that belongs to another tenant or does not exist; default:
-   * 404.
+   * Status of a valid call on a resource that belongs to another tenant or does not exist; by
+   * default 404.
    */
   readonly foreign?: number;
-  /** Status of a valid call on a malformed name; default: 404. */
+  /** Status of a valid call on a malformed name; by default 404. */
   readonly malformed?: number;
 }
 
@@ -171,7 +171,7 @@ export const namings: Readonly<Record<NamingId, Naming>> = {
   'set-device-group': { make: device, call: json({ group: 'green' }) },
   'clear-device-group': { make: group },
   'list-group-devices': { make: group },
-  // A group is created with its first device, so a new name is not an unknown one.
+  // A group is created with its first device, so a new name is not an error.
   'add-group-devices': { make: group, call: ids, foreign: 200, malformed: 400 },
   'remove-group-devices': { make: group, call: ids },
 
@@ -218,7 +218,7 @@ export const namings: Readonly<Record<NamingId, Naming>> = {
   'list-latest-alerts': { make: device },
   'show-monitor-configuration': { make: device },
 
-  // The device is not connected, which only its own users may see.
+  // The device is not connected, a fact that only users of its tenant may see.
   'get-connection': { make: device },
   'connect-device': { make: device, own: 404 },
   'check-device-update': { make: device, own: 404 },
@@ -228,7 +228,7 @@ export const namings: Readonly<Record<NamingId, Naming>> = {
   'upload-device-file': { make: device, call: fileForm, own: 409 },
 };
 
-/** The ids of every operation with a resource in its path, from the rows. */
+/** The ids of all operations with a resource in their path, taken from the rows. */
 export const namingIds = Object.values(managementOperations)
   .filter(({ path: at }) => at.includes('{'))
   .map(({ id }) => id as NamingId);

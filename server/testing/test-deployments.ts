@@ -1,4 +1,4 @@
-/** Deployments of a test: creating them, requesting them, reading a device deployment. */
+/** Creates and requests deployments in tests, and reads device deployments. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
@@ -8,14 +8,14 @@ import type { Reply, TestServer } from './test-server.ts';
 /** What a device reports about itself. */
 export type Provides = Readonly<Record<string, string>>;
 
-/** One operation that requests the next deployment. */
+/** A function that requests the next deployment by one operation. */
 export type NextRequestCall = (
   server: TestServer,
   token: string,
   provides: Provides,
 ) => Promise<Reply>;
 
-/** The three operations by name. */
+/** The three operations that request the next deployment, by name. */
 export const nextRequests = {
   'GET v1': (server, token, provides) =>
     server.call('get-next-deployment', { token, query: provides }),
@@ -25,7 +25,7 @@ export const nextRequests = {
     server.call('post-next-deployment-v2', { token, json: { device_provides: provides } }),
 } as const satisfies Record<string, NextRequestCall>;
 
-/** A board with an older artifact than the ones that tests deploy. */
+/** The reported data of a board with an older artifact than the ones that tests deploy. */
 export const board: Provides = { device_type: 'board', artifact_name: 'release-0' };
 
 /** Creates a deployment of `release-1` to the devices. `overrides` changes the body. */
@@ -72,7 +72,7 @@ export function report(
   return server.call('put-deployment-status', { token, parameters: { id }, json });
 }
 
-/** Returns a device deployment, as users see it; nothing when it has none. */
+/** Returns a device deployment as users see it, or undefined when the device has none. */
 export async function deviceDeploymentOf(
   server: TestServer,
   deploymentId: string,

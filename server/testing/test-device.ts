@@ -19,9 +19,9 @@ export interface AcceptedDevice extends TestDevice {
 
 /** Parts of an authentication request that a test replaces. */
 export interface AuthOverrides extends Call {
-  /** Replaces the body; it is signed as it is. */
+  /** The replaced body, which is signed unchanged. */
   readonly body?: string;
-  /** Replaces the signature; null omits the header. */
+  /** The replaced signature; null omits the header. */
   readonly signature?: string | null;
 }
 
@@ -42,7 +42,7 @@ export function pemOf(privateKey: KeyObject): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Signs according to the contract for the key's type, in base64. */
+/** Signs as the contract requires for the key's type, in base64. */
 export function signatureOf(body: string | Buffer, privateKey: KeyObject): string {
   const digest = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
   return sign(digest, Buffer.from(body), privateKey).toString('base64');

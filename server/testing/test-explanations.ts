@@ -1,4 +1,4 @@
-/** Explanations in a test: requesting them, and running their commands in bash. */
+/** Requests explanations in tests, and runs their commands in bash. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,11 +34,11 @@ export async function correctedOf(
   return { ...explanation, command, correctedRequest };
 }
 
-/** An expectation that says what is wrong in place of what would be right. */
+/** Words of an expectation that states what is wrong instead of what would be right. */
 const refusalWords =
   /^(must|is|are|has|have|contains|cannot|there is no)\b|\b(not authorized|not supported|malformed|is unknown|is wrong|no longer|already exists)\b/;
 
-/** Returns in what an explanation contradicts itself, or says nothing; empty for a sound one. */
+/** Returns the contradictions and gaps in an explanation; the list is empty for a sound one. */
 export function contradictionsIn(explanation: Explanation): string[] {
   const { status, sentence, wrong, isUnchanged = false, first } = explanation;
   const { path, expected = 'one value', actual = 'another' } = wrong;
@@ -63,7 +63,7 @@ export function contradictionsIn(explanation: Explanation): string[] {
 interface Printed {
   readonly stdout: string;
   readonly stderr: string;
-  /** Status of the last answer. */
+  /** The status of the last answer. */
   readonly status: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Inventory in a test: attributes that devices report, and what users read of them. */
+/** Reports the attributes of devices in tests, and reads the inventory as users do. */
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import type { AcceptedDevice } from './test-device.ts';
 import { acceptedDevice } from './test-device.ts';

@@ -1,4 +1,4 @@
-/** The journal of a test's server, as the control listener shows it. */
+/** The journal of a test's server, read through the control listener. */
 import type { TestServer } from './test-server.ts';
 import { control } from './test-tenants.ts';
 

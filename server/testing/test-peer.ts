@@ -1,4 +1,4 @@
-/** Either end of a connection that uses the envelope: a scripted device, or a user's terminal. */
+/** Either end of a connection that uses the envelope: a scripted device or a user's terminal. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -26,7 +26,7 @@ export class Peer {
     });
   }
 
-  /** Messages that have arrived and were not read. */
+  /** The messages that have arrived and were not read yet. */
   get waiting(): readonly ConnectMessage[] {
     return this.#inbox;
   }
@@ -53,7 +53,7 @@ export class Peer {
     this.socket.send(encodeConnectMessage(message));
   }
 
-  /** Sends a message in the session of another one. */
+  /** Sends a message in the session of another message. */
   reply({ sid = '' }: ConnectMessage, message: ConnectMessage): void {
     this.say({ ...message, sid });
   }
@@ -66,7 +66,7 @@ export class Peer {
   }
 }
 
-/** Connects the device's end. */
+/** Connects the device's end of the connection. */
 export async function connectPeer(
   server: TestServer,
   device: Pick<AcceptedDevice, 'token'>,

@@ -1,6 +1,6 @@
 /**
- * A pipeline on its own, for test endpoints without an operation: shows how faults inside are
- * handled.
+ * A pipeline without a server, for test endpoints without an operation; it shows how internal
+ * faults are handled.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ import type { Services } from '../pipeline/services.ts';
 import { completeConnectionLimits, completeSettings } from '../settings.ts';
 import { startOfTest } from './test-server.ts';
 
-/** A line of the log with its level; `cause` where one was given. */
+/** A line of the log with its level, and its cause if one was given. */
 interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly line: string;
@@ -29,9 +29,9 @@ interface LogLine {
 export interface TestPipeline {
   readonly pipeline: Pipeline;
   readonly services: Services;
-  /** Logged lines, in order. */
+  /** The logged lines in order. */
   readonly lines: readonly LogLine[];
-  /** Published activities, in order. */
+  /** The published activities in order. */
   readonly activities: readonly Activity[];
   close(): void;
 }

@@ -15,9 +15,9 @@ export interface Call {
   readonly query?: Readonly<Record<string, string>> | URLSearchParams;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** The JSON value that is sent as the body. */
   readonly json?: unknown;
-  /** Sent unchanged. */
+  /** The body that is sent unchanged. */
   readonly body?: string | Buffer | FormData;
 }
 
@@ -68,7 +68,7 @@ export function callsTo(
   };
 }
 
-/** Path and query of a call. */
+/** The path and query of a call. */
 export function targetOf(operation: Operation, { parameters = {}, query = {} }: Call): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ''),
@@ -77,7 +77,7 @@ export function targetOf(operation: Operation, { parameters = {}, query = {} }: 
   return search === '' ? path : `${path}?${search}`;
 }
 
-/** Sends a call as it is. */
+/** Sends a call unchanged. */
 export async function send(url: string, method: string, call: Call): Promise<Reply> {
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);

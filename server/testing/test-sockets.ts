@@ -1,4 +1,4 @@
-/** Handshakes and sockets of a test, over real connections. */
+/** Performs websocket handshakes and opens sockets in tests, over real connections. */
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type * as v from 'valibot';
@@ -21,7 +21,7 @@ export interface HandshakeReply {
 export interface Handshake {
   readonly method?: string;
   readonly path?: string;
-  /** Replaces headers of a valid handshake; null omits one. */
+  /** The headers that replace those of a valid handshake; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 

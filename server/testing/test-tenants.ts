@@ -1,4 +1,4 @@
-/** Tenants of a test, with their users and roles. */
+/** Creates tenants with their users and roles in tests. */
 import type { ScopedSet } from '../../fixtures/contract/management/roles.ts';
 import type { Reply, TestServer } from './test-server.ts';
 
@@ -6,7 +6,7 @@ import type { Reply, TestServer } from './test-server.ts';
 export interface TestTenant {
   readonly id: string;
   readonly name: string;
-  /** Sent by its devices as `tenant_token`. */
+  /** The token that its devices send as `tenant_token`. */
   readonly tenantToken: string;
   readonly adminEmail: string;
   readonly adminPassword: string;

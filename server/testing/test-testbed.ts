@@ -1,4 +1,4 @@
-/** Devices, artifacts and refusals of a testbed's tenants. */
+/** Creates devices and artifacts in a testbed's tenants, and reads refusals. */
 import { operations } from '../../fixtures/contract/operations.ts';
 import { AdminRefusal, type Testbed, type TestbedTenant } from '../testbed.ts';
 import { artifactBytes } from './test-artifacts.ts';

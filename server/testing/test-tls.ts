@@ -48,7 +48,7 @@ export async function sendSecurely(
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');
   const given = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
-  // Encodes a form as fetch does in tests over plain HTTP.
+  // This encodes a form as fetch does in tests over plain HTTP.
   const written = new Response(given);
   const type = written.headers.get('content-type');
   if (type !== null && !headers.has('content-type')) headers.set('Content-Type', type);
@@ -75,7 +75,7 @@ export async function sendSecurely(
   });
 }
 
-/** Returns the code of the error with which a client gives up; `answered` when it does not. */
+/** Returns the error code with which a client gives up, or `answered` when it does not. */
 export async function refusalOf(url: string, tls: ClientTls): Promise<string> {
   return sendSecurely(url, { tls }).then(
     () => 'answered',
@@ -93,7 +93,7 @@ export function handshakeWith(
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...options });
     socket.on('error', reject);
     socket.on('secureConnect', () => {
-      // Node's types say Error; it is the code as a string.
+      // Node's types declare an Error, but the value is the code as a string.
       const error: unknown = socket.authorizationError ?? undefined;
       resolve({
         error: error === undefined ? undefined : String(error),

@@ -1,4 +1,4 @@
-/** File transfers of a test: the device's side, step by step, and the user's over HTTP. */
+/** Transfers files in tests: step by step on the device's side, and over HTTP on the user's. */
 import { type ClientRequest, get } from 'node:http';
 import { expect } from 'vitest';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -18,7 +18,7 @@ import { presenceOf } from './test-sockets.ts';
 const { control, fileTransfer } = connectProtocols;
 const { fileChunkBytes, fileChunksAhead } = limits;
 
-/** Bytes that may be in flight to a device. */
+/** The number of bytes that may be in flight to a device. */
 export const windowBytes = fileChunkBytes * fileChunksAhead;
 
 /** A server with one connected device. */
@@ -62,7 +62,7 @@ export function askUnread({ server, identity }: TransferStage): ClientRequest {
 /** A part of an upload's form: a text, or a file with its name. */
 export type Part = readonly [name: string, value: string] | readonly [name: string, Buffer, string];
 
-/** The part with the target path. */
+/** The form part that holds the target path. */
 export const pathPart: Part = ['path', '/etc/motd'];
 
 export function filePart(content: string | Buffer = 'hello', name = 'motd'): Part {
@@ -101,7 +101,7 @@ export async function answerStat(
   return stat;
 }
 
-/** Sends one chunk of a file in the session of another message; without a body it is the end. */
+/** Sends one chunk of a file in the session of another message; an empty body marks the end. */
 export function sayChunk(
   device: Peer,
   to: ConnectMessage,
@@ -119,7 +119,7 @@ export function sayError(
   device.reply(to, { proto: fileTransfer, typ: 'error', body: encodeBody(error) });
 }
 
-/** Accepts, describes the file, and receives the request for it. */
+/** Accepts the transfer, describes the file, and receives the request for its content. */
 export async function beginDownload(
   device: Peer,
   fields: Readonly<Record<string, unknown>> = {},

@@ -1,18 +1,20 @@
-/** A client that sends all of a request before it reads, as the one in C++ of this family does. */
+/** A client that sends a whole request before it reads, like the field's client in C++. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { systemClock } from '../../fixtures/clock.ts';
 import { readReply } from './raw-http.ts';
 
-/** How it sends. */
+/** The size and timing of the pieces that a client sends. */
 export interface Pace {
   readonly pieceBytes: number;
-  /** Between two pieces, in real time; none by default. */
+  /** The pause between two pieces in real time; there is none by default. */
   readonly pauseMs?: number;
 }
 
-/** Returns the status of the answer, `lost` when the connection breaks before all of it is read. */
+/**
+ * Returns the status of the answer, or `lost` if the connection breaks before all of it is read.
+ */
 export async function writeFirst(
   url: string,
   request: Buffer,
@@ -26,7 +28,7 @@ export async function writeFirst(
   for (let at = 0; at < request.length && !isBroken; at += pieceBytes) {
     const piece = request.subarray(at, at + pieceBytes);
     await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
-    // The server, in this process, has its turn between two pieces.
+    // The server runs in this process and gets its turn between two pieces.
     if (pauseMs > 0) await systemClock.sleep(pauseMs);
     else await new Promise((resolve) => setImmediate(resolve));
   }
@@ -38,7 +40,7 @@ export async function writeFirst(
   return isBroken ? 'lost' : readReply(Buffer.concat(chunks).toString()).status;
 }
 
-/** A connection of which nothing is read, not even by Node, unless it is encrypted. */
+/** Opens a connection that nobody reads, not even Node, unless it is encrypted. */
 function openUnread(url: string): Socket {
   const { hostname: host, port, protocol } = new URL(url);
   const way = { host, port: Number(port) };
@@ -46,7 +48,7 @@ function openUnread(url: string): Socket {
   return connect(way).pause();
 }
 
-/** Returns how many of the tries, so many at a time, ended with each status. */
+/** Runs the tries with limited concurrency and counts how many ended with each status. */
 export async function writeFirstOften(
   tries: number,
   once: () => Promise<number | 'lost'>,

@@ -37,7 +37,7 @@ const headers = [
 
 const seeds = fc.string({ maxLength: 6 });
 
-/** What an answer says, with everything taken away that a variation may change. */
+/** Returns the meaning of an answer, without everything that a variation may change. */
 function meaning(
   body: unknown,
   answer: Pick<Answer, 'operation' | 'status'>,
@@ -106,7 +106,7 @@ function canonicalHeaders(lines: readonly (readonly [string, string])[]) {
 
 describe('a varied answer', () => {
   it.each(answered)(
-    'of $operation.id means what it meant, and has its shape',
+    'of $operation.id keeps its meaning and matches its shape',
     ({ operation, status, shape }) => {
       const property = fc.property(bodiesOf(shape), seeds, (made, seed) => {
         const body: unknown = JSON.parse(JSON.stringify(made));
@@ -121,7 +121,7 @@ describe('a varied answer', () => {
     },
   );
 
-  it('of a link leads to the same place', () => {
+  it('with a link leads to the same place', () => {
     const uris = fc.webUrl({ withQueryParameters: true, validSchemes: ['http', 'https'] });
     const operation = operations['get-artifact-link'];
     const property = fc.property(uris, fc.uuid(), seeds, (uri, id, seed) => {
@@ -138,7 +138,7 @@ describe('a varied answer', () => {
     fc.assert(property, { numRuns: 150, seed: 4 });
   });
 
-  it('that refuses is an Error body of the same words', () => {
+  it('of a refusal is an Error body with the same words', () => {
     const words = fc.record({ error: fc.string(), request_id: fc.constant(requestId) });
     const property = fc.property(words, seeds, (body, seed) => {
       const varied = openVariation(seed).vary({ requestId, status: 404, headers, body });
@@ -149,7 +149,7 @@ describe('a varied answer', () => {
     fc.assert(property, { numRuns: 300, seed: 4 });
   });
 
-  it('without a body has none afterwards, and is never chunked', () => {
+  it('without a body stays without one and is never chunked', () => {
     const property = fc.property(seeds, (seed) => {
       const varied = openVariation(seed).vary({ requestId, status: 204, headers });
       expect(varied.text).toBeUndefined();
@@ -158,7 +158,7 @@ describe('a varied answer', () => {
     fc.assert(property, { numRuns: 100, seed: 4 });
   });
 
-  it('keeps the order of the audit log and of everything that sort orders', () => {
+  it('keeps the order of the audit log and of explicitly sorted lists', () => {
     const times = ['2026-03-01', '2026-02-01', '2026-01-01'].map((day) => `${day}T00:00:00.000Z`);
     const entry = (time: string) => ({
       actor: { id: 'u', type: 'user' },
@@ -179,7 +179,7 @@ describe('a varied answer', () => {
     }
   });
 
-  it('never takes the link, the control map, or what an audit entry is about', () => {
+  it('never removes the link, the control map, or the object of an audit entry', () => {
     const body = {
       id: requestId,
       artifact: {
@@ -206,7 +206,7 @@ describe('a varied answer', () => {
   });
 });
 
-describe('a seed', () => {
+describe('a variation seed', () => {
   const body = {
     uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
     expire: '2026-01-01T00:00:00.000Z',
@@ -223,22 +223,22 @@ describe('a seed', () => {
     return Array.from({ length: 5 }, () => [vary(answer), newRequestId(requestId)]);
   };
 
-  it('gives the same answers to the same requests', () => {
+  it('produces the same answers to the same requests', () => {
     expect(answersOf('one')).toEqual(answersOf('one'));
   });
 
-  it('gives other answers than another seed, and another one each time', () => {
+  it('produces other answers than another seed, different each time', () => {
     expect(answersOf('one')).not.toEqual(answersOf('two'));
     expect(new Set(answersOf('one').map((given) => JSON.stringify(given))).size).toBe(5);
   });
 
-  it('does not let the requests of one operation change the answers of another', () => {
+  it('keeps the answers of one operation independent of others', () => {
     const disturbed = openVariation('one');
     disturbed.vary({ ...answer, operation: operations['get-configuration'], body: {} });
     expect(disturbed.vary(answer)).toEqual(openVariation('one').vary(answer));
   });
 
-  it('gives a deployment one id, however often it is asked for', () => {
+  it('gives a deployment the same id in each answer', () => {
     const instructions = { id: requestId, artifact: {} };
     for (const seed of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
       const { vary, readParameters } = openVariation(seed);
@@ -253,7 +253,7 @@ describe('a seed', () => {
     }
   });
 
-  it('leaves ids of other operations and other shapes as they are', () => {
+  it('does not change ids of other operations or other forms', () => {
     const { readParameters } = openVariation('one');
     const upper = requestId.toUpperCase();
     expect(readParameters(operations['get-artifact'], { id: upper })).toEqual({ id: upper });
@@ -262,7 +262,7 @@ describe('a seed', () => {
     }
   });
 
-  it('makes request ids of printable characters only, all different', () => {
+  it('creates distinct request ids of printable characters only', () => {
     const { newRequestId } = openVariation('one');
     const made = Array.from({ length: 50 }, (_, at) =>
       newRequestId(requestId.replace(/42$/, String(10 + at))),
@@ -272,8 +272,8 @@ describe('a seed', () => {
   });
 });
 
-describe('the tables', () => {
-  it('decide on the order of every list that an answer can hold', () => {
+describe('the tables of legal variations', () => {
+  it('define the order of every list in an answer', () => {
     for (const { operation, shape } of answered) {
       const decided = Object.keys(operation.answer?.lists ?? {});
       const inMaps = decided.filter((place) => place.endsWith('artifact_depends.*'));
@@ -288,7 +288,7 @@ describe('the tables', () => {
     }
   });
 
-  it('let nothing be absent that a shape requires', () => {
+  it('permit no removal of a member that a shape requires', () => {
     const rows = [...operationsById.values()].filter(({ answer }) => answer?.removable);
     expect(rows.length).toBeGreaterThan(5);
     for (const { id, answer } of rows) {
@@ -300,7 +300,7 @@ describe('the tables', () => {
     expect(placesOf(errorShape).optional).toEqual(['error', 'request_id']);
   });
 
-  it('name a rule for every variation: a heading of the contract or a section of an RFC', () => {
+  it('name a rule for every variation: a contract heading or an RFC section', () => {
     expect(new Set(legalVariations.map(({ id }) => id)).size).toBe(legalVariations.length);
     for (const { rule, varies } of legalVariations) {
       expect(rule).toMatch(/^(Contract, [A-Z]|RFC \d{4}, section)/);
@@ -308,7 +308,7 @@ describe('the tables', () => {
     }
   });
 
-  it('hold no row that never takes effect', () => {
+  it('contain no row that never takes effect', () => {
     const seen = new Set<string>();
     const list = { operation: operations['list-artifacts'], requestId, status: 200, headers };
     const made = fc.sample(bodiesOf(placesAllOf('list-artifacts')), { numRuns: 100, seed: 4 });

@@ -48,7 +48,7 @@ async function exchange(baseUrl: string, request: string): Promise<string> {
   return untilClosed(socket);
 }
 
-/** The list of users, whose answer a fresh server always has, byte by byte. */
+/** Requests the list of users, whose answer on a fresh server is always the same bytes. */
 function listUsers(server: TestServer, version = '1.1'): Promise<string> {
   const path = '/api/management/v1/useradm/users?per_page=1';
   const authorization = `Authorization: Bearer ${server.adminToken}`;
@@ -62,8 +62,8 @@ async function listOften(server: TestServer): Promise<string[]> {
   return answers;
 }
 
-describe('a server without a seed', () => {
-  it('gives the usual form each time', async () => {
+describe('a server without a variation seed', () => {
+  it('answers in the usual form each time', async () => {
     const server = await start();
     const forms = (await listOften(server)).map((answer) =>
       answer.replace(/^X-SVC-RequestID: .*$/m, '').replace(/^Date: .*$/m, ''),
@@ -74,8 +74,8 @@ describe('a server without a seed', () => {
   });
 });
 
-describe('a server with a seed', () => {
-  it('shows headers in every case and order, and bodies in chunks and of a length', async () => {
+describe('a server with a variation seed', () => {
+  it('varies the case and order of headers, and chunked or sized bodies', async () => {
     const answers = await listOften(await start('wire'));
     const heads = answers.map((answer) => answer.split('\r\n\r\n')[0] ?? '');
     const names = new Set(
@@ -100,7 +100,7 @@ describe('a server with a seed', () => {
     expect(new Set(orders).size).toBeGreaterThan(2);
   });
 
-  it('chunks nothing for a caller of HTTP/1.0, who knows no chunks', async () => {
+  it('sends no chunks to an HTTP/1.0 client, which cannot read them', async () => {
     const server = await start('wire');
     for (let round = 0; round < ROUNDS; round += 1) {
       const answer = await listUsers(server, '1.0');
@@ -110,14 +110,14 @@ describe('a server with a seed', () => {
     }
   });
 
-  it('answers like any other server of that seed, and unlike one of another', async () => {
+  it('answers like another server with that seed and unlike one with another', async () => {
     const [one, same, other] = [await start('a'), await start('a'), await start('b')];
     const told = await listOften(one);
     expect(await listOften(same)).toEqual(told);
     expect(await listOften(other)).not.toEqual(told);
   });
 
-  it('gives links that lead to the file in every spelling, and in no other', async () => {
+  it('creates links that work in every created spelling and in no other', async () => {
     const server = await start('links');
     const bytes = await artifactBytes();
     const id = await publish(server, bytes);
@@ -135,7 +135,7 @@ describe('a server with a seed', () => {
   });
 
   it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
-    'of "%s" accepts a deployment id as it gave it and as users know it',
+    'of "%s" accepts a deployment id in its own and the users\' form',
     async (seed) => {
       const server = await start(seed);
       await publish(server);
@@ -158,7 +158,7 @@ describe('a server with a seed', () => {
     },
   );
 
-  it('refuses a deployment that there is not, in whatever shape it is named', async () => {
+  it('refuses an unknown deployment, whatever the form of its id', async () => {
     const server = await start('ids');
     const device = await acceptedDevice(server, 'ids');
     for (const id of ['a'.repeat(32), 'A'.repeat(22), seededRandom('none').uuid(), 'none']) {
@@ -166,7 +166,7 @@ describe('a server with a seed', () => {
     }
   });
 
-  it("keeps a caller's own request id, and makes others the same in header and body", async () => {
+  it("keeps a caller's request id; generated ones match in header and body", async () => {
     const server = await start('request ids');
     const made = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -185,8 +185,8 @@ describe('a server with a seed', () => {
   });
 });
 
-describe('the journal', () => {
-  it('tells of every answer what was varied, and by which rule', async () => {
+describe('the journal of varied answers', () => {
+  it('records for every answer what was varied, and by which rule', async () => {
     const clock = new ManualClock(startOfTest);
     const settings = completeSettings({ port: 0, logLevel: 'silent' });
     const random = seededRandom('journal');

@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 const chromiumPath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const chromiumFlags = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  // With coloured edges of letters, screenshots would be twice as large.
+  // Coloured edges of letters would double the size of screenshots.
   '--disable-lcd-text',
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
@@ -35,7 +35,7 @@ export async function launchBrowser(): Promise<Browser> {
 /** A page of the console, with the problems that the browser reported. */
 export interface ConsolePage {
   readonly page: Page;
-  /** Errors and warnings, including violations of the Content-Security-Policy. */
+  /** Errors and warnings of the browser, including violations of the Content-Security-Policy. */
   readonly complaints: string[];
   /** Addresses of other origins that the page requested. */
   readonly foreign: string[];

@@ -26,8 +26,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-describe('waiting for an entry', () => {
-  it('ends as soon as it comes', async () => {
+describe('waiting for a journal entry', () => {
+  it('ends as soon as the entry arrives', async () => {
     const waiting = awaited(server, 'text=awaited&status=404');
     for (;;) {
       await server.request('GET', '/awaited/first');
@@ -41,7 +41,7 @@ describe('waiting for an entry', () => {
     }
   });
 
-  it('looks back when told after what', async () => {
+  it('includes older entries when given a sequence number', async () => {
     const { status, page } = await awaited(server, `after=0&deployment=${deployment}&count=3`);
     expect(status).toBe(200);
     expect(page.entries.map(({ operation }) => operation)).toEqual([
@@ -53,13 +53,13 @@ describe('waiting for an entry', () => {
     expect(rest.page.entries[0]?.sequence).toBeGreaterThan(page.next);
   });
 
-  it('does not look back when not told to', async () => {
+  it('ignores older entries when given no sequence number', async () => {
     const { status, page } = await awaited(server, `deployment=${deployment}&timeoutSeconds=0`);
     expect(status).toBe(408);
     expect(page).toMatchObject({ entries: [], instead: [] });
   });
 
-  it('is 408 in time, with what came instead', async () => {
+  it('times out with 408 and lists what arrived instead', async () => {
     for (let asked = 0; asked < 20; asked += 1) await server.request('GET', '/instead');
     const query = `after=0&operation=put-deployment-log&timeoutSeconds=0`;
     const { status, page } = await awaited(server, query);
@@ -69,7 +69,7 @@ describe('waiting for an entry', () => {
     expect(page.instead?.at(-1)?.sequence).toBe(page.next);
   });
 
-  it('tells how many of those it was for have come', async () => {
+  it('reports on timeout how many of the expected entries matched', async () => {
     const query = `after=0&operation=create-deployment&count=2&timeoutSeconds=0`;
     const { status, page } = await awaited(server, query);
     expect(status).toBe(408);
@@ -77,7 +77,7 @@ describe('waiting for an entry', () => {
     expect(page.entries).toHaveLength(1);
   });
 
-  it('runs on the machine’s clock, whatever the tenant’s does', async () => {
+  it('uses the machine’s clock, not the tenant’s clock', async () => {
     await control(server, 'POST', '/clock', { rate: 0 });
     const waiting = awaited(server, 'text=never&timeoutSeconds=30');
     let ended = false;
@@ -92,7 +92,7 @@ describe('waiting for an entry', () => {
     await control(server, 'DELETE', '/clock');
   });
 
-  it('ends with the caller, who is not answered', async () => {
+  it('ends without an answer when the caller disconnects', async () => {
     const asking = new AbortController();
     const headers = { Authorization: `Bearer ${server.controlToken}` };
     const url = `${server.controlUrl}/await?text=never&timeoutSeconds=600`;
@@ -118,7 +118,7 @@ async function asserted(body: unknown): Promise<{ status: number; verdict: Verdi
 const after = [{ report: 'rebooting' }, { report: 'success' }];
 
 describe('an assertion about the journal', () => {
-  it('holds when the steps happened in order', async () => {
+  it('holds when the steps occurred in order', async () => {
     const { status, verdict } = await asserted({ device: 'aa:01', happened: after });
     expect(status).toBe(200);
     expect(verdict).toMatchObject({
@@ -148,11 +148,11 @@ describe('an assertion about the journal', () => {
         happened: [{ operation: 'post-auth-request', status: 401 }, { report: 'success' }],
       }),
     ],
-  ])('holds %s', async (_, body) => {
+  ])('holds for %s', async (_, body) => {
     expect(await asserted(body())).toMatchObject({ status: 200, verdict: { holds: true } });
   });
 
-  it('that does not hold is 409 and says what was seen instead', async () => {
+  it('fails with 409 and lists the observed entries', async () => {
     const { status, verdict } = await asserted({ device: 'aa:01', happened: after, times: 1 });
     expect(status).toBe(409);
     expect(verdict.holds).toBe(false);
@@ -173,24 +173,24 @@ describe('an assertion about the journal', () => {
     ['later', { happened: after, between: { until: '2026-11-21T11:00:00Z' } }],
     ['after an entry', { happened: after, between: { after: 100_000 } }],
     ['before an entry', { happened: after, between: { before: 2 } }],
-  ])('is 409 when it happened %s', async (_, body) => {
+  ])('fails with 409 when the step occurred %s', async (_, body) => {
     const { status, verdict } = await asserted(body);
     expect(status).toBe(409);
     expect(verdict.sentence).toContain('was to: ');
     expect(verdict.sentence).toContain('Seen instead: ');
   });
 
-  it('is 409 when it happened of another device', async () => {
+  it('fails with 409 when another device did the step', async () => {
     await acceptedDevice(server, 'aa:77');
     expect((await asserted({ device: 'aa:77', happened: after })).status).toBe(409);
   });
 
-  it('of a device that nobody knows is refused with the nearest names', async () => {
+  it('refuses an unknown device with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
     expect(text).toMatch(/body: device: no device has this id or identity value; nearest: aa:\d/);
   });
 
-  it('tells of entries that are not kept any more', async () => {
+  it('mentions older entries that were dropped', async () => {
     const small = await startTestServer({ journalEntriesMax: 2 });
     for (let asked = 0; asked < 5; asked += 1) await small.request('GET', '/x');
     const { text } = await control(small, 'POST', '/assert', { happened: [{ status: 200 }] });
@@ -212,7 +212,7 @@ describe('an assertion about the journal', () => {
     [{ happened: after, between: { since: 'now' } }, 'between.since: must be a date-time'],
     [{ happened: after, device: '' }, 'device: must not be empty'],
     [[], 'body'],
-  ])('is refused: %j', async (body, because) => {
+  ])('is refused when malformed: %j', async (body, because) => {
     const { status, verdict } = await asserted(body);
     expect(status).toBe(400);
     expect(verdict.error).toContain(because);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** Steers the clock; the state after it. */
+/** Steers the clock and returns its state afterwards. */
 async function steer(command: object, tenant?: string) {
   const query = tenant === undefined ? '' : `?tenant=${tenant}`;
   const reply = await control(server, 'POST', `/clock${query}`, command);
@@ -30,7 +30,7 @@ function poll(token: string) {
 }
 
 describe('the clock of a tenant', () => {
-  it('is the one that the server was started with, until somebody steers it', async () => {
+  it('equals the clock of the server until somebody steers it', async () => {
     const { status, text } = await control(server, 'GET', '/clock');
     expect([status, JSON.parse(text)]).toEqual([
       200,
@@ -38,7 +38,7 @@ describe('the clock of a tenant', () => {
     ]);
   });
 
-  it('is set, advanced, run to a moment, frozen, scaled and given back', async () => {
+  it('can be set, advanced, run, frozen, scaled and reset', async () => {
     expect(await steer({ now: '2020-01-01T00:00:00Z' })).toMatchObject({
       now: '2020-01-01T00:00:00.000Z',
       mode: 'shifted',
@@ -80,19 +80,19 @@ describe('the clock of a tenant', () => {
     ['a word it does not know', { advanceDays: 1 }, 'advanceDays: is unknown'],
     ['a list', [], 'must have now, until or advanceSeconds'],
     ['a null', null, 'send a JSON body'],
-  ])('refuses %s with 400 and stays where it is', async (_, command, word) => {
+  ])('refuses %s with 400 and does not change', async (_, command, word) => {
     const { status, text } = await control(server, 'POST', '/clock', command);
     expect([status, text]).toEqual([400, expect.stringContaining(word)]);
     expect(JSON.parse((await control(server, 'GET', '/clock')).text).mode).toBe('base');
   });
 
-  it('does not run to a moment that has passed', async () => {
+  it('refuses to run to a moment in the past', async () => {
     const until = '2026-11-21T11:59:59Z';
     const { status, text } = await control(server, 'POST', '/clock', { until });
     expect([status, text]).toEqual([409, expect.stringContaining('until')]);
   });
 
-  it('is 404 for a tenant that does not exist, and 405 for PUT', async () => {
+  it('answers 404 for an unknown tenant, and 405 to PUT', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const json = method === 'POST' ? { advanceSeconds: 1 } : undefined;
       expect((await control(server, method, '/clock?tenant=none', json)).status).toBe(404);
@@ -100,7 +100,7 @@ describe('the clock of a tenant', () => {
     expect((await control(server, 'PUT', '/clock', {})).status).toBe(405);
   });
 
-  it('is each tenant’s own', async () => {
+  it('is independent of other tenants', async () => {
     const other = await secondTenant(server);
     await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
     expect((await server.call('count-devices', { token: other.token })).status).toBe(401);
@@ -110,8 +110,8 @@ describe('the clock of a tenant', () => {
   });
 });
 
-describe('what follows the clock', () => {
-  it('a token of a week ends, and the next one lives', async () => {
+describe('steering the clock of a tenant', () => {
+  it('expires a device token after a week; a renewed token works', async () => {
     const device = await acceptedDevice(server, 'sleeper');
     await steer({ advanceSeconds: WEEK_SECONDS - 1 });
     expect((await poll(device.token)).status).toBe(200);
@@ -122,7 +122,7 @@ describe('what follows the clock', () => {
     expect((await poll(renewed.text)).status).toBe(200);
   });
 
-  it('a signed link ends between two ranges', async () => {
+  it('expires a signed link between two ranges', async () => {
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
     expect((await fetchFile(uri, { headers: { Range: 'bytes=0-9' } })).status).toBe(206);
@@ -131,11 +131,11 @@ describe('what follows the clock', () => {
     expect([status, bytes.toString()]).toEqual([403, expect.stringContaining('expired')]);
   });
 
-  it('the end of life comes, and goes again', async () => {
+  it('retires deprecated operations, and a clock reset restores them', async () => {
     const list = () => server.call('list-artifacts-v1', { token: server.adminToken });
     expect((await list()).status).toBe(200);
     await steer({ now: '2027-08-24T23:59:59Z' });
-    // The admin's token has ended on the way; a retired call is gone for everybody.
+    // The admin's token has expired by then; a retired operation answers 410 to every caller.
     expect((await list()).status).toBe(401);
     await steer({ advanceSeconds: 1 });
     expect((await list()).status).toBe(410);
@@ -143,7 +143,7 @@ describe('what follows the clock', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('a socket that nobody hears from is pinged and cut', async () => {
+  it('pings and then cuts a silent socket', async () => {
     const device = await acceptedDevice(server, 'silent');
     const socket = await openSocket(server, device, { autoPong: false });
     const pinged = new Promise((resolve) => socket.once('ping', resolve));
@@ -155,7 +155,7 @@ describe('what follows the clock', () => {
     await expect.poll(async () => (await presenceOf(server, device)).status).toBe('disconnected');
   });
 
-  it('ten years pass at once with a socket open', async () => {
+  it('may advance ten years while a socket is open', async () => {
     const device = await acceptedDevice(server, 'old');
     const socket = await openSocket(server, device, { autoPong: false });
     const ended = endOf(socket);
@@ -164,10 +164,10 @@ describe('what follows the clock', () => {
   });
 });
 
-describe('the header that tells the time', () => {
+describe("the header that states the tenant's time", () => {
   const name = 'x-svc-testbed-time';
 
-  it('is on every answer whose clock is not the system’s, also on refusals', async () => {
+  it('is on every answer, also refusals, unless the clock is the system’s', async () => {
     const refused = await authenticate(server, newDevice('stranger'));
     expect([refused.status, refused.headers.get(name)]).toEqual([401, '2026-11-21T12:00:00.000Z']);
     await steer({ advanceSeconds: 3600 });
@@ -176,7 +176,7 @@ describe('the header that tells the time', () => {
     expect(answer.headers.get('date')).toBe(new Date(startOfTest + 3_600_000).toUTCString());
   });
 
-  it('tells the time of the tenant in a token that has expired', async () => {
+  it('states the time of the tenant in an expired token', async () => {
     const other = await secondTenant(server);
     await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
     const { status, headers } = await server.call('count-devices', { token: other.token });
@@ -184,7 +184,7 @@ describe('the header that tells the time', () => {
     expect([status, headers.get(name)]).toEqual([401, time]);
   });
 
-  it('tells the time of the tenant that a refused link names', async () => {
+  it('states the time of the tenant named by a refused link', async () => {
     const device = await acceptedDevice(server, 'late');
     const { uri } = await linkTo(server, device.token, await publish(server));
     const other = await secondTenant(server);
@@ -196,7 +196,7 @@ describe('the header that tells the time', () => {
     expect([status, headers[name]]).toEqual([403, time]);
   });
 
-  it('is absent on the system’s own, and comes and goes with the steering', async () => {
+  it('is absent with the system clock, unless that clock is steered', async () => {
     await server.close();
     server = await startTestServer({ clock: systemClock });
     const told = async () =>

@@ -29,7 +29,7 @@ import { type RunningControl, startControl } from './control.ts';
 const controlToken = 'a-secret-of-the-test';
 const authorization = { Authorization: `Bearer ${controlToken}` };
 
-/** A server without devices; what it is told to say reaches every reader. */
+/** A server without devices; each event that the test emits reaches every reader. */
 class QuietServer implements ControlSource {
   shown: Overview = { devices: [], deviceCounts: {}, deployments: [] };
   readonly listeners = new Set<(event: ActivityEvent) => void>();
@@ -66,7 +66,7 @@ let services: Services;
 let tenants: Tenants;
 let states: TenantStates;
 
-/** The listener of the test, at any free port unless one is given. */
+/** Starts the listener of the test, at any free port unless one is given. */
 function start(port = 0): Promise<RunningControl> {
   const random = seededRandom('control');
   const mounts = { dialects: new Set<never>(), addresses: { own: 'http://127.0.0.1:8080' } };
@@ -119,7 +119,7 @@ async function ask(path: string, init?: RequestInit) {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
-/** An answer as it is on the wire. */
+/** An answer as the raw connection received it. */
 async function bytesOf(path: string, accepted: string | undefined) {
   const headers = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
   const asking = get(control.url + path, { headers });
@@ -127,7 +127,7 @@ async function bytesOf(path: string, accepted: string | undefined) {
   return { headers: answer.headers, bytes: Buffer.concat(await answer.toArray()) };
 }
 
-/** Opens the stream of events; resolves once the subscription stands. */
+/** Opens the stream of events; resolves once the subscription is active. */
 async function openStream() {
   const stop = new AbortController();
   const answer = await fetch(`${control.url}/events`, {
@@ -140,7 +140,7 @@ async function openStream() {
   return { answer, read, stop };
 }
 
-describe('who may read the control listener', () => {
+describe('authorization at the control listener', () => {
   it.each([
     ['no Authorization', {}],
     ['a wrong token', { Authorization: 'Bearer wrong' }],
@@ -148,7 +148,7 @@ describe('who may read the control listener', () => {
     ['a part of the token', { Authorization: `Bearer ${controlToken.slice(0, -1)}` }],
     ['an empty token', { Authorization: 'Bearer ' }],
     ['another scheme', { Authorization: `Basic ${controlToken}` }],
-  ])('refuses %s with 401 and says what is missing', async (_, headers) => {
+  ])('refuses %s with 401 and names what is missing', async (_, headers) => {
     for (const path of ['/overview', '/events', '/nothing-here']) {
       const answer = await ask(path, { headers });
       expect(answer.status).toBe(401);
@@ -156,18 +156,18 @@ describe('who may read the control listener', () => {
     }
   });
 
-  it('does not take the token from the query', async () => {
+  it('refuses a token in the query', async () => {
     expect((await ask(`/overview?token=${controlToken}`)).status).toBe(401);
   });
 
-  it('tells anyone that it is ready', async () => {
+  it('needs no token for the readiness check', async () => {
     const answer = await ask('/ready');
     expect([answer.status, answer.text]).toEqual([200, '{"ready":true}']);
   });
 });
 
-describe('paths and methods', () => {
-  it('answers 404 with an error body for a path that does not exist', async () => {
+describe('the control listener', () => {
+  it('answers 404 with an error body for an unknown path', async () => {
     const answer = await ask('/api/devices', { headers: authorization });
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('/api/devices') });
@@ -183,7 +183,7 @@ describe('paths and methods', () => {
     },
   );
 
-  it('does not open a stream for HEAD', async () => {
+  it('opens no event stream for HEAD', async () => {
     const answer = await ask('/events', { method: 'HEAD', headers: authorization });
     expect(answer.status).toBe(405);
     expect(source.listeners.size).toBe(0);
@@ -195,8 +195,8 @@ describe('paths and methods', () => {
   });
 });
 
-describe('the page', () => {
-  it('gives its files to anyone, with headers that forbid foreign and inline code', async () => {
+describe('the page of the control listener', () => {
+  it('is served to anyone, with headers that forbid foreign and inline code', async () => {
     const assets = await listAssets();
     const types = assets.map(({ mediaType }) => mediaType.split(';')[0]);
     for (const type of ['text/html', 'text/css', 'text/javascript', 'image/svg+xml'])
@@ -215,7 +215,7 @@ describe('the page', () => {
     }
   });
 
-  it('gives its files in the form of gzip to those who take it, and plain to the others', async () => {
+  it('is served with gzip to clients that accept it, and plain to others', async () => {
     const { path } =
       (await listAssets()).find(({ mediaType }) => /javascript/.test(mediaType)) ?? {};
     expect(path).toBeDefined();
@@ -229,12 +229,12 @@ describe('the page', () => {
     }
   });
 
-  it('holds neither inline scripts nor inline styles', async () => {
+  it('contains no inline scripts or styles', async () => {
     const { text } = await ask('/');
     expect(text).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/);
   });
 
-  it('gives no file beside its own', async () => {
+  it('gives no access to other files', async () => {
     for (const path of [
       '/main.tsx',
       '/tsconfig.json',
@@ -247,8 +247,8 @@ describe('the page', () => {
   });
 });
 
-describe('the overview', () => {
-  it('is what the server shows', async () => {
+describe('the overview of the control listener', () => {
+  it('equals the data of the server', async () => {
     source.shown = { devices: [], deviceCounts: { pending: 3 }, deployments: [] };
     const answer = await ask('/overview', { headers: authorization });
     expect(answer.status).toBe(200);
@@ -256,7 +256,7 @@ describe('the overview', () => {
     expect(JSON.parse(answer.text)).toEqual({ ...source.shown, stalls });
   });
 
-  it('holds at most 500 devices and 100 deployments', async () => {
+  it('contains at most 500 devices and 100 deployments', async () => {
     const device = { id: 'd', identity: '{}', status: 'pending', connected: false } as const;
     const deployment: DeploymentOverview = {
       id: 'x',
@@ -277,7 +277,7 @@ describe('the overview', () => {
     expect([overview.devices.length, overview.deployments.length]).toEqual([500, 100]);
   });
 
-  it('answers 500 without any detail when the server fails', async () => {
+  it('answers 500 without details when the server fails', async () => {
     source.overview = () => {
       throw new Error('a secret of the store');
     };
@@ -287,7 +287,7 @@ describe('the overview', () => {
 });
 
 describe('the stream of events', () => {
-  it('sends each answered request as an event', async () => {
+  it('sends an event for each answered request', async () => {
     const stream = await openStream();
     expect(stream.answer.headers.get('content-type')).toContain('text/event-stream');
     source.say({ operation: 'connect', status: 101, deviceId: 'd-1' });
@@ -303,21 +303,21 @@ describe('the stream of events', () => {
     stream.stop.abort();
   });
 
-  it('keeps text with line breaks inside one event', async () => {
+  it('sends text with line breaks as one event', async () => {
     const stream = await openStream();
     source.say({ requestId: 'a\n\nevent: forged\ndata: {}' });
     expect(await stream.read()).toMatch(/^event: activity\ndata: [^\n]*\n\n$/);
     stream.stop.abort();
   });
 
-  it('breaks a long silence with a comment', async () => {
+  it('sends a comment after a long silence', async () => {
     const stream = await openStream();
     clock.advance(15_000);
     expect(await stream.read()).toBe(': still here\n\n');
     stream.stop.abort();
   });
 
-  it('drops a reader that does not keep up, and only that one', async () => {
+  it('disconnects only a reader that does not keep up', async () => {
     const stream = await openStream();
     const { port } = new URL(control.url);
     const slow = connect(Number(port), '127.0.0.1');
@@ -333,7 +333,7 @@ describe('the stream of events', () => {
       }
       return false;
     })();
-    // More than any kernel buffers; the good reader gets its turn between two pieces.
+    // This exceeds any kernel buffer; the good reader gets its turn between two chunks.
     for (let piece = 0; source.listeners.size > 1 && piece < 2000; piece++) {
       source.say({ requestId: 'x'.repeat(100_000) });
       await new Promise((resolve) => setImmediate(resolve));
@@ -345,7 +345,7 @@ describe('the stream of events', () => {
     stream.stop.abort();
   });
 
-  it('forgets a reader that goes away', async () => {
+  it('releases a reader that disconnects', async () => {
     const gone = new Promise<void>((resolve) => {
       const ask = get(`${control.url}/events`, { headers: authorization }, (answer) => {
         answer.once('data', () => ask.destroy());
@@ -357,14 +357,14 @@ describe('the stream of events', () => {
     await expect.poll(() => source.listeners.size).toBe(0);
   });
 
-  it('refuses more than 32 readers with 503', async () => {
+  it('refuses the 33rd reader with 503', async () => {
     const streams = await Promise.all(Array.from({ length: 32 }, () => openStream()));
     const answer = await ask('/events', { headers: authorization });
     expect(answer.status).toBe(503);
     for (const { stop } of streams) stop.abort();
   });
 
-  it('ends when the listener closes, also in mid-stream', async () => {
+  it('ends when the listener closes, even in mid-stream', async () => {
     const stream = await openStream();
     await control.close();
     source.say({});

@@ -16,14 +16,14 @@ const device = newDevice('signs');
 const request = { id_data: device.idData, pubkey: device.publicKeyPem };
 const compact = JSON.stringify(request);
 
-/** Asks the doctor. */
+/** Sends a question to the signature doctor. */
 async function examined(question: object): Promise<Finding & { refusal?: { error: string } }> {
   const { status, text } = await control(server, 'POST', '/doctor/signature', question);
   if (status !== 200) throw new Error(`${status}: ${text}`);
   return JSON.parse(text);
 }
 
-/** Sends a body under the signature of another one; the sequence number and ID of the request. */
+/** Sends a body with the signature of another one; returns the entry's number and request id. */
 async function refused(body: string, signed = body) {
   const signature = signatureOf(signed, device.privateKey);
   const reply = await authenticate(server, device, { body, signature });
@@ -34,7 +34,7 @@ async function refused(body: string, signed = body) {
   return { sequence, requestId };
 }
 
-/** What was sent and what was signed instead; as JSON values all are equal. */
+/** Each pair is a sent body and a signed body, both equal as JSON values. */
 const mistakes: readonly (readonly [name: string, sent: string, signed: string])[] = [
   ['indented when it was sent', JSON.stringify(request, null, 2), compact],
   ['indented when it was signed', compact, JSON.stringify(request, null, 2)],
@@ -43,7 +43,7 @@ const mistakes: readonly (readonly [name: string, sent: string, signed: string])
 ];
 
 describe('the signature doctor over a journal entry', () => {
-  it.each(mistakes)('finds what its explanation says: %s', async (_, sent, signed) => {
+  it.each(mistakes)('finds the same mistake as the explanation: %s', async (_, sent, signed) => {
     const { sequence, requestId } = await refused(sent, signed);
     const found = await examined({ sequence });
     expect(found).toMatchObject({ fits: false, about: 'signature', mistake: expect.any(String) });
@@ -53,18 +53,18 @@ describe('the signature doctor over a journal entry', () => {
     expect([found.mistake, found.sentence]).toEqual([diagnosis.mistake, diagnosis.sentence]);
   });
 
-  it('says that the signature matches where the request was refused for another reason', async () => {
+  it('confirms the signature when the request was refused for another reason', async () => {
     const { sequence } = await refused(JSON.stringify({ ...request, tenant_token: 'secret' }));
     const { fits, refusal } = await examined({ sequence });
     expect([fits, refusal?.error]).toEqual([true, expect.stringContaining('a user')]);
   });
 
-  it('asks for the whole body where the journal keeps only its beginning', async () => {
+  it('asks for the whole body where the journal keeps only a part', async () => {
     const { sequence } = await refused(compact + ' '.repeat(20_000));
     await expect(examined({ sequence })).rejects.toThrow(/^409.*send the whole body instead/);
   });
 
-  it('is 404 for an entry that is missing or no auth request', async () => {
+  it('answers 404 for an unknown entry or one of another operation', async () => {
     await server.call('get-configuration', {});
     const { text } = await control(server, 'GET', '/journal');
     const { entries } = JSON.parse(text) as { entries: { sequence: number }[] };
@@ -74,17 +74,17 @@ describe('the signature doctor over a journal entry', () => {
   });
 });
 
-describe('the signature doctor over bytes', () => {
+describe('the signature doctor over submitted bytes', () => {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-  it.each(mistakes)('takes them as they are: %s', async (_, sent, signed) => {
+  it.each(mistakes)('examines the bytes unchanged: %s', async (_, sent, signed) => {
     const signature = signatureOf(signed, device.privateKey);
     const wrong = await examined({ body: base64(sent), signature });
     expect([wrong.fits, wrong.mistake]).toEqual([false, expect.any(String)]);
     expect((await examined({ body: base64(signed), signature })).fits).toBe(true);
   });
 
-  it('accepts another key than that in the body, and bodies of any size', async () => {
+  it('accepts a separate key and bodies of any size', async () => {
     const other = newDevice('other');
     const long = compact + ' '.repeat(200_000);
     const signature = signatureOf(long, other.privateKey);
@@ -93,7 +93,7 @@ describe('the signature doctor over bytes', () => {
     expect((await examined({ body, signature })).fits).toBe(false);
   });
 
-  it('names the key of another device that has signed', async () => {
+  it('reports that the key of another device signed', async () => {
     const other = newDevice('has-signed');
     await authenticate(server, other);
     const signature = signatureOf(compact, other.privateKey);
@@ -108,11 +108,11 @@ describe('the signature doctor over bytes', () => {
     ['no base64', { body: '{}', signature: 'x' }, 'body: must be the body in base64'],
     ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
     ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
-  ])('is refused with one sentence for %s', async (_, question, sentence) => {
+  ])('answers 400 with one sentence for %s', async (_, question, sentence) => {
     await expect(examined(question)).rejects.toThrow(`400: {"error":"body: ${sentence}`);
   });
 
-  it('finds without fault what no signature is', async () => {
+  it('reports values that are not a signature, without an error', async () => {
     for (const body of ['AAAA', base64('[]'), base64(compact)]) {
       const { fits, sentence } = await examined({ body, signature: '\0é' });
       expect([fits, sentence]).toEqual([false, expect.any(String)]);

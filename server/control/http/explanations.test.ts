@@ -20,14 +20,14 @@ function ask(path: string, headers: Readonly<Record<string, string>> = {}): Prom
 }
 
 describe('GET /explanations/{requestId}', () => {
-  it('explains the newest refusal of this id', async () => {
+  it('explains the newest refusal with this id', async () => {
     await server.call('get-configuration', named('twice'));
     await server.call('list-users', named('twice'));
     const { status, text } = await control(server, 'GET', '/explanations/twice');
     expect([status, JSON.parse(text).asked.operation]).toEqual([200, 'list-users']);
   });
 
-  it('tells nobody who asks for a token to get one', async () => {
+  it('does not suggest a login to a device that is signing in', async () => {
     const device = await acceptedDevice(server, 'FB-1');
     const explained = async (id: string) =>
       JSON.parse((await control(server, 'GET', `/explanations/${id}`)).text);
@@ -45,7 +45,7 @@ describe('GET /explanations/{requestId}', () => {
     );
   });
 
-  it('names the rule and the requirements of the contract that speak of it', async () => {
+  it('names the rule and the requirements of the contract for it', async () => {
     await server.call('get-configuration', named('rule'));
     const { text } = await control(server, 'GET', '/explanations/rule');
     expect(JSON.parse(text)).toMatchObject({
@@ -62,21 +62,21 @@ describe('GET /explanations/{requestId}', () => {
     ['text/plain', /^text\/plain/, /^request {5}told at .*\ncommand\n.*curl .*\n$/s],
     ['application/json', /^application\/json/, /^\{"requestId":"told"/],
     ['*/*', /^application\/json/, /^\{"requestId":"told"/],
-  ])('answers in the form that is asked for: %s', async (accept, type, form) => {
+  ])('answers in the requested format: %s', async (accept, type, form) => {
     await server.call('get-configuration', named('told'));
     const answer = await ask('/explanations/told', { Accept: accept });
     expect(answer.headers.get('content-type')).toMatch(type);
     expect(await answer.text()).toMatch(form);
   });
 
-  it('takes ids of any printable character', async () => {
+  it('accepts ids of any printable characters', async () => {
     const id = 'a/b?c#d%2F "e" \'f\'';
     await server.call('get-configuration', named(id));
     const { text } = await control(server, 'GET', `/explanations/${encodeURIComponent(id)}`);
     expect(JSON.parse(text).requestId).toBe(id);
   });
 
-  it('says how much the journal keeps when it does not know the request', async () => {
+  it("states the journal's bounds for an unknown request", async () => {
     const { status, text } = await control(server, 'GET', '/explanations/unknown');
     expect([status, JSON.parse(text).error]).toEqual([
       404,
@@ -86,7 +86,7 @@ describe('GET /explanations/{requestId}', () => {
     ]);
   });
 
-  it('says so when the request was not refused', async () => {
+  it('reports a request that was not refused', async () => {
     const authorization = Buffer.from(`${server.adminEmail}:${server.adminPassword}`);
     const Authorization = `Basic ${authorization.toString('base64')}`;
     const { headers } = named('good');
@@ -98,7 +98,7 @@ describe('GET /explanations/{requestId}', () => {
     ]);
   });
 
-  it('looks into every tenant, or into the one that is named', async () => {
+  it('searches every tenant, or the named tenant only', async () => {
     const other = await secondTenant(server, 'Other');
     const call = { token: other.token, parameters: { id: 'nobody' }, ...named('in-other') };
     await server.call('get-user', call);
@@ -110,7 +110,7 @@ describe('GET /explanations/{requestId}', () => {
     expect((await control(server, 'GET', `${path}?tenant=none`)).status).toBe(404);
   });
 
-  it('is for those alone who have the control token', async () => {
+  it('requires the control token', async () => {
     await server.call('get-configuration', named('closed'));
     const answer = await ask('/explanations/closed', { Authorization: 'Bearer other' });
     expect(answer.status).toBe(401);
@@ -118,10 +118,10 @@ describe('GET /explanations/{requestId}', () => {
   });
 });
 
-describe('the header of refused answers', () => {
+describe('the explanation header of refused answers', () => {
   const placeIn = (reply: Reply) => reply.headers.get('X-SVC-Testbed-Explain');
 
-  it('leads to the explanation', async () => {
+  it('links to the explanation', async () => {
     const id = 'a b/c';
     const reply = await server.call('get-configuration', named(id));
     expect(placeIn(reply)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
@@ -129,21 +129,21 @@ describe('the header of refused answers', () => {
     expect(await answer.json()).toMatchObject({ requestId: id, status: 401 });
   });
 
-  it('is on an answer to an unknown path, and on none that is no refusal', async () => {
+  it('is set for an unknown path, and not on successful answers', async () => {
     expect(placeIn(await server.request('GET', '/nowhere'))).not.toBeNull();
     const path = operations['get-configuration'].path;
     expect(placeIn(await server.request('OPTIONS', path))).toBeNull();
   });
 
-  it('is there only when it is asked for', async () => {
+  it('is set only when the server is configured to send it', async () => {
     const plain = await startTestServer();
     expect(placeIn(await plain.call('get-configuration'))).toBeNull();
     await plain.close();
   });
 });
 
-describe('the line of the log', () => {
-  it('says on one line what was wrong, and how to hear the rest', async () => {
+describe('the log line of a refused request', () => {
+  it('states the mistake and where to read the explanation', async () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
       written.push(String(text));
@@ -163,7 +163,7 @@ describe('the line of the log', () => {
 });
 
 describe('GET /explanations?device=', () => {
-  it('says before the first device what brings one', async () => {
+  it('explains before the first contact how to connect a device', async () => {
     const { status, text } = await control(server, 'GET', '/explanations?device=02:00:00:00:00:01');
     expect([status, text]).toEqual([
       404,

@@ -20,7 +20,7 @@ afterEach(() => server.close());
 
 const rule = { id: 'a', match: { operation: 'get-configuration' }, act: 'gateway-502' };
 
-/** Sends a plan as it is, under any media type. */
+/** Sends the text of a fault plan with any media type. */
 async function post(body: string, type = 'application/yaml', query = '') {
   const headers = { Authorization: `Bearer ${server.controlToken}`, 'Content-Type': type };
   const reply = await fetch(`${server.controlUrl}/faults${query}`, {
@@ -40,7 +40,7 @@ async function ask(): Promise<number> {
   return (await server.call('get-configuration', { token: device.token })).status;
 }
 
-describe('a plan', () => {
+describe('a fault plan', () => {
   it.each([
     ['application/json', JSON.stringify({ rules: [rule] })],
     [
@@ -48,19 +48,19 @@ describe('a plan', () => {
       'rules:\n- id: a\n  match: { operation: get-configuration }\n  act: gateway-502',
     ],
     ['text/plain', JSON.stringify({ rules: [rule] })],
-  ])('is accepted as %s', async (type, text) => {
+  ])('is accepted when sent as %s', async (type, text) => {
     expect(await post(text, type)).toEqual({ status: 201, body: { added: ['a'] } });
     expect([await ask(), await ask()]).toEqual([502, 200]);
   });
 
-  it('adds to those that are there', async () => {
+  it('adds its rules to the existing ones', async () => {
     await post(JSON.stringify({ rules: [rule] }));
     await post(JSON.stringify({ rules: [{ ...rule, id: 'b' }] }));
     const { body } = await get('/faults');
     expect(body.rules.map(({ id }: { id: string }) => id)).toEqual(['a', 'b']);
   });
 
-  it('is accepted whole or not at all, and told where it is wrong', async () => {
+  it('is accepted as a whole or refused with the place of the error', async () => {
     const text = 'rules:\n  - { id: a, act: reset }\n  - { id: b, act: fly }\n';
     expect(await post(text)).toEqual({
       status: 400,
@@ -72,7 +72,7 @@ describe('a plan', () => {
     expect((await get('/faults')).body).toEqual({ rules: [] });
   });
 
-  it('is told where it is wrong in JSON too', async () => {
+  it('is refused with the place of an error in JSON too', async () => {
     const { status, body } = await post(
       '{\n  "rules": [\n    { "id": "a" }\n  ]\n}',
       'application/json',
@@ -91,20 +91,20 @@ describe('a plan', () => {
       'too many rules at once',
       JSON.stringify({ rules: Array.from({ length: 101 }, (_, n) => ({ ...rule, id: `r${n}` })) }),
     ],
-  ])('is refused: %s', async (_, text) => {
+  ])('is refused with a reason: %s', async (_, text) => {
     await post(JSON.stringify({ rules: [rule] }));
     expect((await post(text)).status).toBe(400);
     expect((await get('/faults')).body.rules).toHaveLength(1);
   });
 
-  it('is refused when it is huge', async () => {
+  it('is refused when it is too large', async () => {
     const { status } = await post(`# ${'x'.repeat(5_000_000)}`);
     expect(status).toBe(413);
   });
 });
 
-describe('the end of rules', () => {
-  it('is that of one, or of all', async () => {
+describe('the removal of fault rules', () => {
+  it('applies to one rule or to all rules', async () => {
     await post(JSON.stringify({ rules: [rule, { ...rule, id: 'b' }, { ...rule, id: 'c' }] }));
     expect(JSON.parse((await control(server, 'DELETE', '/faults?id=a')).text)).toEqual({
       cleared: 1,
@@ -115,8 +115,8 @@ describe('the end of rules', () => {
   });
 });
 
-describe('the check', () => {
-  it('is 409 with what never fired, and 200 once it has', async () => {
+describe('the check of fault rules', () => {
+  it('answers 409 with the unfired rules, and 200 once all fired', async () => {
     expect(await get('/faults/check')).toEqual({ status: 200, body: { unfired: [] } });
     await post(JSON.stringify({ rules: [rule, { ...rule, id: 'b' }] }));
     await ask();
@@ -129,8 +129,8 @@ describe('the check', () => {
   });
 });
 
-describe('each tenant', () => {
-  it('has plans of its own', async () => {
+describe('fault plans of several tenants', () => {
+  it('are independent of each other', async () => {
     const other = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
     await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);
@@ -145,7 +145,7 @@ describe('each tenant', () => {
     expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
   });
 
-  it('is found by what a request says before it has a token: tenant_token, e-mail', async () => {
+  it('match by tenant_token or e-mail before a request has a token', async () => {
     const other = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
     await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);
@@ -157,22 +157,22 @@ describe('each tenant', () => {
     expect((await signIn(server, server.adminEmail, server.adminPassword)).status).toBe(200);
   });
 
-  it.each(['GET', 'POST', 'DELETE'])('that is not there is 404: %s', async (method) => {
+  it.each(['GET', 'POST', 'DELETE'])('are 404 for an unknown tenant: %s', async (method) => {
     const json = method === 'POST' ? { rules: [rule] } : undefined;
     expect((await control(server, method, '/faults?tenant=nowhere', json)).status).toBe(404);
     expect((await control(server, 'GET', '/faults/check?tenant=nowhere')).status).toBe(404);
   });
 });
 
-describe('the paths of faults', () => {
+describe('the control paths of faults', () => {
   it.each(['/faults', '/faults/check', '/faults/schema'])(
-    'ask for the control token: %s',
+    'require the control token: %s',
     async (path) => {
       expect((await fetch(server.controlUrl + path)).status).toBe(401);
     },
   );
 
-  it('serve the JSON Schema', async () => {
+  it('serve the JSON Schema of plans', async () => {
     const { status, body } = await get('/faults/schema');
     expect([status, body.type, body.required]).toEqual([200, 'object', ['rules']]);
   });

@@ -18,11 +18,11 @@ async function ask(path: string) {
 }
 
 describe('the fleet of a tenant', () => {
-  it('is an empty list at first', async () => {
+  it('is an empty list without devices', async () => {
     expect((await ask('/devices')).body).toEqual({ devices: [] });
   });
 
-  it('has every device with what it has reported', async () => {
+  it('lists every device with its reported data', async () => {
     const { id, token } = await acceptedDevice(server, 'fleet-1');
     const json = [
       { name: 'device_type', value: 'board' },
@@ -39,7 +39,7 @@ describe('the fleet of a tenant', () => {
     expect(devices[0].identity).toContain('fleet-1');
   });
 
-  it('is that of the tenant that is named', async () => {
+  it('belongs to the tenant that the query names', async () => {
     const { name } = await secondTenant(server);
     expect((await ask(`/devices?tenant=${name}`)).body).toEqual({ devices: [] });
     expect((await ask(`/overview?tenant=${name}`)).body.deviceCounts.accepted).toBe(0);
@@ -47,7 +47,7 @@ describe('the fleet of a tenant', () => {
     expect((await ask('/events?tenant=nobody')).status).toBe(404);
   });
 
-  it('is overlooked with as many devices as are asked for', async () => {
+  it('is summarized with as many devices as the query asks for', async () => {
     expect((await ask('/overview')).body.devices).toHaveLength(2);
     expect((await ask('/overview?devices=1')).body.devices).toHaveLength(1);
     expect((await ask('/overview?devices=0')).body.devices).toHaveLength(0);
@@ -56,8 +56,8 @@ describe('the fleet of a tenant', () => {
   });
 });
 
-describe('the requests of each second', () => {
-  it('are counted by tenant, with refusals and errors among them', async () => {
+describe('the request counts of each second', () => {
+  it('include refusals and errors, grouped by tenant', async () => {
     const counting = await startTestServer();
     const view = async (query: string) =>
       JSON.parse((await control(counting, 'GET', `/request-counts?${query}`)).text);
@@ -70,7 +70,7 @@ describe('the requests of each second', () => {
     expect(requests.slice(0, 1)).toEqual([null]);
     expect(requests[2]).toBe(0);
     expect(requests[3]).toBeGreaterThan(2);
-    // First contact is refused.
+    // The first contact of a device is refused.
     expect(errors[3]).toBe(1);
     expect((await view(`seconds=1&tenant=${name}`)).requests).toEqual([0]);
     counting.clock.advance(3600_000);
@@ -79,15 +79,15 @@ describe('the requests of each second', () => {
   });
 
   it.each(['seconds=0', 'seconds=3601', 'seconds=many', 'second=1'])(
-    'refuse ?%s',
+    'refuse the query ?%s',
     async (query) => {
       expect((await ask(`/request-counts?${query}`)).status).toBe(400);
     },
   );
 });
 
-describe('the variations', () => {
-  it('are all those that are legal, with the seed', async () => {
+describe('the list of variations', () => {
+  it('contains all legal variations and the seed', async () => {
     const { seed, variations } = (await ask('/variations')).body;
     expect(seed).toBe('seed');
     expect(variations).toHaveLength(legalVariations.length);

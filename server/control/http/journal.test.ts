@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-it('a misspelt operation or device is refused with the nearest names', async () => {
+it('a journal query with a misspelt operation or device is refused with suggestions', async () => {
   const own = await startTestServer();
   await acceptedDevice(own, 'spelt-right');
   for (const [path, told] of [
@@ -58,7 +58,7 @@ it('a misspelt operation or device is refused with the nearest names', async () 
 });
 
 describe('the journal of a tenant', () => {
-  it('shows exchanges newest last, with its bounds and its size', async () => {
+  it('lists exchanges oldest first, with its bounds and size', async () => {
     const { bounds, size, entries, next } = await journalPage(server);
     expect(bounds).toEqual({ entriesMax: 10_000, bytesMax: 67_108_864 });
     expect(size).toMatchObject({ kept: size.added, dropped: 0 });
@@ -78,7 +78,7 @@ describe('the journal of a tenant', () => {
     expect(entries.at(-1)).not.toHaveProperty('requestBody');
   });
 
-  it('gives one exchange as an archive, with the same facts', async () => {
+  it('exports one exchange as an archive with the same data', async () => {
     const { text } = await control(
       server,
       'GET',
@@ -96,7 +96,7 @@ describe('the journal of a tenant', () => {
     }
   });
 
-  it('tells which deployment was made, handed out and reported on', async () => {
+  it('shows which deployment was created, offered and reported', async () => {
     const { entries } = await journalPage(server, `deployment=${deployment}`);
     expect(entries.map(({ operation }) => operation)).toEqual([
       'create-deployment',
@@ -105,7 +105,7 @@ describe('the journal of a tenant', () => {
     ]);
   });
 
-  it('knows a device before it has an id or a token, by its identity', async () => {
+  it('finds a device by its identity before it has an id', async () => {
     const unknownDevice = newDevice('aa:99');
     await authenticate(server, unknownDevice, { signature: 'bad' });
     const { entries } = await journalPage(server, 'device=aa%3A99');
@@ -123,7 +123,7 @@ describe('the journal of a tenant', () => {
     ['user=admin%40example.com&method=post', 'create-deployment'],
     ['kind=exchange&text=/status', 'put-deployment-status'],
     ['since=2026-11-21T12:00:00Z&until=2026-11-21T12:00:00Z', undefined],
-  ])('is filtered by %s', async (query, operation) => {
+  ])('can be filtered by %s', async (query, operation) => {
     const { entries } = await journalPage(server, query);
     expect(entries.length).toBeGreaterThan(0);
     if (operation !== undefined) {
@@ -142,11 +142,11 @@ describe('the journal of a tenant', () => {
     'text=there-is-no-such-path',
     'kind=frame&method=GET',
     'after=100000',
-  ])('has nothing for %s', async (query) => {
+  ])('is empty when filtered by %s', async (query) => {
     expect((await journalPage(server, query)).entries).toEqual([]);
   });
 
-  it('is read on from a sequence, page by page, without a gap', async () => {
+  it('can be read page by page from a sequence without a gap', async () => {
     const { size } = await journalPage(server);
     const seen: number[] = [];
     let after = 0;
@@ -159,7 +159,7 @@ describe('the journal of a tenant', () => {
     expect(seen).toEqual(Array.from({ length: size.added }, (_, index) => index + 1));
   });
 
-  it('shows one entry whole, with headers and bodies', async () => {
+  it('shows a single entry with all headers and bodies', async () => {
     const query = `deployment=${deployment}&operation=put-deployment-status&status=204`;
     const [{ sequence } = { sequence: 0 }] = (await journalPage(server, query)).entries;
     const reply = await control(server, 'GET', `/journal/${sequence}`);
@@ -173,7 +173,7 @@ describe('the journal of a tenant', () => {
     expect(entry.responseHeaders.flat()).toContain('X-SVC-RequestID');
   });
 
-  it('has what found no operation too', async () => {
+  it('contains requests that matched no operation too', async () => {
     await server.request('GET', '/no/such/path');
     await server.request('PATCH', '/api/devices/v1/authentication/auth_requests');
     await server.request('GET', '/api/management/v2/devauth/devices/%zz');
@@ -189,7 +189,7 @@ describe('the journal of a tenant', () => {
     expect(entries[1]?.refusal?.error).toContain('POST');
   });
 
-  it('has what could not be read as HTTP, with its request line only', async () => {
+  it('contains unreadable HTTP requests with only their request line', async () => {
     await sendRaw(server, 'GET /path?token=hidden HTTP/1.1\r\nAuthorization hidden\r\n\r\n');
     await sendRaw(server, 'this is no HTTP\r\n\r\n');
     const { entries } = await journalPage(server, 'kind=unreadable');
@@ -200,7 +200,7 @@ describe('the journal of a tenant', () => {
     expect(JSON.stringify(entries)).not.toContain('hidden');
   });
 
-  it('tells a body that is cut after 16 KiB so', async () => {
+  it('marks a body that is cut after 16 KiB', async () => {
     const message = 'x'.repeat(30_000);
     const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message }];
     const parameters = { id: deployment };
@@ -215,7 +215,7 @@ describe('the journal of a tenant', () => {
     expect(String(entries[0]?.requestBody)).toHaveLength(16_384);
   });
 
-  it('has a download once it has ended, with its length and its own status', async () => {
+  it('records a download when it ends, with length and status', async () => {
     const answered = await nextRequests['POST v2'](server, (await pending()).token, board);
     const { uri = '' } = instructionsIn(answered).artifact.source;
     const file = await fetch(uri, { headers: { Range: 'bytes=0-99' } });
@@ -231,7 +231,7 @@ describe('the journal of a tenant', () => {
     expect(refused.page.entries[0]).toMatchObject({ status: 416, refusal: { status: 416 } });
   });
 
-  it('has an exchange whose body never came whole', async () => {
+  it('records an exchange whose body arrived incomplete', async () => {
     const head = rawRequest(
       'PUT /api/devices/v1/deployments/device/deployments/x/status',
       [
@@ -253,7 +253,7 @@ describe('the journal of a tenant', () => {
     expect(page.entries[0]).toMatchObject({ status: 0, cut: true, device: { id: device.id } });
   });
 
-  it('is of its tenant alone', async () => {
+  it('contains only exchanges of that tenant', async () => {
     const other = await secondTenant(server, 'Journaled');
     await server.call('list-devices', { token: other.token });
     const { entries } = await journalPage(server, `tenant=${other.id}`);
@@ -274,7 +274,7 @@ async function pending(): Promise<AcceptedDevice> {
 }
 
 describe('the frames of a websocket', () => {
-  it('are in the journal in both directions, of devices and users, with their envelopes', async () => {
+  it('are recorded in both directions, for devices and users, with their envelopes', async () => {
     const peer = await connectPeer(server, device);
     const user = await connectUser(server, device);
     const { size } = await journalPage(server);
@@ -304,7 +304,7 @@ describe('the frames of a websocket', () => {
     expect(entries[2]).toMatchObject({ sid: heard.sid, body: 'hello', operation: 'connect' });
   });
 
-  it('that are cut keep their envelope', async () => {
+  it('keep their envelope when they are cut', async () => {
     const peer = await connectPeer(server, device);
     const user = await connectUser(server, device);
     const { size } = await journalPage(server);
@@ -340,7 +340,7 @@ describe('the stream of the journal', () => {
     throw new Error(`the stream ended: ${text}`);
   }
 
-  it('tells of what matches from now on', async () => {
+  it('sends matching entries as they arrive', async () => {
     const stream = await reader('status=404&text=followed');
     expect(stream.headers['content-type']).toContain('text/event-stream');
     const event = firstEvent(stream);
@@ -355,7 +355,7 @@ describe('the stream of the journal', () => {
     });
   });
 
-  it('begins with what is kept after a sequence', async () => {
+  it('starts with the stored entries after a sequence', async () => {
     const event = await firstEvent(await reader('after=0&operation=create-deployment'));
     expect(event).toContain(deployment);
   });
@@ -364,14 +364,14 @@ describe('the stream of the journal', () => {
     ['limit=1', 400],
     ['kind=none', 400],
     ['tenant=none', 404],
-  ])('refuses %s', async (query, status) => {
+  ])('refuses an invalid query: %s', async (query, status) => {
     const stream = await reader(query);
     stream.resume();
     expect(stream.statusCode).toBe(status);
   });
 });
 
-describe('a query of the journal', () => {
+describe('a query to the journal', () => {
   it.each([
     ['/journal?operatoin=x', 'operatoin: is unknown'],
     ['/journal?status=40', 'status: must be a status such as 404'],
@@ -396,7 +396,7 @@ describe('a query of the journal', () => {
     ['/await?timeoutSeconds=-1', 'timeoutSeconds: must be a number'],
     ['/journal/x', 'path: the sequence'],
     ['/journal/0', 'path: the sequence'],
-  ])('is refused: %s', async (path, because) => {
+  ])('is refused when malformed: %s', async (path, because) => {
     const reply = await control(server, 'GET', path);
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text).error).toContain(because);
@@ -415,19 +415,19 @@ describe('a query of the journal', () => {
     ['GET', '/assert', 405],
     ['POST', '/journal/stream', 405],
     ['HEAD', '/journal/stream', 405],
-  ])('is refused: %s %s with %i', async (method, path, status) => {
+  ])('is refused for something unknown: %s %s with %i', async (method, path, status) => {
     expect((await control(server, method, path)).status).toBe(status);
   });
 
-  it('needs the control token', async () => {
+  it('requires the control token', async () => {
     for (const path of ['/journal', '/journal/1', '/journal/1/har', '/journal.har', '/await']) {
       expect((await fetch(server.controlUrl + path)).status).toBe(401);
     }
   });
 });
 
-describe('a journal that is off', () => {
-  it('answers 503 with the way out, and the API answers as ever', async () => {
+describe('a journal with configured bounds', () => {
+  it('answers 503 with the remedy when disabled, while the API works as usual', async () => {
     const silent = await startTestServer({ journalEntriesMax: 0 });
     expect((await silent.request('GET', '/nothing')).status).toBe(404);
     const one = await acceptedDevice(silent, 'aa:01');
@@ -448,11 +448,11 @@ describe('a journal that is off', () => {
     { journalBytesMax: 0 },
     { journalBytesMax: 65_535 },
     { journalBytesMax: Number.NaN },
-  ])('or bounded otherwise needs settings in order: %j', async (settings) => {
+  ])('is refused for invalid settings: %j', async (settings) => {
     await expect(startTestServer(settings)).rejects.toThrow(/^journal\w+ must be a whole number/);
   });
 
-  it('shows bounds that were set', async () => {
+  it('shows the configured bounds and keeps to them', async () => {
     const small = await startTestServer({ journalEntriesMax: 5, journalBytesMax: 65_536 });
     for (let asked = 0; asked < 9; asked += 1) await small.request('GET', `/asked/${asked}`);
     const { bounds, size, entries } = await journalPage(small);
@@ -463,8 +463,8 @@ describe('a journal that is off', () => {
   });
 });
 
-describe('an answer in another legal form', () => {
-  it('is in the journal with the variations and the rules that allow them', async () => {
+describe('a varied answer in the journal', () => {
+  it('is listed with its variations and the rules that allow them', async () => {
     const varied = await startTestServer({ variationSeed: 'journal' });
     for (let asked = 0; asked < 5; asked += 1) await varied.request('GET', '/nothing');
     const { entries } = await journalPage(varied);
@@ -477,8 +477,8 @@ describe('an answer in another legal form', () => {
   });
 });
 
-describe('a long listing', () => {
-  it('lets others have their answers meanwhile', async () => {
+describe('a long listing of the journal', () => {
+  it('does not delay the answers to other requests', async () => {
     const path = `/${'eyJ-'.repeat(3000)}`;
     for (let sent = 0; sent < 300; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, () => server.request('GET', path)));

@@ -31,7 +31,7 @@ async function list(
   return JSON.parse(text);
 }
 
-/** Asks with headers that fetch would not send. */
+/** Sends headers that fetch does not allow. */
 function statusWith(headers: Record<string, string>, method: string, path: string) {
   return new Promise<number>((resolve, reject) => {
     const asking = request(server.controlUrl + path, { method, headers });
@@ -44,7 +44,7 @@ function statusWith(headers: Record<string, string>, method: string, path: strin
 }
 
 describe('the management API behind the control listener', () => {
-  it('tells where each operation is', async () => {
+  it('lists where each operation is', async () => {
     const { text } = await control(server, 'GET', '/management');
     const places = JSON.parse(text);
     expect(places['list-devices']).toEqual({
@@ -54,7 +54,7 @@ describe('the management API behind the control listener', () => {
     expect(places['list-audit-logs'].path).toBe(operations['list-audit-logs'].path);
   });
 
-  it('does what the administrator may, and the audit log says who', async () => {
+  it('acts as the administrator, which the audit log shows', async () => {
     await authenticate(server, newDevice('console-1'));
     const [device] = await list();
     const path = pathOf(managementOperations['set-auth-set-status'], {
@@ -68,14 +68,14 @@ describe('the management API behind the control listener', () => {
     expect(entry?.actor).toMatchObject({ type: 'user', email: server.adminEmail });
   });
 
-  it('passes refusals of the API on', async () => {
+  it('passes refusals of the API through', async () => {
     const path = `/management${pathOf(managementOperations['get-device'], { id: 'nobody' })}`;
     const { status, text } = await control(server, 'GET', path);
     expect(status).toBe(404);
     expect(JSON.parse(text)).toHaveProperty('request_id');
   });
 
-  it('stands in no journal, and meets no planned fault', async () => {
+  it('is absent from the journal and matches no planned fault', async () => {
     const plan = `rules: [{ id: a, match: { operation: list-devices }, act: { kind: answer, status: 502 } }]`;
     const sent = { method: 'POST', headers: authorization(), body: plan };
     expect((await fetch(`${server.controlUrl}/faults`, sent)).status).toBe(201);
@@ -85,7 +85,7 @@ describe('the management API behind the control listener', () => {
     await control(server, 'DELETE', '/faults');
   });
 
-  it('is not limited as callers from outside are', async () => {
+  it('is not subject to the rate limit of outside callers', async () => {
     const json = { requests: 1, windowSeconds: 60 };
     expect((await control(server, 'POST', '/rate-limit', json)).status).toBe(200);
     await list();
@@ -93,14 +93,14 @@ describe('the management API behind the control listener', () => {
     await control(server, 'DELETE', '/rate-limit');
   });
 
-  it('acts in the tenant that is named', async () => {
+  it('acts in the named tenant', async () => {
     const { name } = await secondTenant(server);
     expect(await list(`?tenant=${name}`)).toEqual([]);
     expect((await control(server, 'GET', `${listDevices}?tenant=nobody`)).status).toBe(404);
   });
 
   it.each(['?Tenant=Second', '?tenant[]=Second', '?tennant=Second', '?tenant=Second&x=1'])(
-    'refuses %s, a parameter that the operation does not have',
+    'refuses %s, an unknown parameter of the operation',
     async (query) => {
       const { status, text } = await control(server, 'GET', `${listDevices}${query}`);
       expect(status).toBe(400);
@@ -110,14 +110,14 @@ describe('the management API behind the control listener', () => {
     },
   );
 
-  it('takes the names of attributes where the operation does, and no misspelt tenant', async () => {
+  it('accepts attribute names where the operation does, but no misspelt tenant', async () => {
     const path = `/management${pathOf(managementOperations['list-inventory'])}`;
     expect((await control(server, 'GET', `${path}?color=red`)).status).toBe(200);
     expect((await control(server, 'GET', `${path}?Tenant=Second`)).status).toBe(400);
     expect((await control(server, 'GET', `${path}?color=red&tenant=nobody`)).status).toBe(404);
   });
 
-  it('goes on after the tenant was put back to its start', async () => {
+  it('keeps working after a reset of the tenant', async () => {
     await list();
     expect((await control(server, 'POST', '/reset')).status).toBe(204);
     await list();
@@ -156,7 +156,7 @@ describe('the management API behind the control listener refuses', () => {
   });
 
   it.each([pathOf(operations['get-configuration']), '/nothing'])(
-    'what is no operation of users: %s',
+    'a path that is no operation of users: %s',
     async (path) => {
       expect(await statusWith(authorization(), 'GET', `/management${path}`)).toBe(404);
     },
@@ -182,7 +182,7 @@ describe('a websocket behind the control listener', () => {
     return answer.statusCode;
   }
 
-  it('leads to the device, once for each ticket', async () => {
+  it('connects to the device once for each ticket', async () => {
     const device = await acceptedDevice(server, 'console-socket');
     const peer = await connectPeer(server, device);
     const url = `${path(device.id)}?ticket=${await ticket()}`;
@@ -193,7 +193,7 @@ describe('a websocket behind the control listener', () => {
     peer.socket.terminate();
   });
 
-  it('is refused without a ticket, and with one that is too old', async () => {
+  it('is refused without a ticket and with an expired ticket', async () => {
     expect(await refusalOf(path('a'))).toBe(401);
     expect(await refusalOf(`${path('a')}?ticket=wrong`)).toBe(401);
     const old = await ticket();
@@ -201,7 +201,7 @@ describe('a websocket behind the control listener', () => {
     expect(await refusalOf(`${path('a')}?ticket=${old}`)).toBe(401);
   });
 
-  it('is refused from another site, and where there is none', async () => {
+  it('is refused for a foreign Origin or Host, and for an unknown device', async () => {
     const evil = 'http://evil.example';
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`, { Origin: evil })).toBe(403);
     expect(await refusalOf(path('a'), { Host: 'evil.example' })).toBe(403);
@@ -212,7 +212,7 @@ describe('a websocket behind the control listener', () => {
     expect(await refusalOf(`${path('a')}?tenant=a&tenant=b&ticket=${await ticket()}`)).toBe(400);
   });
 
-  it('needs the control token for a ticket', async () => {
+  it('requires the control token to issue a ticket', async () => {
     const answer = await fetch(`${server.controlUrl}/management/tickets`, { method: 'POST' });
     expect(answer.status).toBe(401);
   });

@@ -183,19 +183,19 @@ const situations: readonly [
   ],
 ];
 
-/** Polls as the device, and returns the request id of the 204. */
+/** Polls as the device and returns the request id of the 204. */
 async function polled(device: AcceptedDevice, door: Door, provides: Provides): Promise<string> {
   const reply = await nextRequests[door](server, device.token, provides);
   expect(reply.status).toBe(204);
   return reply.headers.get('X-SVC-RequestID') ?? '';
 }
 
-/** The answer alone, as every place shows it. */
+/** Extracts the answer from an explanation, as each place shows it. */
 const answerIn = ({ outcome, rule, because }: Answer): Answer => ({ outcome, rule, because });
 
 describe('a poll without an update', () => {
   it.each(situations)(
-    'has one answer in the journal, in its record and in its explanation: %s',
+    'has the same answer in journal, record and explanation: %s',
     async (_, rule, outcome, because, arrange, provides = board) => {
       for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
         const device = await pollingDevice();
@@ -218,7 +218,7 @@ describe('a poll without an update', () => {
     },
   );
 
-  it('is explained as it was then, whatever came since', async () => {
+  it('is explained by the state at that time, despite later changes', async () => {
     for (const [, , , , arrange, provides = board] of situations) {
       const device = await pollingDevice();
       await arrange(device);
@@ -233,7 +233,7 @@ describe('a poll without an update', () => {
     }
   });
 
-  it('is told as text, its reason once', async () => {
+  it('is explained as text that states its reason once', async () => {
     const device = await pollingDevice();
     await finished(device);
     await aborted(device);
@@ -263,7 +263,7 @@ async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
 
 describe('the update status of a device', () => {
   it.each(situations)(
-    'is what its next poll is answered: %s',
+    'predicts the answer to its next poll: %s',
     async (_, _rule, _outcome, _because, arrange, provides = board) => {
       const device = await pollingDevice();
       await nextRequests['POST v1'](server, device.token, provides);
@@ -274,7 +274,7 @@ describe('the update status of a device', () => {
     },
   );
 
-  it('does not depend on the journal, nor on how the device polled', async () => {
+  it('does not depend on the journal or on the kind of poll', async () => {
     for (const door of doorNames) {
       const device = await pollingDevice();
       const id = await deploy(server, [device], { artifact_name: 'release-2' });
@@ -288,7 +288,7 @@ describe('the update status of a device', () => {
     }
   });
 
-  it('follows from the last poll, also where that differs from the one before', async () => {
+  it('follows from the last poll, even if it differs from the previous one', async () => {
     const device = await pollingDevice();
     for (const artifact of ['a', 'b', 'b']) {
       server.clock.advance(1000);
@@ -299,7 +299,7 @@ describe('the update status of a device', () => {
     }
   });
 
-  it('named by a value that several devices share asks for an id', async () => {
+  it('asks for an id when several devices share the value', async () => {
     for (const mac of ['a', 'b']) {
       const idData = JSON.stringify({ mac, rack: 'shared-rack' });
       await authenticate(server, { ...newDevice(mac), idData });
@@ -311,13 +311,13 @@ describe('the update status of a device', () => {
     ]);
   });
 
-  it('is up to date once the device has finished, whatever it reported before', async () => {
+  it('is up to date after the device finished, whatever it reported before', async () => {
     const device = await pollingDevice();
     await finished(device);
     expect((await explained(`?device=${device.id}`)).outcome).toBe('up to date');
   });
 
-  it('is honest where a poll was too long to be kept', async () => {
+  it('mentions a last poll that was too long to be recorded', async () => {
     const device = await pollingDevice();
     await nextRequests['POST v1'](server, device.token, {
       ...board,
@@ -330,7 +330,7 @@ describe('the update status of a device', () => {
     );
   });
 
-  it('is an update where one waits or a failure may be retried', async () => {
+  it('is an update while one waits or a failure may be retried', async () => {
     const device = await pollingDevice();
     const id = await deploy(server, [device], { retries: 1 });
     for (const failing of [true, false]) {
@@ -363,7 +363,7 @@ describe('the update status of a device', () => {
     );
   });
 
-  it('begins with being accepted, and with polling', async () => {
+  it('starts with the advice to accept the device, then to poll', async () => {
     const known = await acceptedDevice(server, 'has-not-polled');
     const never = async () => explained(`?device=${known.id}`);
     expect(await never()).toMatchObject({
@@ -395,7 +395,7 @@ describe('the update status of a device', () => {
     });
   });
 
-  it('is refused for a device that nobody knows, with the nearest names', async () => {
+  it('is refused for an unknown device, with the nearest names', async () => {
     await acceptedDevice(server, '02:00:00:00:00:01');
     const misspelt = await control(server, 'GET', '/explanations?device=02:00:00:00:00:0I');
     expect([misspelt.status, misspelt.text]).toEqual([
@@ -406,10 +406,10 @@ describe('the update status of a device', () => {
   });
 });
 
-describe('the answer of a restarted server or another dialect', () => {
+describe('the no-update answer of a restarted server or another dialect', () => {
   const updated = { ...board, artifact_name: 'release-1' };
 
-  /** Answers of a device that has finished with success: as journal, poll and device have them. */
+  /** Returns the answers that journal, poll and device show for a successfully updated device. */
   async function answersOf(other: TestServer, device: AcceptedDevice): Promise<readonly Answer[]> {
     const reply = await nextRequests['GET v1'](other, device.token, updated);
     const read = async (path: string) => JSON.parse((await control(other, 'GET', path)).text);
@@ -434,7 +434,7 @@ describe('the answer of a restarted server or another dialect', () => {
     because: expect.stringMatching(/^the device finished deployment spring .* with success at /),
   };
 
-  it('is the same and shows that a device has not polled', async () => {
+  it('is unchanged and shows that the device has not polled', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-no-update-'));
     try {
       const first = await startTestServer({ dataFolder });
@@ -452,7 +452,7 @@ describe('the answer of a restarted server or another dialect', () => {
     }
   });
 
-  it.each(dialectNames)('is one in the dialect %s', async (name) => {
+  it.each(dialectNames)('is the same everywhere in the dialect %s', async (name) => {
     const other = await startTestServer({ dialects: new Set([name]) });
     const device = await updatedDevice(other);
     expect(await answersOf(other, device)).toEqual([upToDate, upToDate, upToDate]);

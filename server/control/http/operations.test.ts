@@ -30,7 +30,7 @@ const rule = {
 const journalOf = async (): Promise<{ entries: { requestId: string; sequence: number }[] }> =>
   JSON.parse((await control(server, 'GET', '/journal')).text);
 
-/** What a call needs beside its path. */
+/** Parameters and contents that a call needs besides its path. */
 const given: Readonly<Record<string, { query?: () => string; json?: unknown }>> = {
   'GET /await': { query: () => 'after=0&whole=true' },
   'GET /explanations': { query: () => `device=${device.id}` },
@@ -45,15 +45,15 @@ const given: Readonly<Record<string, { query?: () => string; json?: unknown }>> 
   'POST /world': { json: { devices: [{ name: 'one' }] } },
 };
 
-/** A run cannot be started here, and some others remove what these show. */
+/** These calls are left out: a run cannot start here, and others remove what the rows show. */
 const left = /^(POST \/runs|PUT .*|DELETE .*\}.*|DELETE \/journal|POST \/reset)$/;
 const answering = Object.keys(controlRows).filter((id) => {
   const { answer, stream } = controlRows[id] ?? {};
   return answer && !stream && !left.test(id);
 });
 
-describe('the rows of the control API', () => {
-  it.each(answering)('show every member of the answer to %s', async (id) => {
+describe('the operation table of the control API', () => {
+  it.each(answering)('lists every member of the answer to %s', async (id) => {
     const { entries } = await journalOf();
     const refused = entries.at(-1)?.requestId ?? '';
     const [method = '', path = ''] = id

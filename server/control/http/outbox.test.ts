@@ -15,7 +15,7 @@ function invite(email: string) {
 }
 
 describe('the outbox on the control listener', () => {
-  it('shows the mail that would have been sent, with its link and its end', async () => {
+  it('shows the mail of a real server with its link and expiry', async () => {
     expect(await outbox(server)).toEqual([]);
     await invite('one@example.com');
     const [message] = await outbox(server);
@@ -31,18 +31,18 @@ describe('the outbox on the control listener', () => {
     });
   });
 
-  it('is thrown away on demand', async () => {
+  it('is emptied on request', async () => {
     await invite('two@example.com');
     const { status, text } = await control(server, 'DELETE', '/outbox');
     expect([status, text]).toEqual([204, '']);
     expect(await outbox(server)).toEqual([]);
   });
 
-  it.each(['POST', 'PUT', 'PATCH'])('takes no %s', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH'])('refuses the method %s with 405', async (method) => {
     expect((await control(server, method, '/outbox')).status).toBe(405);
   });
 
-  it('is closed to everybody without the control token', async () => {
+  it('refuses every caller without the control token', async () => {
     for (const Authorization of ['', `Bearer ${server.adminToken}`]) {
       const reply = await fetch(`${server.controlUrl}/outbox`, { headers: { Authorization } });
       expect(reply.status).toBe(401);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Asks the control listener with headers that fetch would not send. */
+/** Sends headers to the control listener that fetch does not allow. */
 function ask(headers: Record<string, string>, path = '/overview'): Promise<number> {
   const Authorization = `Bearer ${server.controlToken}`;
   return new Promise((resolve, reject) => {
@@ -23,9 +23,9 @@ function ask(headers: Record<string, string>, path = '/overview'): Promise<numbe
   });
 }
 
-describe('the control listener', () => {
+describe("the control listener's check of Host and Origin", () => {
   it.each(['127.0.0.1', `127.0.0.1:8081`, 'localhost', `LOCALHOST:8081`, '[::1]:8081'])(
-    'answers when it is called %s',
+    'accepts the address %s',
     async (Host) => {
       expect(await ask({ Host })).toBe(200);
     },
@@ -40,7 +40,7 @@ describe('the control listener', () => {
     '127.0.0.1:80:80',
     '[::1',
     'localhost/..',
-  ])('refuses the Host %j, with the right token too, its page included', async (Host) => {
+  ])('refuses the Host %j for all paths despite a valid token', async (Host) => {
     expect(await ask({ Host })).toBe(403);
     expect(await ask({ Host }, '/')).toBe(403);
   });
@@ -52,7 +52,7 @@ describe('the control listener', () => {
     },
   );
 
-  it('answers its own page', async () => {
+  it('accepts requests of its own page', async () => {
     expect(await ask({ Origin: server.controlUrl })).toBe(200);
   });
 });

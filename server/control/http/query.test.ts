@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Every call about a tenant, or about what all tenants share, with some name in its path. */
+/** All calls about a tenant, and all calls about the whole server, with a placeholder name. */
 function calls(areOfTenant: boolean): readonly string[] {
   return Object.entries(controlRows)
     .filter(([, { query = {}, isOpen }]) => !isOpen && 'tenant' in query === areOfTenant)
@@ -36,8 +36,8 @@ async function facts() {
   return Promise.all(paths.map((path) => control(server, 'GET', path)));
 }
 
-describe('the query of the control listener', () => {
-  it.each([...ofTenant, ...ofServer])('of %s is refused with an unknown name', async (call) => {
+describe('the query of a control call', () => {
+  it.each([...ofTenant, ...ofServer])('is refused with an unknown name: %s', async (call) => {
     const before = await facts();
     for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
       const told = await refusal(call, `${encodeURIComponent(name)}=Second`);
@@ -47,15 +47,15 @@ describe('the query of the control listener', () => {
     expect(await facts()).toEqual(before);
   });
 
-  it.each(ofTenant)('of %s is refused when it names two tenants', async (call) => {
+  it.each(ofTenant)('is refused when it names two tenants: %s', async (call) => {
     await refusal(call, 'tenant=Default&tenant=Second');
   });
 
-  it.each(ofServer)('of %s, which is about all tenants, takes the name of none', async (call) => {
+  it.each(ofServer)('of %s, which is about all tenants, refuses any tenant name', async (call) => {
     expect(await refusal(call, 'tenant=Second')).toContain('this path has no parameters');
   });
 
-  it('does not take what only another method of the path takes', async () => {
+  it('is refused for a parameter of another method of the path', async () => {
     expect(await refusal('GET /faults', 'id=a')).toContain('id: is unknown; the parameters are');
   });
 });

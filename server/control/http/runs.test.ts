@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 import type { RunRequest, RunStarter } from '../sources/runs.ts';
 
-/** A run that says and ends what the test wants. */
+/** Starts a fake run that prints lines and ends as the test decides. */
 class Scripted {
   readonly asked: RunRequest[] = [];
   isReady = true;
@@ -38,7 +38,7 @@ async function runs() {
   return JSON.parse((await control(server, 'GET', '/runs')).text);
 }
 
-/** The lines of a run until the one about its exit. */
+/** Returns the lines of a run up to the line about its exit. */
 async function linesOf(id: number): Promise<string[]> {
   const answer = await fetch(`${server.controlUrl}/runs/${id}/stream`, {
     headers: { Authorization: `Bearer ${server.controlToken}` },
@@ -58,8 +58,8 @@ async function linesOf(id: number): Promise<string[]> {
   return lines;
 }
 
-describe('runs', () => {
-  it('are started, followed to their end, and listed', async () => {
+describe('runs on the control listener', () => {
+  it('can be started, followed to their end, and listed', async () => {
     const { status, text } = await start();
     expect(status).toBe(201);
     expect(JSON.parse(text)).toMatchObject({ id: 1, request: fleet, state: 'running' });
@@ -73,7 +73,7 @@ describe('runs', () => {
     expect(scripted.asked).toEqual([fleet]);
   });
 
-  it('are one at a time, and end when they are stopped', async () => {
+  it('are limited to one at a time, and can be stopped', async () => {
     await start();
     expect((await start()).status).toBe(409);
     expect((await control(server, 'DELETE', '/runs/1')).status).toBe(204);
@@ -82,7 +82,7 @@ describe('runs', () => {
     expect((await start()).status).toBe(201);
   });
 
-  it('are refused while none can start yet, and start later', async () => {
+  it('are refused while they are unavailable, and start later', async () => {
     scripted.isReady = false;
     expect(await start()).toMatchObject({ status: 503 });
     expect((await runs()).runs).toEqual([]);
@@ -90,7 +90,7 @@ describe('runs', () => {
     expect(JSON.parse((await start()).text)).toMatchObject({ id: 1, state: 'running' });
   });
 
-  it('say how many of their lines are not kept', async () => {
+  it('report how many of their lines were dropped', async () => {
     await start();
     scripted.say('x'.repeat(262_145));
     for (let line = 0; line < 5002; line++) scripted.say('line');
@@ -101,7 +101,7 @@ describe('runs', () => {
     expect((await runs()).runs).toMatchObject([{ lines: 5000, leftOut: 3 }]);
   });
 
-  it('end with the server', async () => {
+  it('end when the server ends', async () => {
     await start();
     let isStopped = false;
     const end = scripted.end;
@@ -122,24 +122,24 @@ describe('runs', () => {
     [{ kind: 'conformance', cases: '--json' }],
     [{ kind: 'conformance', cases: 'a; rm -rf /' }],
     [{ kind: 'conformance', url: 'http://elsewhere.example' }],
-  ])('are refused for %j', async (json) => {
+  ])('are refused for the request %j', async (json) => {
     expect((await start(json)).status).toBe(400);
     expect(scripted.asked).toEqual([]);
   });
 
-  it('that are unknown are 404', async () => {
+  it('are 404 when unknown', async () => {
     expect((await control(server, 'DELETE', '/runs/7')).status).toBe(404);
     expect((await control(server, 'GET', '/runs/x/stream')).status).toBe(404);
   });
 
-  it('need the control token', async () => {
+  it('require the control token', async () => {
     const answer = await fetch(`${server.controlUrl}/runs`, { method: 'POST' });
     expect(answer.status).toBe(401);
   });
 });
 
-describe('a server that is embedded', () => {
-  it('starts no runs, and says so', async () => {
+describe('the control listener of an embedded server', () => {
+  it('refuses to start runs, with the reason', async () => {
     const embedded = await startTestServer();
     try {
       const { text } = await control(embedded, 'GET', '/runs');

@@ -31,7 +31,7 @@ deployments:
   - { name: spring, artifact: release-1, devices: [worker], ago: 30m, reached: { worker: downloading }, aborted: true }
 `;
 
-/** Loads a world from text; what the server answers. */
+/** Loads a world from text and returns the answer of the server. */
 async function load(text: string, query = '') {
   const reply = await fetch(`${server.controlUrl}/world${query}`, {
     method: 'POST',
@@ -45,7 +45,7 @@ async function countDevices(token = server.adminToken): Promise<unknown> {
   return (await server.call('count-devices', { token })).json().count;
 }
 
-describe('a text that is a burden', () => {
+describe('an oversized or deeply nested text', () => {
   const paths = ['/world', '/faults'] as const;
   const texts: readonly (readonly [string, string])[] = [
     ['lists', `${'['.repeat(1000)}${']'.repeat(1000)}`],
@@ -55,7 +55,7 @@ describe('a text that is a burden', () => {
     ['many lists', '['.repeat(262_000)],
   ];
 
-  it('is refused in one sentence with its line, and the server goes on', async () => {
+  it('is refused in one sentence, and the server keeps working', async () => {
     for (const path of paths) {
       for (const [what, text] of texts) {
         const reply = await fetch(`${server.controlUrl}${path}`, {
@@ -72,8 +72,8 @@ describe('a text that is a burden', () => {
   });
 });
 
-describe('a world from a file', () => {
-  it('is there as it says, each thing as long ago as it says', async () => {
+describe('a world that is loaded from a file', () => {
+  it('has the described content with the described ages', async () => {
     const { status, body } = await load(example);
     expect([status, body.error]).toEqual([200, undefined]);
     const token = server.adminToken;
@@ -102,7 +102,7 @@ describe('a world from a file', () => {
     expect((await signIn(server, 'reader@example.com', 'a-long-password')).status).toBe(200);
   });
 
-  it('gives tokens that work and keys that sign', async () => {
+  it('issues tokens that work and keys that sign', async () => {
     const { body } = await load(example);
     const [worker] = body.devices;
     expect(worker.privateKey).toContain('BEGIN PRIVATE KEY');
@@ -115,7 +115,7 @@ describe('a world from a file', () => {
     expect(next.status).toBe(204);
   });
 
-  it('replaces what was there, and can be loaded again', async () => {
+  it('replaces the existing state and can be loaded repeatedly', async () => {
     await acceptedDevice(server, 'before');
     expect((await load(example)).status).toBe(200);
     expect((await load(example)).status).toBe(200);
@@ -124,7 +124,7 @@ describe('a world from a file', () => {
     expect(await countDevices()).toBe(1);
   });
 
-  it('leaves the clock as it was, or at the moment that it names', async () => {
+  it('keeps the clock, or sets it to the moment that it names', async () => {
     await load(example);
     const clock = async () => JSON.parse((await control(server, 'GET', '/clock')).text);
     expect(await clock()).toMatchObject({ mode: 'base', now: '2026-11-21T12:00:00.000Z' });
@@ -132,7 +132,7 @@ describe('a world from a file', () => {
     expect(await clock()).toMatchObject({ mode: 'shifted', now: '2027-08-25T00:00:00.000Z' });
   });
 
-  it('leaves no trace of its making in the journal', async () => {
+  it('leaves no entries in the journal', async () => {
     await load(example);
     const { text } = await control(server, 'GET', '/journal');
     expect(JSON.parse(text).entries).toEqual([]);
@@ -175,14 +175,14 @@ describe('a world from a file', () => {
       'already has this e-mail address',
     ],
     ['devices: [{ name: x, identity: { a: b } }, { name: y, identity: { a: b } }]', 'identity'],
-  ])('that contradicts itself is refused, and nothing is lost: %j', async (text, sentence) => {
+  ])('that contradicts itself is refused without a change of state: %j', async (text, sentence) => {
     await acceptedDevice(server, 'kept');
     const { status, body } = await load(text);
     expect([status, body.error]).toEqual([422, expect.stringContaining(sentence)]);
     expect(await countDevices()).toBe(1);
   });
 
-  it('keeps planned faults, which wait meanwhile, until the reset', async () => {
+  it('suspends planned faults during the load and keeps them until the reset', async () => {
     const rule = { id: 'all', match: {}, times: 'until-cleared', act: 'gateway-502' };
     expect((await control(server, 'POST', '/faults', { rules: [rule] })).status).toBe(201);
     expect((await load(example)).status).toBe(200);
@@ -191,7 +191,7 @@ describe('a world from a file', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it('of another time leaves users signed in', async () => {
+  it('with another time keeps users signed in', async () => {
     await load('now: 2030-01-01T00:00:00Z\n');
     await load('now: 2026-11-21T12:00:00Z\n');
     expect(await countDevices()).toBe(0);
@@ -202,7 +202,7 @@ describe('a world from a file', () => {
     expect(await countDevices(text)).toBe(0);
   });
 
-  it('leaves it to its devices to say what they have when they poll first', async () => {
+  it('knows no polls of its devices before they poll first', async () => {
     const { body } = await load(example.replace(', aborted: true', ''));
     const [worker] = body.devices;
     const explained = await control(server, 'GET', `/explanations?device=${worker.id}`);
@@ -217,14 +217,14 @@ describe('a world from a file', () => {
     expect(statuses).toEqual([200, 200, 409]);
   });
 
-  it('goes into the world that is named', async () => {
+  it('replaces only the state of the named tenant', async () => {
     const other = await secondTenant(server);
     await load(example, `?tenant=${other.id}`);
     expect([await countDevices(), await countDevices(other.token)]).toEqual([0, 4]);
     expect((await load(example, '?tenant=none')).status).toBe(404);
   });
 
-  it('has a schema', async () => {
+  it('has a published JSON Schema', async () => {
     const { status, text } = await control(server, 'GET', '/world/schema');
     expect([status, JSON.parse(text)]).toEqual([
       200,
@@ -233,8 +233,8 @@ describe('a world from a file', () => {
   });
 });
 
-describe('reset', () => {
-  it('brings everything back to the start, tokens of users apart', async () => {
+describe('the reset of a tenant', () => {
+  it('restores the start state but keeps the tokens of users', async () => {
     const device = await acceptedDevice(server, 'one');
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
@@ -252,14 +252,14 @@ describe('reset', () => {
     expect((await authenticate(server, device)).status).toBe(401);
   });
 
-  it('goes back to a loaded world', async () => {
+  it('restores the loaded world', async () => {
     await load(example);
     await acceptedDevice(server, 'later');
     await control(server, 'POST', '/reset');
     expect(await countDevices()).toBe(4);
   });
 
-  it('of one device leaves the others alone', async () => {
+  it('of one device does not affect the others', async () => {
     const { body } = await load(example);
     const other = await acceptedDevice(server, 'later');
     const [worker] = body.devices;
@@ -280,15 +280,15 @@ describe('reset', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it.each([[{ devise: 'x' }], [{ device: 1 }], [[1]]])('is not understood as %j', async (given) => {
+  it.each([[{ devise: 'x' }], [{ device: 1 }], [[1]]])('is refused for body %j', async (given) => {
     expect((await control(server, 'POST', '/reset', given)).status).toBe(400);
   });
 });
 
-describe('snapshots', () => {
+describe('snapshots of a tenant', () => {
   const put = (name: string) => control(server, 'PUT', `/snapshots/${name}`);
 
-  it('are taken, listed, restored and thrown away by name', async () => {
+  it('can be taken, listed, restored and deleted by name', async () => {
     await acceptedDevice(server, 'one');
     expect((await put('one-device')).status).toBe(204);
     await acceptedDevice(server, 'two');
@@ -302,7 +302,7 @@ describe('snapshots', () => {
     expect((await control(server, 'POST', '/snapshots/one-device/restore')).status).toBe(404);
   });
 
-  it('of a name that is taken already replace it', async () => {
+  it('replace an older snapshot of the same name', async () => {
     await put('a');
     await acceptedDevice(server, 'one');
     await put('a');
@@ -311,30 +311,30 @@ describe('snapshots', () => {
     expect(await countDevices()).toBe(1);
   });
 
-  it('are of one tenant', async () => {
+  it('belong to one tenant', async () => {
     const other = await secondTenant(server);
     await put('mine');
     const query = `?tenant=${other.id}`;
     expect((await control(server, 'POST', `/snapshots/mine/restore${query}`)).status).toBe(404);
   });
 
-  it.each(['..%2Fx', 'a%20b', 'a'.repeat(101)])('are not called %s', async (name) => {
+  it.each(['..%2Fx', 'a%20b', 'a'.repeat(101)])('are refused with the name %s', async (name) => {
     expect((await put(name)).status).toBe(400);
   });
 
-  it('are twenty at most', async () => {
+  it('are limited to twenty', async () => {
     for (let index = 0; index < 20; index += 1) await put(`s${index}`);
     expect((await put('one-more')).status).toBe(422);
     expect((await put('s0')).status).toBe(204);
   });
 
-  it('that do not exist are 404', async () => {
+  it('are 404 when they do not exist', async () => {
     expect((await control(server, 'DELETE', '/snapshots/none')).status).toBe(404);
   });
 });
 
-describe('a fork', () => {
-  it('is another tenant that begins with the same state and its own admin', async () => {
+describe('a fork of a tenant', () => {
+  it('is a new tenant with the same state and its own admin', async () => {
     await load(example);
     const reply = await control(server, 'POST', '/fork', {
       name: 'Fork',
@@ -352,13 +352,13 @@ describe('a fork', () => {
   });
 
   it.each([[{}], [{ name: 'x' }], [{ name: 'x', adminEmail: 'none' }]])(
-    'is not made of %j',
+    'is refused for the request %j',
     async (given) => {
       expect((await control(server, 'POST', '/fork', given)).status).toBe(400);
     },
   );
 
-  it('is not made for somebody who is known already', async () => {
+  it("is refused when the admin's e-mail is taken", async () => {
     const given = { name: 'x', adminEmail: server.adminEmail };
     expect((await control(server, 'POST', '/fork', given)).status).toBe(409);
   });

@@ -33,7 +33,7 @@ async function tenants() {
 }
 
 describe('tenants on the control listener', () => {
-  it('are listed in order of creation, the first one first', async () => {
+  it('are listed in order of creation, the default first', async () => {
     const [first, other] = await tenants();
     expect(first).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -46,13 +46,13 @@ describe('tenants on the control listener', () => {
     expect(other).not.toHaveProperty('adminPassword');
   });
 
-  it('are created with an admin and, where none is given, a generated password', async () => {
+  it('are created with an admin and, if none is given, a generated password', async () => {
     expect(second.adminPassword.length).toBeGreaterThanOrEqual(16);
     const reply = await server.call('count-devices', { token: second.token });
     expect([reply.status, reply.json()]).toEqual([200, { count: 0 }]);
   });
 
-  it('are made with the password that is given', async () => {
+  it('are created with the given password', async () => {
     const made = await control(server, 'POST', '/tenants', {
       ...good,
       adminEmail: 'a@four.example',
@@ -79,7 +79,7 @@ describe('tenants on the control listener', () => {
     expect(JSON.parse(reply.text).error).toContain(named);
   });
 
-  it('are refused with 409 when another tenant has the name, the first one too', async () => {
+  it('are refused with 409 when any other tenant already has the name', async () => {
     const own = await startTestServer();
     await secondTenant(own, 'Twice');
     for (const name of ['Twice', 'Default']) {
@@ -89,7 +89,7 @@ describe('tenants on the control listener', () => {
     await own.close();
   });
 
-  it('are refused with 409 when the e-mail is taken, in whichever tenant', async () => {
+  it('are refused with 409 when any tenant already has the e-mail', async () => {
     const before = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
       const given = { ...good, name: 'Other', adminEmail };
@@ -99,7 +99,7 @@ describe('tenants on the control listener', () => {
     expect(await tenants()).toHaveLength(before);
   });
 
-  it('are not doubled by two requests at once', async () => {
+  it('are created once by two simultaneous requests', async () => {
     const same = { name: 'At once', adminEmail: 'at-once@example.com' };
     const replies = await Promise.all([
       control(server, 'POST', '/tenants', same),
@@ -111,19 +111,19 @@ describe('tenants on the control listener', () => {
 
 describe('the status of a tenant', () => {
   it.each([{}, { status: 'gone' }, { status: null }, 'suspended', { status: ['active'] }])(
-    'is refused with 400 when it is %j',
+    'is refused with 400 for %j',
     async (json) => {
       const reply = await control(server, 'PUT', `/tenants/${second.id}/status`, json);
       expect(reply.status).toBe(400);
     },
   );
 
-  it('is 404 for a tenant that does not exist', async () => {
+  it('is 404 for an unknown tenant', async () => {
     const reply = await control(server, 'PUT', '/tenants/nobody/status', { status: 'active' });
     expect([reply.status, reply.text]).toEqual([404, expect.stringContaining('GET /tenants')]);
   });
 
-  it('is shown as it was set', async () => {
+  it('is shown with the value that was set', async () => {
     const path = `/tenants/${second.id}/status`;
     const set = await control(server, 'PUT', path, { status: 'suspended' });
     expect(JSON.parse(set.text)).toMatchObject({ id: second.id, status: 'suspended' });
@@ -149,7 +149,7 @@ describe('a body on the control listener', () => {
     ['another media type', 415, { body: 'name=x' }, { 'Content-Type': 'text/plain' }],
     ['compressed', 415, { body: 'xx' }, { ...json, 'Content-Encoding': 'gzip' }],
     ['too large', 413, { body: JSON.stringify({ name: 'n'.repeat(20_000) }) }, json],
-  ])('that is %s is refused with %i', async (_, status, init, headers) => {
+  ])('is refused when it is %s: status %i', async (_, status, init, headers) => {
     const reply = await post(init, headers);
     expect(reply.status).toBe(status);
     expect(await reply.json()).toEqual({ error: expect.stringMatching(/body/) });
@@ -160,7 +160,7 @@ describe('a body on the control listener', () => {
     expect(reply.status).toBe(401);
   });
 
-  it('is 405 with Allow where a method is not taken', async () => {
+  it('for an unsupported method is 405 with Allow', async () => {
     const reply = await control(server, 'PUT', '/tenants');
     expect([reply.status, reply.text]).toEqual([
       405,
@@ -171,8 +171,8 @@ describe('a body on the control listener', () => {
   });
 });
 
-describe('a tenant that is dropped', () => {
-  it('is gone with its users, its mail and its e-mail, which may be used again', async () => {
+describe('a tenant that is removed', () => {
+  it('is gone with its users and mail, and its e-mail can be reused', async () => {
     const made = await secondTenant(server, 'Short');
     const invited = 'invited@short.example';
     await server.call('create-user', { token: made.token, json: { email: invited } });
@@ -188,7 +188,7 @@ describe('a tenant that is dropped', () => {
     expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
   });
 
-  it('is unknown afterwards, and was so for whoever asked a moment later', async () => {
+  it('is unknown to later calls and to simultaneous removals', async () => {
     const { id } = await secondTenant(server, 'Once');
     const statuses = await Promise.all(
       [1, 2, 3].map(async () => (await control(server, 'DELETE', `/tenants/${id}`)).status),
@@ -199,19 +199,19 @@ describe('a tenant that is dropped', () => {
     expect((await control(server, 'GET', `/clock?tenant=${id}`)).status).toBe(404);
   });
 
-  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 as %s', async (id) => {
+  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 for %s', async (id) => {
     const reply = await control(server, 'DELETE', `/tenants/${id}`);
     expect(reply.status).toBe(404);
   });
 
-  it('is not the first one', async () => {
+  it('cannot be the first tenant', async () => {
     const [first] = await tenants();
     const reply = await control(server, 'DELETE', `/tenants/${first?.id}`);
     expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('first tenant')]);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 
-  it('refuses with 401, not 500, the upload that was underway', async () => {
+  it('answers a pending upload with 401 and not 500', async () => {
     const { id, token } = await secondTenant(server, 'Uploads');
     const form = new FormData();
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
@@ -227,7 +227,7 @@ describe('a tenant that is dropped', () => {
         Expect: '100-continue',
       },
     });
-    // The server has let it in once it asks for the rest.
+    // The server has admitted the upload once it asks for the rest.
     await once(underway.flushHeaders() ?? underway, 'continue');
     underway.write(bytes.subarray(0, bytes.length - 1));
     await control(server, 'DELETE', `/tenants/${id}`);
@@ -237,7 +237,7 @@ describe('a tenant that is dropped', () => {
     answer.resume();
   });
 
-  it('may be every one but the first', async () => {
+  it('can be every tenant except the first', async () => {
     const made = await Promise.all(['Alpha', 'Beta'].map((name) => secondTenant(server, name)));
     const before = await tenants();
     const dropped = await control(server, 'DELETE', '/tenants');
@@ -251,7 +251,7 @@ describe('a tenant that is dropped', () => {
   });
 });
 
-it('does not make more tenants than the server can hold', async () => {
+it('the control listener refuses more tenants than the server can hold', async () => {
   const room = TENANTS_MAX - (await tenants()).length;
   for (let number = 0; number < room; number += 1) {
     const one = { ...good, name: `T${number}`, adminEmail: `admin@t${number}.example` };

@@ -14,7 +14,7 @@ function fail(error: unknown): never {
 }
 
 describe('the activity feed', () => {
-  it('reaches everyone who has subscribed, in order', () => {
+  it('reaches every subscriber in order', () => {
     const feed = new ActivityFeed();
     const seen: string[] = [];
     feed.subscribe(({ status }) => seen.push(`one ${status}`), fail);
@@ -24,7 +24,7 @@ describe('the activity feed', () => {
     expect(seen).toEqual(['one 204', 'other 204', 'one 409', 'other 409']);
   });
 
-  it('keeps nothing for those who come later, and nothing for those who have left', () => {
+  it('stores no events for later subscribers and none for former ones', () => {
     const feed = new ActivityFeed();
     const seen: Activity[] = [];
     feed.publish(activity);
@@ -35,7 +35,7 @@ describe('the activity feed', () => {
     expect(seen).toEqual([]);
   });
 
-  it('goes on for the others when one throws, who is told why once and then no more', () => {
+  it('continues for the other subscribers when one throws, and logs the error once', () => {
     const feed = new ActivityFeed();
     const seen: string[] = [];
     feed.subscribe(
@@ -51,7 +51,7 @@ describe('the activity feed', () => {
     expect(seen).toEqual(['throws', 'Error: broken', 'other 204', 'other 204']);
   });
 
-  it('knows whether anyone watches', () => {
+  it('knows whether anyone is subscribed', () => {
     const feed = new ActivityFeed();
     expect(feed.watched).toBe(false);
     const [one, other] = [

@@ -8,20 +8,20 @@ import { diagnoseKey, keyMistakes, keyTextOf } from './key.ts';
 
 const vectors = keyMistakeVectors();
 
-describe('a key that another implementation made', () => {
-  it.each(vectors)('is explained: $mistake, $title', ({ mistake, pubkey }) => {
+describe('a faulty public key made by another implementation', () => {
+  it.each(vectors)('is diagnosed correctly: $mistake, $title', ({ mistake, pubkey }) => {
     const wanted = mistake === null || mistake === 'unexplained' ? undefined : mistake;
     expect(diagnoseKey(pubkey)?.mistake).toBe(wanted);
     expect('because' in readPublicKey(pubkey)).toBe(mistake !== null);
   });
 
-  it('is there for every mistake', () => {
+  it('exists for every known mistake', () => {
     const made = new Set(vectors.map(({ mistake }) => mistake));
     expect(keyMistakes.filter(({ id }) => !made.has(id))).toEqual([]);
     expect(new Set(keyMistakes.map(({ id }) => id)).size).toBe(keyMistakes.length);
   });
 
-  it.each(keyMistakes)('has no other mistake: $id', ({ id, fits }) => {
+  it.each(keyMistakes)('matches no other mistake: $id', ({ id, fits }) => {
     const refused = vectors.filter(({ mistake }) => mistake !== null);
     const found = refused.filter(({ pubkey }) => fits(keyTextOf(pubkey.trim())) !== false);
     expect(found.map(({ title }) => title)).toEqual(
@@ -29,7 +29,7 @@ describe('a key that another implementation made', () => {
     );
   });
 
-  it('is named with its curve', () => {
+  it('on another curve is diagnosed with the curve name', () => {
     const details = vectors
       .filter(({ mistake }) => mistake === 'other-curve')
       .map(({ pubkey }) => diagnoseKey(pubkey)?.detail);
@@ -44,7 +44,7 @@ describe('a key that another implementation made', () => {
   });
 });
 
-describe('the doctor and the vectors of the key check', () => {
+describe('the key doctor and the published vectors', () => {
   const expected: Readonly<Record<string, string>> = {
     'RSA-2048, PEM of PKCS#1': 'pkcs1-public-key',
     'ECDSA P-256, certificate': 'certificate',
@@ -56,13 +56,13 @@ describe('the doctor and the vectors of the key check', () => {
     'ECDSA P-256, no PEM': 'no-pem-lines',
   };
 
-  it.each(authRequestVectors())('agree on: $title', ({ title, publicKeyPem }) => {
+  it.each(authRequestVectors())('agree on the mistake: $title', ({ title, publicKeyPem }) => {
     expect(diagnoseKey(publicKeyPem)?.mistake).toBe(expected[title]);
   });
 });
 
-describe('a text that is no key', () => {
-  it('has no diagnosis whatever it is', () => {
+describe('a text that is not a key', () => {
+  it('never gets a diagnosis, whatever it contains', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.json()), (text) => {
         expect(diagnoseKey(text)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a text that is no key', () => {
     ['dashes', '-'.repeat(16_000)],
     ['ten megabytes', 'A'.repeat(10_000_000)],
     ['brackets', '{'.repeat(16_000)],
-  ])('is looked at in no time: %s', (_, text) => {
+  ])('is rejected quickly: %s', (_, text) => {
     const startMs = systemClock.monotonicMs();
     expect(diagnoseKey(text)).toBeUndefined();
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(500);

@@ -44,8 +44,8 @@ const vectors = signatureMistakeVectors();
 const writingRows = Object.values(writingMistakes);
 const rows = [...signingMistakes, ...writingRows];
 
-describe('a signature that another implementation made with a mistake', () => {
-  it.each(vectors)('is explained: $mistake, $title', (vector) => {
+describe('a wrong signature made by another implementation', () => {
+  it.each(vectors)('is diagnosed correctly: $mistake, $title', (vector) => {
     const refused = refusedIn(vector);
     const diagnosis = diagnoseSignature(refused);
     expect(diagnosis?.mistake ?? null).toBe(vector.mistake);
@@ -54,7 +54,7 @@ describe('a signature that another implementation made with a mistake', () => {
     expect(isRight).toBe(vector.mistake === null && vector.title.startsWith('right'));
   });
 
-  it('exists for every mistake and key type that can make it', () => {
+  it('exists for every mistake and every key type concerned', () => {
     const made = new Set(vectors.map(({ mistake, keyType }) => `${mistake} ${keyType}`));
     const wanted = rows.flatMap(({ id, keyTypes }) => keyTypes.map((type) => `${id} ${type}`));
     expect(wanted.filter((pair) => !made.has(pair))).toEqual([]);
@@ -67,11 +67,11 @@ describe('a signature that another implementation made with a mistake', () => {
   });
 });
 
-/** The first row tries every mistake on every vector, the others look up what came out. */
+/** The first row tries every mistake on every vector; the others read its cached results. */
 const CROSS_TABLE_MAX_MS = 180_000;
 
-describe('the cross table of all mistakes', { timeout: CROSS_TABLE_MAX_MS }, () => {
-  it.each(rows)('$id is found where it was made and nowhere else', ({ id }) => {
+describe('the cross table of all signature mistakes', { timeout: CROSS_TABLE_MAX_MS }, () => {
+  it.each(rows)('$id is found in its own vectors and nowhere else', ({ id }) => {
     const found = vectors.filter((vector) => rowsThatFit(refusedIn(vector)).has(id));
     expect(found.map(titleOf)).toEqual(vectors.filter((each) => each.mistake === id).map(titleOf));
   });
@@ -79,7 +79,7 @@ describe('the cross table of all mistakes', { timeout: CROSS_TABLE_MAX_MS }, () 
 
 const fitting = new Map<string, ReadonlySet<string>>();
 
-/** Ids of all rows that explain the signature, each asked by itself. */
+/** Returns the ids of all rows that explain the signature, each evaluated by itself. */
 function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
   const name = `${refused.signatureText} ${refused.body}`;
   const known = fitting.get(name);
@@ -101,8 +101,10 @@ function titleOf({ mistake, title, madeBy }: SignatureMistakeVector): string {
   return `${mistake}: ${title} by ${madeBy}`;
 }
 
-describe('the doctor and the vectors of the signature check', () => {
-  /** By the words behind the key type in the vectors' titles; what is missing has no explanation. */
+describe('the signature doctor and the published vectors', () => {
+  /**
+   * Mistakes by the words after the key type in the vectors' titles; an absent one is unexplained.
+   */
   const expected: Readonly<Record<string, string>> = {
     'newline added': 'line-feed-not-signed',
     'newline removed': 'line-feed-not-sent',
@@ -125,7 +127,7 @@ describe('the doctor and the vectors of the signature check', () => {
   };
 
   it.each(authRequestVectors().filter((vector) => vector.valid || vector.fault === 'signature'))(
-    'agree on: $title',
+    'agree on the mistake: $title',
     ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
       const words = title.split(', ').slice(1).join(', ');
       const ofHex = keyType === 'ed25519' ? 'digest-with-ed25519' : 'digest-as-hex';
@@ -147,8 +149,8 @@ const kinds = ['rsa', 'ecdsa', 'ed25519'] as const;
 const rightly = (kind: (typeof kinds)[number], message: Buffer, key = privateKeys[kind]) =>
   sign(kind === 'ed25519' ? null : 'sha256', message, key);
 
-describe('a diagnosis', () => {
-  it('says in words what was done, what to do, and in which form', () => {
+describe('the diagnosis of a signature', () => {
+  it('states in words what was done, the remedy, and the form', () => {
     const message = Buffer.from('{"id_data": "{\\"mac\\":\\"1\\"}", "pubkey": "a/b"}');
     const signatureText = rightly('rsa', message).toString('base64');
     const key = publicKeyOf(privateKeys.rsa);
@@ -160,7 +162,7 @@ describe('a diagnosis', () => {
     });
   });
 
-  it('names the device whose key it was', () => {
+  it('names the device that owns the signing key', () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const otherKeys = [{ device: 'device 7', key: publicKeyOf(other) }];
     const signatureText = rightly('ed25519', body, other).toString('base64');
@@ -169,7 +171,7 @@ describe('a diagnosis', () => {
     expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: 'device 7' });
   });
 
-  it.each(kinds)('of two mistakes names both: %s', (kind) => {
+  it.each(kinds)('names both of two combined mistakes: %s', (kind) => {
     const longer = Buffer.concat([body, Buffer.from('\n')]);
     const signatureText = rightly(kind, longer).toString('hex');
     const refused = { body, key: publicKeyOf(privateKeys[kind]), signatureText };
@@ -179,7 +181,7 @@ describe('a diagnosis', () => {
     });
   });
 
-  it('finds the Ed25519ph signature of RFC 8032, section 7.3', () => {
+  it('recognizes the Ed25519ph signature of RFC 8032, section 7.3', () => {
     const start = '302a300506032b6570032100';
     const publicKey = 'ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf';
     const format = { format: 'der', type: 'spki' } as const;
@@ -196,7 +198,7 @@ describe('a diagnosis', () => {
     expect(diagnosis?.mistake).toBe('ed25519ph');
   });
 
-  it('finds every Ed25519ph signature, and no other message under it', () => {
+  it('recognizes any Ed25519ph signature, but only for its message', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.string(), (secret, text) => {
         const start = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -214,7 +216,7 @@ describe('a diagnosis', () => {
     );
   });
 
-  it.each(kinds)('is not there for a right signature over any bytes: %s', (kind) => {
+  it.each(kinds)('is absent for a valid signature of any bytes: %s', (kind) => {
     const key = publicKeyOf(privateKeys[kind]);
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
@@ -226,7 +228,7 @@ describe('a diagnosis', () => {
     );
   });
 
-  it.each(kinds)('is not there for any text, any bytes and any body: %s', (kind) => {
+  it.each(kinds)('is absent for random text, bytes and bodies: %s', (kind) => {
     const key = publicKeyOf(privateKeys[kind]);
     const length = { rsa: 256, ecdsa: 64, ed25519: 64 }[kind];
     const bytes = fc.uint8Array({ minLength: length, maxLength: length });
@@ -247,7 +249,7 @@ describe('a diagnosis', () => {
   });
 });
 
-describe('the work of a diagnosis is bounded', () => {
+describe('the work for the diagnosis of a signature is bounded', () => {
   const wide = `{"id_data":"{}","x":[${'1,'.repeat(7000)}1]}`;
   const hostile: readonly (readonly [string, string])[] = [
     ['a megabyte of letters', 'a'.repeat(1_000_000)],
@@ -260,7 +262,7 @@ describe('the work of a diagnosis is bounded', () => {
   ];
 
   it.each(hostile.flatMap(([name, text]) => kinds.map((kind) => [name, kind, text] as const)))(
-    '%s, %s',
+    'for %s, %s',
     (_, kind, text) => {
       const key = publicKeyOf(privateKeys[kind]);
       const other = generateKeyPairSync('ed25519').privateKey;
@@ -282,7 +284,7 @@ describe('the work of a diagnosis is bounded', () => {
     ['padding', '='.repeat(16_000)],
     ['colons', ':'.repeat(16_000)],
     ['white space within the limit', ` a`.repeat(8000)],
-  ])('a text of %s', (_, signatureText) => {
+  ])('for a text of %s', (_, signatureText) => {
     const startMs = systemClock.monotonicMs();
     for (const kind of kinds) {
       const key = publicKeyOf(privateKeys[kind]);
@@ -291,7 +293,7 @@ describe('the work of a diagnosis is bounded', () => {
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(1000);
   });
 
-  it('looks at so many keys of other devices and no more', () => {
+  it('by a maximum number of keys of other devices', () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const signatureText = rightly('ed25519', body, other).toString('base64');
     const key = publicKeyOf(privateKeys.ed25519);

@@ -35,8 +35,8 @@ const remarkOf = (kind: Kind, signatureText: string) =>
 
 const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
 
-describe('of a signature that no mistake explains, its form is told', () => {
-  it('for RSA: the key is right, and the two digests differ', () => {
+describe('the remark on an unexplained signature', () => {
+  it('states for RSA that the key is right and the digests differ', () => {
     expect(remarkOf('rsa', signed('rsa', other).toString('base64'))).toMatchObject({
       mistake: 'other-bytes-signed',
       sentence: expect.stringMatching(/^The key is right, but other bytes were signed/),
@@ -44,16 +44,16 @@ describe('of a signature that no mistake explains, its form is told', () => {
     });
   });
 
-  it('for RSA: it is by another key', () => {
+  it('states for RSA that another key signed', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const texts = Array.from({ length: 4 }, (_, at) =>
       signed('rsa', Buffer.from(`${at}`), privateKey).toString('base64'),
     );
-    // One in 256 may be a padding under the right key as well.
+    // About one in 256 signatures has a valid padding under the right key by chance.
     expect(texts.map((text) => remarkOf('rsa', text).mistake)).toContain('another-key');
   });
 
-  it.each(['ecdsa', 'ed25519'] as const)('for %s: key or bytes, and how to tell', (kind) => {
+  it.each(['ecdsa', 'ed25519'] as const)('blames key or bytes for %s and names a test', (kind) => {
     const remark = remarkOf(kind, signed(kind, other).toString('base64'));
     expect(remark).toMatchObject({
       mistake: 'unexplained',
@@ -62,7 +62,7 @@ describe('of a signature that no mistake explains, its form is told', () => {
     });
   });
 
-  it.each(kinds)('that it is cut off, as bytes and as the first line of base64: %s', (kind) => {
+  it.each(kinds)('reports a cut-off signature, as bytes and as one line of base64: %s', (kind) => {
     const bytes = signed(kind, body);
     const short = bytes.subarray(0, 40).toString('base64');
     const line = bytes.toString('base64').slice(0, 64);
@@ -75,7 +75,7 @@ describe('of a signature that no mistake explains, its form is told', () => {
     expect(remarkOf(kind, odd).mistake).toBe('cut-off');
   });
 
-  it.each(kinds)('that it is a digest, or as long as one: %s', (kind) => {
+  it.each(kinds)('reports a digest, or the length of one: %s', (kind) => {
     const own = sha256(body).toString('base64');
     expect(remarkOf(kind, own)).toMatchObject({ mistake: 'digest-sent', detail: 'sha256' });
     const hmac = sha256(other);
@@ -93,17 +93,17 @@ describe('of a signature that no mistake explains, its form is told', () => {
     ['ecdsa', 'rsa'],
     ['ed25519', 'ecdsa'],
     ['ed25519', 'rsa'],
-  ] as const)('that it is of another key type: %s key, %s signature', (kind, made) => {
+  ] as const)('reports another key type: %s key, %s signature', (kind, made) => {
     const text = signed(made, body).toString('base64');
     expect(remarkOf(kind, text).mistake).toBe('other-key-type');
   });
 
-  it.each(kinds)('that its length is another, or that it is no base64: %s', (kind) => {
+  it.each(kinds)('reports a wrong length or invalid base64: %s', (kind) => {
     expect(remarkOf(kind, Buffer.alloc(300, 1).toString('base64')).mistake).toBe('not-a-signature');
     expect(remarkOf(kind, '***')).toMatchObject({ mistake: 'not-base64' });
   });
 
-  it.each(kinds)('for every text and body, without an error: %s', (kind) => {
+  it.each(kinds)('exists for any text and body without an error: %s', (kind) => {
     const key = publicKeyOf(keys[kind]);
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),

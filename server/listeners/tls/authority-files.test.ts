@@ -50,7 +50,7 @@ async function pemShownBy(url: string): Promise<string> {
   return pem;
 }
 
-describe('the test CA in its forms', () => {
+describe('the test CA in its file formats', () => {
   it('is the same certificate in PEM, in DER and in C', () => {
     const header = String(files['ca.h']);
     const der = files['ca.der'] as Buffer;
@@ -65,14 +65,14 @@ describe('the test CA in its forms', () => {
     expect(base64).toBe(der.toString('base64'));
   });
 
-  it('is a C header that may be included twice and holds nothing but ASCII', () => {
+  it('is a C header that may be included twice and contains only ASCII', () => {
     const header = String(files['ca.h']);
     expect(header).toMatch(/#ifndef (\w+)\n#define \1\n[\s\S]*#endif\n$/);
     expect(header).toMatch(/^[\x20-\x7e\n]+$/);
     expect(header.match(/\*\//g)).toHaveLength(1);
   });
 
-  it('never holds a private key', () => {
+  it('never contains a private key', () => {
     expect(Object.keys(files)).toEqual(['ca.pem', 'ca.der', 'ca.h']);
     for (const content of Object.values(files)) {
       expect(content.toString('latin1')).not.toContain('PRIVATE');
@@ -80,7 +80,7 @@ describe('the test CA in its forms', () => {
     }
   });
 
-  it('is read by openssl in both forms', async () => {
+  it('is readable by openssl in both formats', async () => {
     const wanted = ['-noout', '-fingerprint', '-sha256'];
     const ofPem = await openssl('x509', '-in', at('ca.pem'), ...wanted);
     expect(await openssl('x509', '-in', at('ca.der'), '-inform', 'DER', ...wanted)).toBe(ofPem);
@@ -88,8 +88,8 @@ describe('the test CA in its forms', () => {
   });
 });
 
-describe('openssl, from outside', () => {
-  it('verifies the chain strictly, for the names that it is for', async () => {
+describe('openssl as an outside client', () => {
+  it('verifies the chain strictly for exactly the served names', async () => {
     writeFileSync(at('own.pem'), await pemShownBy(server.baseUrl));
     const strict = ['verify', '-x509_strict', '-purpose', 'sslserver', '-CAfile', at('ca.pem')];
     const named = ['-verify_hostname', 'localhost', '-verify_ip', '::1'];
@@ -100,7 +100,7 @@ describe('openssl, from outside', () => {
     await expect(openssl(...asClient, at('own.pem'))).rejects.toThrow('purpose');
   });
 
-  it('connects to the server', async () => {
+  it('connects to the server with the test CA', async () => {
     expect(await askWithOpenssl(server.baseUrl, at('ca.pem'))).toContain('Verify return code: 0');
   });
 
@@ -111,7 +111,7 @@ describe('openssl, from outside', () => {
     ['unknownCa', 'unable to get local issuer certificate'],
     ['selfSigned', 'self-signed certificate'],
     ['oldProtocol', 'alert protocol version'],
-  ])('refuses the member %s of the gallery', async (member, because) => {
+  ])('refuses the gallery certificate %s', async (member, because) => {
     const asked = askWithOpenssl(`${server.tls?.gallery[member]}`, at('ca.pem'));
     await expect(asked).rejects.toThrow(because);
   });

@@ -56,8 +56,8 @@ function clientCertificate(
   return by.issue({ purpose: 'client', commonName: 'device', validity, key, ...plan });
 }
 
-describe('a server that wants certificates of its clients', () => {
-  it('serves one whose certificate is of the authority', async () => {
+describe('a server that requires client certificates', () => {
+  it('serves a client with a certificate of its authority', async () => {
     expect((await acceptedDevice(server, 'with-certificate')).token).toMatch(/\./);
   });
 
@@ -91,12 +91,12 @@ describe('a server that wants certificates of its clients', () => {
       () => ({ key: key.pem, cert: clientCertificate({ purpose: 'server' }) }),
       /UNSUPPORTED_CERTIFICATE|ECONNRESET/,
     ],
-  ])('refuses a client with a certificate %s', async (_, client, code) => {
+  ])('refuses a client by its certificate: %s', async (_, client, code) => {
     const tls = { ca: caOf(server), ...client() };
     expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
   });
 
-  it('asks for none in the gallery of TLS mistakes', async () => {
+  it('requests none in the gallery of TLS mistakes', async () => {
     const url = `${server.tls?.gallery.expired}`;
     const careless = { rejectUnauthorized: false };
     expect((await sendSecurely(url, { tls: careless })).status).toBe(404);

@@ -78,7 +78,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const placed = ['certFile', 'keyFile', 'clientCaFile', 'caKeepFile'] as const;
 
-/** The settings with their files in the folder of the test. */
+/** Returns the settings with their files in the test's folder. */
 function inFolder(tls: TlsSettings): TlsSettings {
   const entries = Object.entries(tls).map(([name, value]) => [
     name,
@@ -87,7 +87,7 @@ function inFolder(tls: TlsSettings): TlsSettings {
   return Object.fromEntries(entries);
 }
 
-describe('files of TLS that cannot be used', () => {
+describe('unusable TLS files', () => {
   it.each<[string, TlsSettings]>([
     ['certificate file .*: there is no such file', { certFile: 'none.pem', keyFile: 'key.pem' }],
     ['key file .*: there is no such file', { certFile: 'cert.pem', keyFile: 'none.pem' }],
@@ -112,13 +112,13 @@ describe('files of TLS that cannot be used', () => {
     ['CA file .* holds no certificate', { caKeepFile: 'ca-key.pem' }],
     ['its RSA key', { caKeepFile: 'both.pem' }],
     ['its RSA key', { caKeepFile: 'leaf-both.pem' }],
-  ])('keep the server from starting, with one sentence: %s', async (sentence, tls) => {
+  ])('prevent the start with one sentence: %s', async (sentence, tls) => {
     const starting = startTestServer({ tls: inFolder(tls), clock: systemClock });
     await expect(starting).rejects.toThrow(SettingError);
     await expect(starting).rejects.toThrow(new RegExp(`^TLS [^\\n]*${sentence}[^\\n]*$`));
   });
 
-  it('are out of date by the clock of the server', async () => {
+  it("are checked for expiry by the server's clock", async () => {
     const tls = { certFile: at('ec.pem'), keyFile: at('ec-key.pem') };
     const later = new ManualClock(systemClock.now() + 31 * DAY_MS);
     await expect(startTestServer({ tls, clock: later })).rejects.toThrow('expired at');
@@ -127,11 +127,11 @@ describe('files of TLS that cannot be used', () => {
   });
 });
 
-describe('a certificate of ones own', () => {
+describe('a server with its own certificate', () => {
   it.each([
     ['RSA, of an authority', 'cert.pem', 'key.pem', 'ca.pem'],
     ['P-256, signed by itself', 'ec.pem', 'ec-key.pem', 'ec.pem'],
-  ])('serves who trusts it, and there is no test CA: %s', async (_, cert, keyFile, ca) => {
+  ])('serves clients that trust it and has no test CA: %s', async (_, cert, keyFile, ca) => {
     const server = await startTestServer({
       tls: { certFile: at(cert), keyFile: at(keyFile) },
       clock: systemClock,
@@ -143,8 +143,8 @@ describe('a certificate of ones own', () => {
   });
 });
 
-describe('a test CA that is kept', () => {
-  it('is made once, for its owner only, and the same in every later server', async () => {
+describe('a test CA kept in a file', () => {
+  it('is created once, readable by its owner, and reused by later servers', async () => {
     const caKeepFile = at('kept.pem');
     const first = await startTlsServer({ caKeepFile });
     const kept = readFileSync(caKeepFile, 'utf8');
@@ -158,7 +158,7 @@ describe('a test CA that is kept', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('is one for two servers that start at once', async () => {
+  it('is shared by two servers that start at once', async () => {
     const caKeepFile = at('raced.pem');
     const servers = await Promise.all([
       startTlsServer({ caKeepFile }),
@@ -169,7 +169,7 @@ describe('a test CA that is kept', () => {
     await Promise.all(servers.map((server) => server.close()));
   });
 
-  it('may be of another making, as long as it is RSA', async () => {
+  it('may come from another tool if it is an RSA key', async () => {
     const parts = ['-keyout', at('other-key.pem'), '-out', at('other-ca.pem'), '-days', '30'];
     await openssl('req', '-x509', '-nodes', '-newkey', 'rsa:2048', ...parts, '-subj', '/CN=Our CA');
     const [ca, caKey] = ['other-ca.pem', 'other-key.pem'].map((name) =>

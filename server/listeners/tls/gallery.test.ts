@@ -25,7 +25,7 @@ function urlOf(member: GalleryMember): string {
 
 const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
-/** The error of a strict client, and the option with which a careless one continues. */
+/** The error of a strict client, and the option with which a careless client continues. */
 const refusals: Readonly<Record<GalleryMember, { code: string; careless: ClientTls }>> = {
   expired: { code: 'CERT_HAS_EXPIRED', careless: { rejectUnauthorized: false } },
   notYetValid: { code: 'CERT_NOT_YET_VALID', careless: { rejectUnauthorized: false } },
@@ -38,8 +38,8 @@ const refusals: Readonly<Record<GalleryMember, { code: string; careless: ClientT
   oldProtocol: { code: 'EPROTO', careless: old },
 };
 
-describe('the gallery of wrong TLS', () => {
-  it('has a port for each member beside the correct one', async () => {
+describe('the gallery of TLS mistakes', () => {
+  it('has a port for each mistake beside the correct one', async () => {
     expect(Object.keys(server.tls?.gallery ?? {})).toEqual([...galleryMembers]);
     const urls = [server.baseUrl, ...galleryMembers.map(urlOf)];
     expect(new Set(urls).size).toBe(galleryMembers.length + 1);
@@ -51,7 +51,7 @@ describe('the gallery of wrong TLS', () => {
     expect(await refusalOf(urlOf(member), { ca: caOf(server) })).toBe(code);
   });
 
-  it.each(galleryMembers)('answers a careless client as the API does: %s', async (member) => {
+  it.each(galleryMembers)('answers a careless client like the API: %s', async (member) => {
     const { careless } = refusals[member];
     const path = operations['get-configuration'].path;
     const tls = { ca: caOf(server), ...careless };
@@ -64,7 +64,7 @@ describe('the gallery of wrong TLS', () => {
   });
 
   it.each(['expired', 'notYetValid', 'unknownCa', 'selfSigned'] as const)(
-    'has one fault only, which is no other name: %s',
+    'has exactly one mistake per port, which is not another name: %s',
     async (member) => {
       const { code } = refusals[member];
       const given = { ca: caOf(server), servername: 'localhost' };
@@ -75,7 +75,7 @@ describe('the gallery of wrong TLS', () => {
     },
   );
 
-  it('has a valid chain where only the host or the protocol is wrong', async () => {
+  it('has a valid chain where only the host or protocol is wrong', async () => {
     const ca = caOf(server);
     const other = { ca, checkServerIdentity: () => undefined };
     expect((await handshakeWith(urlOf('wrongHost'), other)).error).toBeUndefined();
@@ -83,17 +83,17 @@ describe('the gallery of wrong TLS', () => {
     expect(spoken).toEqual({ error: undefined, protocol: 'TLSv1.1' });
   });
 
-  it('ends a handshake that offers no old protocol with the alert that says so', async () => {
+  it('refuses a handshake without old protocols with an alert for the protocol', async () => {
     const asked = sendSecurely(urlOf('oldProtocol'), { tls: { ca: caOf(server) } });
     await expect(asked).rejects.toThrow('alert protocol version');
   });
 
-  it('speaks TLS 1.0 too where the protocol is old', async () => {
+  it('also speaks TLS 1.0 on the port for old protocols', async () => {
     const options = { ca: caOf(server), ...old, maxVersion: 'TLSv1' } as const;
     expect((await handshakeWith(urlOf('oldProtocol'), options)).protocol).toBe('TLSv1');
   });
 
-  it('is not there unless it was asked for', async () => {
+  it('is absent unless the settings ask for it', async () => {
     const plain = await startTlsServer();
     expect(plain.tls?.gallery).toEqual({});
     await plain.close();

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** What a client of Node sends first. */
+/** Returns the bytes that a Node client sends first. */
 function helloOfClient(): Promise<Buffer> {
   return new Promise((resolve) => {
     const write = (bytes: Buffer): void => resolve(bytes);
@@ -30,13 +30,13 @@ function helloOfClient(): Promise<Buffer> {
   });
 }
 
-/** The same message, in records of one byte each. */
+/** Returns the same message, split into records of one byte each. */
 function inRecordsOfOneByte(): Buffer {
   const payload = hello.subarray(5);
   return Buffer.concat([...payload].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte])));
 }
 
-/** Connections that the server has accepted, which it does one by one in each round. */
+/** Opens connections and waits until the server has accepted each, one per round. */
 async function open(count: number): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openConnection(server)));
   for (let round = 0; round < 3 * count; round += 1) {
@@ -45,8 +45,8 @@ async function open(count: number): Promise<Socket[]> {
   return sockets;
 }
 
-describe('TLS handshakes that begin at once', () => {
-  it('are all answered, a few in each round of the event loop', async () => {
+describe('simultaneous TLS handshakes', () => {
+  it('are all answered, a few per round of the event loop', async () => {
     const sockets = await open(HANDSHAKES);
     let round = 0;
     const counting = (): void => {
@@ -61,12 +61,12 @@ describe('TLS handshakes that begin at once', () => {
     for (const socket of sockets) socket.write(hello);
     const rounds = new Set(await Promise.all(answered));
     round = Number.NEGATIVE_INFINITY;
-    // Nine of them fill a round of this clock; without turns, all are answered in one or two.
+    // Nine handshakes fill a round of this clock; without turns, one or two rounds answer all.
     expect(rounds.size).toBeGreaterThan(4);
     for (const socket of sockets) socket.destroy();
   });
 
-  it('leave out those whose clients have gone', async () => {
+  it('are skipped when their clients have disconnected', async () => {
     const sockets = await open(HANDSHAKES);
     for (const socket of sockets) {
       socket.write(hello);
@@ -83,19 +83,19 @@ describe('the first message of a TLS handshake', () => {
   it.each([
     ['in records of one byte', inRecordsOfOneByte],
     ['in two pieces, of which the first one ends within the head', () => hello],
-  ])('is read %s', async (_, made) => {
+  ])('is accepted %s', async (_, made) => {
     const [socket] = (await open(1)) as [Socket];
     const bytes = made();
     socket.setNoDelay();
     socket.write(bytes.subarray(0, 3));
     socket.write(bytes.subarray(3));
     const [answer] = (await once(socket, 'data')) as [Buffer];
-    // A record of the handshake: the server says hello.
+    // Byte 22 marks a handshake record, in which the server says hello.
     expect(answer[0]).toBe(22);
     socket.destroy();
   });
 
-  it('is cut when it is longer than any client sends', async () => {
+  it("is cut when it exceeds the size of any client's message", async () => {
     const [socket] = (await open(1)) as [Socket];
     const records = Buffer.from([22, 3, 1, 0, 4, 1, 0, 255, 255]);
     const piece = Buffer.from([22, 3, 1, 64, 0, ...Buffer.alloc(16_384)]);

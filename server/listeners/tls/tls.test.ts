@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** The link of the device's deployment, requested with these headers. */
+/** Requests the link of the device's deployment with these headers. */
 async function linkFor(asked: TestServer, { token }: AcceptedDevice, headers = {}) {
   const call = { token, query: board, headers };
   const { uri } = instructionsIn(await asked.call('get-next-deployment', call)).artifact.source;
@@ -37,7 +37,7 @@ async function linkFor(asked: TestServer, { token }: AcceptedDevice, headers = {
   return uri;
 }
 
-describe('a server with a key of type ec', () => {
+describe('a server with an ec key', () => {
   let ofEc: TestServer;
 
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('a server with a key of type ec', () => {
 
   afterAll(() => ofEc.close());
 
-  it('is taken by a client that knows no RSA cipher and trusts the test CA', async () => {
+  it('is accepted by a client without RSA ciphers that trusts the test CA', async () => {
     const tls = {
       ca: caOf(ofEc),
       ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256',
@@ -55,7 +55,7 @@ describe('a server with a key of type ec', () => {
     expect((await sendSecurely(ofEc.baseUrl + path, { tls })).status).toBe(401);
   });
 
-  it('has a certificate of P-256 that the test CA has signed', async () => {
+  it('has a P-256 certificate signed by the test CA', async () => {
     const { hostname: host, port } = new URL(ofEc.baseUrl);
     const socket = connect({ host, port: Number(port), ca: caOf(ofEc) });
     await once(socket, 'secureConnect');
@@ -66,7 +66,7 @@ describe('a server with a key of type ec', () => {
     expect(certificate.verify(new X509Certificate(caOf(ofEc)).publicKey)).toBe(true);
   });
 
-  it('is refused by a client that knows RSA ciphers only', async () => {
+  it('is refused by a client with only RSA ciphers', async () => {
     const tls = {
       ca: caOf(ofEc),
       ciphers: 'ECDHE-RSA-AES128-GCM-SHA256',
@@ -77,7 +77,7 @@ describe('a server with a key of type ec', () => {
 });
 
 describe('a client that trusts the test CA', () => {
-  it('signs in, polls and downloads by a link of https', async () => {
+  it('signs in, polls and downloads by an https link', async () => {
     expect(new URL(server.baseUrl).protocol).toBe('https:');
     const uri = await linkFor(server, device);
     expect(uri.startsWith(`${server.baseUrl}/`)).toBe(true);
@@ -86,7 +86,7 @@ describe('a client that trusts the test CA', () => {
     expect(reply.headers.get('content-length')).toBe(String((await artifactBytes()).length));
   });
 
-  it('connects by wss', async () => {
+  it('connects by a wss websocket', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const headers = { Authorization: `Bearer ${device.token}` };
     const socket = new WebSocket(url, { headers, ca: caOf(server) });
@@ -97,7 +97,7 @@ describe('a client that trusts the test CA', () => {
     expect((await once(socket, 'close'))[0]).toBe(1000);
   });
 
-  it('is served by undici too, several times on one connection', async () => {
+  it('can also use undici, several times on one connection', async () => {
     const agent = new Agent({ connections: 1, connect: { ca: caOf(server) } });
     const headers = { authorization: `Bearer ${device.token}` };
     for (const status of [200, 200]) {
@@ -109,14 +109,14 @@ describe('a client that trusts the test CA', () => {
   });
 
   it.each(['update.example.com', 'a.fleet.test', 'localhost'])(
-    'may call the server %s',
+    'accepts the server under the name %s',
     async (servername) => {
       expect(await refusalOf(server.baseUrl, { ca: caOf(server), servername })).toBe('answered');
     },
   );
 
   it.each(['fd00::17', '::1', '127.0.0.1'])(
-    'may call the server %s, an address',
+    'accepts the server under the address %s',
     async (address) => {
       const { port } = new URL(server.baseUrl);
       const socket = connect({ host: '127.0.0.1', port: Number(port), ca: caOf(server) });
@@ -127,7 +127,7 @@ describe('a client that trusts the test CA', () => {
     },
   );
 
-  it('reads the Error body of what is not even HTTP', async () => {
+  it('can read the Error body for invalid HTTP', async () => {
     const { port } = new URL(server.baseUrl);
     const socket = connect({ host: '127.0.0.1', port: Number(port), ca: caOf(server) });
     socket.end('SSH-2.0-client\r\n');
@@ -139,7 +139,7 @@ describe('a client that trusts the test CA', () => {
   });
 });
 
-describe('a client gives up by itself', () => {
+describe('the server is rejected by a client', () => {
   it.each([
     ['that does not know the CA', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['that calls another name', { servername: 'other.example' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
@@ -158,7 +158,7 @@ describe('a client gives up by itself', () => {
     expect(await refusalOf(server.baseUrl, { ...ca, ...tls })).toBe(code);
   });
 
-  it('that knows the CA of another server', async () => {
+  it('that trusts the CA of another server', async () => {
     const other = await startTlsServer();
     expect(caOf(other)).not.toBe(caOf(server));
     const code = await refusalOf(server.baseUrl, { ca: caOf(other) });
@@ -166,7 +166,7 @@ describe('a client gives up by itself', () => {
     await other.close();
   });
 
-  it('that knows the CA of no tenant, by wss', async () => {
+  it('that does not know the test CA, over wss', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
     const [error] = await once(socket, 'error');
@@ -178,8 +178,8 @@ describe('a client gives up by itself', () => {
   });
 });
 
-describe('links behind TLS', () => {
-  it('are of http when a trusted proxy says that its caller came by http', async () => {
+describe('artifact links of a TLS server', () => {
+  it('use http when a trusted proxy reports a caller on http', async () => {
     const proxied = await startTlsServer({}, { trustProxy: true });
     const caller = await acceptedDevice(proxied, 'behind-proxy');
     await uploadArtifact(proxied, await artifactBytes());
@@ -195,7 +195,7 @@ describe('links behind TLS', () => {
     await proxied.close();
   });
 
-  it('lead to the host of artifact files by https', async () => {
+  it('use https on the host of artifact files', async () => {
     const apart = await startTlsServer({}, { dialects: new Set(['storage-host']) });
     const caller = await acceptedDevice(apart, 'storage');
     await uploadArtifact(apart, await artifactBytes());
@@ -207,7 +207,7 @@ describe('links behind TLS', () => {
     await apart.close();
   });
 
-  it('do not become https by a header alone', async () => {
+  it('do not become https by a header without TLS', async () => {
     const plain = await startTestServer();
     const caller = await acceptedDevice(plain, 'plain');
     await uploadArtifact(plain, await artifactBytes());
@@ -225,12 +225,12 @@ describe('a server behind TLS', () => {
     expect((await fetch(`${server.controlUrl}/ready`)).status).toBe(200);
   });
 
-  it('ends at once though a handshake has not even begun', async () => {
+  it('stops at once despite a handshake that has not started', async () => {
     const ending = await startTlsServer();
     const { port } = new URL(ending.baseUrl);
     const idle = connectPlainly(Number(port), '127.0.0.1');
     await once(idle, 'connect');
-    // After a whole exchange the server also knows about the idle connection.
+    // After a complete exchange the server also knows about the idle connection.
     expect(await refusalOf(ending.baseUrl, { ca: caOf(ending) })).toBe('answered');
     const closed = once(idle, 'close');
     const startedMs = systemClock.monotonicMs();
@@ -238,7 +238,7 @@ describe('a server behind TLS', () => {
     expect(systemClock.monotonicMs() - startedMs).toBeLessThan(CLOSE_MAX_MS);
   });
 
-  it('closes sockets with 1001 when it ends', async () => {
+  it('closes sockets with 1001 when it stops', async () => {
     const ending = await startTlsServer();
     const caller = await acceptedDevice(ending, 'last');
     const url = ending.baseUrl.replace('https', 'wss') + operations.connect.path;
@@ -250,8 +250,8 @@ describe('a server behind TLS', () => {
   });
 });
 
-describe('the names that a server is reached by', () => {
-  it('are the chosen ones, then loopback and the listening address, each once', () => {
+describe('the served names of a TLS server', () => {
+  it('are the chosen names, loopback, and the listening address, without duplicates', () => {
     expect(servedNames(['A.test', '127.0.0.1', 'a.test'], '192.168.1.10')).toEqual([
       'a.test',
       '127.0.0.1',
@@ -261,7 +261,7 @@ describe('the names that a server is reached by', () => {
     ]);
   });
 
-  it('leave out what is listened on but cannot be called', () => {
+  it('omit a listening address that is not a valid host', () => {
     expect(servedNames([], 'not a host')).toEqual(['localhost', '127.0.0.1', '::1']);
   });
 });

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => folder.remove());
 
-/** Copies the files as a killed process leaves them. */
+/** Copies the files in the state that a killed process would leave. */
 function leaveKilled(): void {
   for (const end of ['', '-wal', '-sums']) copyFileSync(database + end, killed + end);
 }
@@ -29,7 +29,7 @@ function changeByte(path: string, at: number): void {
   writeFileSync(path, bytes);
 }
 
-/** A database that has been through several checkpoints, and has changes in its log. */
+/** Writes a database through several checkpoints, with changes left in its log. */
 function write(rows: number): void {
   const sql = openFileSql(database);
   sql.script('CREATE TABLE rows (at INTEGER PRIMARY KEY, text TEXT)');
@@ -40,7 +40,7 @@ function write(rows: number): void {
   sql.close();
 }
 
-/** The head with which the engine begins a log anew, before it writes the first frame. */
+/** Returns the head that the engine writes when it restarts a log, before the first frame. */
 function nextHead(log: Buffer): Buffer {
   const head = Buffer.from(log.subarray(0, 32));
   head.writeUInt32BE(head.readUInt32BE(16) + 1, 16);
@@ -57,27 +57,27 @@ function nextHead(log: Buffer): Buffer {
   return head;
 }
 
-describe('the sums of a database', () => {
-  it.each([1, 150, 420])('vouch for it after %i commits, closed and killed', (rows) => {
+describe('the page sums of a database', () => {
+  it.each([1, 150, 420])('confirm it after %i commits, closed or killed', (rows) => {
     write(rows);
     expect(checkDatabase(database)).toEqual({ isVouchedFor: true, isOpen: false });
     expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
     expect(readdirSync(folder.path)).not.toContain('database.sqlite-wal');
   });
 
-  it('are valid when it was killed between a new log and its first frame', () => {
+  it('are valid after a kill between a new log and its first frame', () => {
     write(5);
     const log = readFileSync(`${killed}-wal`);
     nextHead(log).copy(log);
     writeFileSync(`${killed}-wal`, log);
     const mark = readSums(killed)?.mark ?? noSums.mark;
-    // Before it begins anew, all of it is in the database, and its sums are in the file.
+    // Before the log restarts, the database holds all pages, and the sums file covers them.
     copyFileSync(database, killed);
     writeSums(killed, { ...(readSums(database) ?? noSums), mark });
     expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
   });
 
-  it('tell of a byte that was changed in any page of a closed one', () => {
+  it('detect a changed byte in any page of a closed database', () => {
     write(3);
     const pages = readFileSync(database).length / 4096;
     for (let page = 0; page < pages; page += 1) {
@@ -89,7 +89,7 @@ describe('the sums of a database', () => {
     checkDatabase(database);
   });
 
-  it('detect a changed byte in a killed one outside what the log replaces', () => {
+  it('detect a changed byte of a killed database outside the logged pages', () => {
     write(420);
     changeByte(killed, 4096 * 300 + 77);
     expect(() => checkDatabase(killed)).toThrow('page 301 was changed');
@@ -100,7 +100,7 @@ describe('the sums of a database', () => {
     ['is empty', (log) => truncateSync(log), 'is empty'],
     ['has a changed byte', (log) => changeByte(log, 5000), 'is damaged'],
     ['has another beginning', (log) => changeByte(log, 17), 'is damaged'],
-  ])('tell of a log that %s', (_, damage, said) => {
+  ])('detect a log that %s', (_, damage, said) => {
     write(5);
     damage(`${killed}-wal`);
     expect(() => checkDatabase(killed)).toThrow(`${killed}-wal`);

@@ -7,7 +7,7 @@ import { engines, TestFolder } from './testing/engines.ts';
 
 const schema = 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE)';
 
-describe.each(engines)('%s', (_engine, { openSql }) => {
+describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
   let folder: TestFolder;
   let sql: Sql;
 
@@ -30,13 +30,13 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
   }
 
   describe('a statement', () => {
-    it('tells how many rows it changed', () => {
+    it('returns how many rows it changed', () => {
       expect([add(1), add(2)]).toEqual([1, 1]);
       expect(sql.run('UPDATE notes SET text = text || ?', ['!'])).toBe(2);
       expect(sql.run('DELETE FROM notes WHERE id > ?', [9])).toBe(0);
     });
 
-    it('takes values as values, whatever they say', () => {
+    it('binds values as data, whatever their text', () => {
       const nasty = "'); DROP TABLE notes; --";
       add(1, nasty);
       expect(sql.first('SELECT id FROM notes WHERE text = ?', [nasty])).toEqual({ id: 1 });
@@ -53,23 +53,23 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       '\x1a0',
       '\x1a\x1a\0\x1a',
       '0\0',
-    ])('keeps a text as it is: %j', (note) => {
+    ])('keeps a text unchanged: %j', (note) => {
       add(1, note);
       expect(sql.first('SELECT text FROM notes')).toEqual({ text: note });
     });
 
-    it.each([0, -1, 2 ** 53 - 1, 1.5, 1e300])('keeps a number as it is: %d', (value) => {
+    it.each([0, -1, 2 ** 53 - 1, 1.5, 1e300])('keeps a number unchanged: %d', (value) => {
       expect(sql.first('SELECT ? AS n', [value])).toEqual({ n: value });
     });
 
-    it('gives a whole number back to SQL as one', () => {
+    it('binds a whole number to SQL as an integer', () => {
       expect(sql.first('SELECT typeof(?) AS whole, typeof(?) AS part', [7, 1.5])).toEqual({
         whole: 'integer',
         part: 'real',
       });
     });
 
-    it('keeps bytes as they are, and none', () => {
+    it('keeps bytes and null unchanged', () => {
       expect(
         sql.first('SELECT hex(?) AS h, ? IS NULL AS n', [Buffer.from([0, 26, 255]), null]),
       ).toEqual({
@@ -78,7 +78,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       });
     });
 
-    it.each([99, 100, 101, 250])('gives all of %d rows', (count) => {
+    it.each([99, 100, 101, 250])('returns all of %d rows', (count) => {
       const rows = sql.all(
         'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c',
         [count],
@@ -86,7 +86,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: count }, (_, at) => at + 1));
     });
 
-    it('gives no row for none', () => {
+    it('returns no row for an empty result', () => {
       expect(sql.first('SELECT * FROM notes')).toBeUndefined();
       expect(sql.all('SELECT * FROM notes')).toEqual([]);
     });
@@ -94,18 +94,18 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
     it.each([
       ['a table that is not there', 'SELECT * FROM nowhere'],
       ['words that are no SQL', 'FETCH ME'],
-    ])('throws with %s', (_, statement) => {
+    ])('throws an error for %s', (_, statement) => {
       expect(() => sql.all(statement)).toThrow();
     });
 
-    it('throws when it breaks a rule of the schema, and can be used again', () => {
+    it('throws on a constraint violation and stays usable', () => {
       add(1, 'same');
       expect(() => add(2, 'same')).toThrow('UNIQUE');
       expect(() => add(1, 'other')).toThrow('UNIQUE');
       expect(add(2, 'other')).toBe(1);
     });
 
-    it('stays usable when more kinds of it were seen than are kept', () => {
+    it('stays usable after more distinct statements than the cache holds', () => {
       for (let count = 0; count < 600; count += 1) {
         expect(sql.first(`SELECT ${count} AS n`)).toEqual({ n: count });
       }
@@ -113,13 +113,13 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
     });
   });
 
-  describe('work that is done as one', () => {
-    it('stays when it comes to its end, and gives its result', () => {
+  describe('a transaction', () => {
+    it('commits at its end and returns its result', () => {
       expect(sql.atomically(() => add(1) + add(2))).toBe(2);
       expect(ids()).toEqual([1, 2]);
     });
 
-    it('leaves nothing when it throws, and passes the fault on', () => {
+    it('leaves no changes when it throws, and rethrows the error', () => {
       const work = (): void => {
         add(1);
         throw new Error('in the middle');
@@ -128,7 +128,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
-    it('is undone when its work would wait', async () => {
+    it('is undone when its work is asynchronous', async () => {
       const work = async (): Promise<void> => {
         add(1);
         await Promise.resolve();
@@ -138,7 +138,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
-    it('leaves nothing of its inner work either', () => {
+    it('undoes its nested transactions too', () => {
       const work = (): void => {
         sql.atomically(() => add(1));
         add(1);
@@ -147,7 +147,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
-    it('runs waiting work after its end, and never when it throws', () => {
+    it('runs deferred work after its commit, and never after an error', () => {
       const done: string[] = [];
       sql.atomically(() => {
         sql.atomically(() => sql.afterCommit(() => done.push(`committed ${ids()}`)));
@@ -163,7 +163,7 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
       expect(done).toEqual(['committed 1', 'at once']);
     });
 
-    it('can be followed by other work', () => {
+    it('can be followed by another transaction', () => {
       expect(() =>
         sql.atomically(() => {
           throw new Error('first');
@@ -175,8 +175,8 @@ describe.each(engines)('%s', (_engine, { openSql }) => {
   });
 });
 
-describe('a filter', () => {
-  it('is empty when nothing filters', () => {
+describe('an SQL filter', () => {
+  it('is empty without conditions', () => {
     expect(filterBy()).toEqual({ where: '', values: [] });
     expect(filterBy(undefined, equal('a', undefined), oneOf('b', []))).toEqual({
       where: '',
@@ -184,38 +184,38 @@ describe('a filter', () => {
     });
   });
 
-  it('joins what is present, and binds every value', () => {
+  it('joins the present conditions and binds every value', () => {
     expect(filterBy(equal('a', 'x'), undefined, oneOf('b', ['y', 'z']), ['c < ?', 3])).toEqual({
       where: 'WHERE (a = ?) AND (b IN (?, ?)) AND (c < ?)',
       values: ['x', 'y', 'z', 3],
     });
   });
 
-  it('takes null and the empty text for values', () => {
+  it('treats null and empty text as values', () => {
     expect(filterBy(equal('a', null), equal('b', '')).values).toEqual([null, '']);
   });
 });
 
-describe('a page', () => {
+describe('the bounds of a page', () => {
   it.each([
     [1, 20, [20, 0]],
     [2, 20, [20, 20]],
     [7, 1, [1, 6]],
-  ])('number %i of %i rows begins where the one before it ended', (page, perPage, expected) => {
+  ])('for number %i of %i rows follow the page before it', (page, perPage, expected) => {
     expect(bounds({ page, perPage })).toEqual(expected);
   });
 });
 
-describe('a value of a row', () => {
+describe('a column value of a row', () => {
   const row = { t: 'x', n: 7, empty: '', zero: 0, nothing: null, json: '{"a":[1]}' };
 
-  it('is read as what the schema says', () => {
+  it('is read with the type of the schema', () => {
     expect([text(row, 't'), text(row, 'empty')]).toEqual(['x', '']);
     expect([number(row, 'n'), number(row, 'zero')]).toEqual([7, 0]);
     expect(document(row, 'json')).toEqual({ a: [1] });
   });
 
-  it('is nothing where the column is null or absent, and not where it is empty', () => {
+  it('is undefined for a null or absent column, but not for an empty one', () => {
     expect(textOrNothing(row, 'nothing')).toBeUndefined();
     expect(numberOrNothing(row, 'absent')).toBeUndefined();
     expect(textOrNothing(row, 'empty')).toBe('');
@@ -230,7 +230,7 @@ describe('a value of a row', () => {
     ['a number for an optional text', () => textOrNothing(row, 'n')],
     ['a text for an optional number', () => numberOrNothing(row, 't')],
     ['a text for a document', () => document(row, 't')],
-  ])('is our own fault where it is another one: %s', (_, read) => {
+  ])('causes an error for an unexpected type: %s', (_, read) => {
     expect(read).toThrow();
   });
 });

@@ -15,12 +15,12 @@ function kept() {
   return { changes, reads, read };
 }
 
-describe('what is kept of reads', () => {
+describe('the cache of reads', () => {
   it.each([
     [update],
     ['INSERT INTO main.deployments SELECT * FROM snapshot.deployments'],
     ['DELETE FROM deployment_devices'],
-  ])('is forgotten after %s', (statement) => {
+  ])('is cleared after %s', (statement) => {
     const { changes, read } = kept();
     expect([read('a'), read('a')]).toEqual([1, 1]);
     changes.note(statement);
@@ -28,7 +28,7 @@ describe('what is kept of reads', () => {
     expect([read('a'), read('a')]).toEqual([2, 2]);
   });
 
-  it('stays while other tables change, and goes with what is undone', () => {
+  it('remains while other tables change, and is cleared by an undo', () => {
     const { changes, read } = kept();
     read('a');
     changes.note('UPDATE artifacts SET description = ?');
@@ -38,14 +38,14 @@ describe('what is kept of reads', () => {
     expect(read('a')).toBe(2);
   });
 
-  it('stays for all keys but the one that is written', () => {
+  it('remains for all keys except the written one', () => {
     const { changes, reads, read } = kept();
     expect([read('a'), read('b')]).toEqual([1, 2]);
     reads.writeOne('a', () => changes.note(update));
     expect([read('a'), read('b')]).toEqual([3, 2]);
   });
 
-  it('does not return when a key is written after an unseen change', () => {
+  it('does not revive stale values after a write to one key', () => {
     const { changes, reads, read } = kept();
     expect([read('a'), read('b')]).toEqual([1, 2]);
     changes.note(update);
@@ -53,7 +53,7 @@ describe('what is kept of reads', () => {
     expect([read('b'), read('a')]).toEqual([3, 4]);
   });
 
-  it('is no more than a number of keys', () => {
+  it('holds a limited number of keys', () => {
     const { reads, read } = kept();
     for (const key of ['a', 'b', 'c']) read(key);
     expect([reads.peek('a'), reads.peek('c')]).toEqual([undefined, 3]);

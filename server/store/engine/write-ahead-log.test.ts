@@ -35,7 +35,7 @@ function markInFile(): LogMark {
   }
 }
 
-/** What the engine has written, as a killed process leaves it. */
+/** Returns the log that the engine has written, as a killed process leaves it. */
 function realLog(): Buffer {
   const database = join(folder.path, 'database.sqlite');
   const sql = openFileSql(database);
@@ -46,7 +46,7 @@ function realLog(): Buffer {
   return readFileSync(file);
 }
 
-/** Sets the sum of a head as the engine writes it, so that only what it says can be wrong. */
+/** Sets the checksum of a head as the engine does, so that only its content can be wrong. */
 function sign(head: Buffer): Buffer {
   const isLittle = head.readUInt32BE(0) === 0x377f0682;
   const word = (at: number) => (isLittle ? head.readUInt32LE(at) : head.readUInt32BE(at));
@@ -60,7 +60,7 @@ function sign(head: Buffer): Buffer {
   return head;
 }
 
-/** A head of chance, or the real one with some bytes changed; every other with its sum put right. */
+/** Returns a random head or a changed real one; every other head gets a valid checksum. */
 function drawnHead(random: Random, real: Buffer, at: number): Buffer {
   const head = Buffer.from(at % 2 === 0 ? random.bytes(HEAD_BYTES) : real.subarray(0, HEAD_BYTES));
   for (let change = random.integer(0, 4); change > 0; change -= 1) {
@@ -72,13 +72,13 @@ function drawnHead(random: Random, real: Buffer, at: number): Buffer {
 }
 
 describe('a write-ahead log', () => {
-  it('that begins with zeros holds nothing, however long it is', () => {
+  it('that starts with zeros contains no frames, whatever its length', () => {
     for (const bytes of [0, 1, 31, 32, 33, FRAME_BYTES, 3 * FRAME_BYTES]) {
       expect(markOf(Buffer.alloc(bytes)).frames).toBe(0);
     }
   });
 
-  it('holds nothing behind a head with a page size that the engine does not have', () => {
+  it('contains no frames if its head has an unsupported page size', () => {
     const log = realLog();
     for (const pageBytes of [0, 1, 8, 256, 513, 4095, 131_072, 2 ** 31, 2 ** 32 - 1]) {
       log.writeUInt32BE(pageBytes, 8);
@@ -101,7 +101,7 @@ describe('a write-ahead log', () => {
       writeSync(descriptor, head, 0, HEAD_BYTES, 0);
       const { frames } = markInFile();
       if (frames === 0) continue;
-      // The salts, the size and the sum are those of the frames, which nothing else fits.
+      // Salts, page size and checksum must belong to the frames; nothing else matches them.
       expect(frames).toBe(real.frames);
       expect(head.subarray(8, 12)).toEqual(log.subarray(8, 12));
       expect(head.subarray(16)).toEqual(log.subarray(16, HEAD_BYTES));

@@ -26,7 +26,7 @@ let folder: TestFolder;
 let data: string;
 let starts = 0;
 const adminPassword = 'correct horse';
-/** A start that names no password. */
+/** Options of a start that names no password. */
 const unchosen: ServerOptions = {};
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ beforeEach(() => {
 
 afterEach(() => folder.remove());
 
-/** Each start has chance of its own, as no process repeats another's. */
+/** Starts a server with its own random seed, since no two processes share one. */
 function start(options: ServerOptions = { adminPassword }): Promise<TestServer> {
   starts += 1;
   const random = seededRandom(`start ${starts}`);
@@ -56,7 +56,7 @@ async function during<Result>(
   }
 }
 
-/** Every file with what is in it, and every folder. */
+/** Returns every file with its content, and every folder. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String);
   const told = names.map((name) => {
@@ -72,7 +72,7 @@ function tenantFolder(): string {
 }
 
 describe('a server with a data folder', () => {
-  it('knows after a restart who was accepted: token, attributes and signature go on', async () => {
+  it('remembers accepted devices after restart, with token, attributes and signature', async () => {
     const device = await during(async (server) => {
       const made = await acceptedDevice(server, 'a');
       const json = [{ name: 'color', value: 'red' }];
@@ -87,7 +87,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('keeps tokens of users and signed links', async () => {
+  it("keeps users' tokens and signed links valid", async () => {
     const before = await during(async (server) => {
       const id = await publish(server);
       const device = await acceptedDevice(server, 'a');
@@ -101,7 +101,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('takes no token of another folder', async () => {
+  it('refuses a token of another data folder', async () => {
     const token = await during(async (server) => server.adminToken);
     data = join(folder.path, 'other');
     await during(async (server) => {
@@ -109,7 +109,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('keeps a key for each algorithm, so that switching ends no token', async () => {
+  it('keeps a key per algorithm, so that a change of algorithm invalidates no token', async () => {
     const token = await during(async (server) => server.adminToken);
     await during(
       async (server) => {
@@ -122,7 +122,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('keeps every tenant apart, with its token and status', async () => {
+  it('keeps every tenant with its token and status', async () => {
     const second = await during(async (server) => {
       const made = await secondTenant(server);
       await setTenantStatus(server, made.id, 'suspended');
@@ -140,7 +140,7 @@ describe('a server with a data folder', () => {
     expect(readdirSync(join(data, 'tenants'))).toHaveLength(2);
   });
 
-  it('keeps the admin and password, and accepts a new password when given', async () => {
+  it('keeps admin and password, and accepts a newly configured password', async () => {
     await during(async () => undefined);
     await during(async (server) => {
       expect((await signIn(server, server.adminEmail, adminPassword)).status).toBe(200);
@@ -154,7 +154,7 @@ describe('a server with a data folder', () => {
     );
   });
 
-  it('reports a password that it generated until somebody changes it', async () => {
+  it('reports its generated password until somebody changes it', async () => {
     const made = await during(async (server) => server.adminPassword, unchosen);
     await during(async (server) => {
       expect(server.adminPassword).toBe(made);
@@ -165,7 +165,7 @@ describe('a server with a data folder', () => {
     await during(async (server) => expect(server.adminPassword).toBe(''), unchosen);
   });
 
-  it('lets nobody else read what it writes', async () => {
+  it('lets no other user read its files', async () => {
     await during(async (server) => {
       await publish(server);
       const files = readdirSync(data, { recursive: true }).map((name) => join(data, String(name)));
@@ -174,7 +174,7 @@ describe('a server with a data folder', () => {
     });
   });
 
-  it('leaves plain databases behind when it is closed', async () => {
+  it('leaves databases without logs when it is closed', async () => {
     await during(async () => undefined);
     expect(readdirSync(data).toSorted()).toEqual([
       'server.lock',
@@ -204,8 +204,8 @@ describe('a server with a data folder', () => {
   });
 });
 
-describe('a data folder that cannot be used', () => {
-  /** Stands where the damage is done. */
+describe('an unusable data folder', () => {
+  /** Returns the path of the database that the tests damage. */
   const tenantDatabase = (): string => join(tenantFolder(), 'tenant.sqlite');
   const server = (): string => join(data, 'server.sqlite');
   const artifact = (): string => {
@@ -219,7 +219,7 @@ describe('a data folder that cannot be used', () => {
   };
   const flip = (path: string): void => {
     const bytes = readFileSync(path);
-    // The header of every page but the first.
+    // Each page except the first loses its header.
     for (let at = 4096; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 16);
     writeFileSync(path, bytes);
   };
@@ -292,7 +292,7 @@ describe('a data folder that cannot be used', () => {
     ],
     ['a list of tenants of another version', server, setVersion, 'version 99', wayOut],
   ])(
-    'is refused with %s, and one sentence that names the file',
+    'is refused for %s in one sentence that names the file',
     async (_, place, damage, what, way) => {
       await during((running) => publish(running));
       const path = place();
@@ -307,7 +307,7 @@ describe('a data folder that cannot be used', () => {
     },
   );
 
-  it('is refused while another server has it, and taken once that is closed', async () => {
+  it('is refused while another server uses it, and accepted afterwards', async () => {
     const running = await start();
     const refusal = await start().then(() => 'started', String);
     expect(refusal).toContain('is in use by another process; stop that process');
@@ -315,25 +315,25 @@ describe('a data folder that cannot be used', () => {
     await during(async (next) => expect(next.baseUrl).toMatch(/^http/));
   });
 
-  it('is refused when it holds other files', async () => {
+  it('is refused when it contains foreign files', async () => {
     mkdirSync(data);
     writeFileSync(join(data, 'thesis.txt'), 'do not touch');
     await expect(start()).rejects.toThrow(`${data} has other files`);
     expect(readdirSync(data)).toEqual(['thesis.txt']);
   });
 
-  it.each(['file', 'part of the path'])('is refused when it is a file: %s', async (kind) => {
+  it.each(['file', 'part of the path'])('is refused as a file: %s', async (kind) => {
     appendFileSync(data, 'a file');
     if (kind !== 'file') data = join(data, 'below');
     await expect(start()).rejects.toThrow('a file where a folder must be');
   });
 
-  it.runIf(process.platform === 'linux')('is refused where no folder can be made', async () => {
+  it.runIf(process.platform === 'linux')('is refused if it cannot be created', async () => {
     data = '/proc/nope';
     await expect(start()).rejects.toThrow('/proc/nope cannot be created (ENOENT');
   });
 
-  it('can be opened again once the damage is undone: nothing was changed meanwhile', async () => {
+  it('stays unchanged by a refusal and opens again once the damage is repaired', async () => {
     await during((running) => publish(running));
     const path = artifact();
     renameSync(path, `${path}.away`);

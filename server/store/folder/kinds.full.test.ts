@@ -28,7 +28,7 @@ let data: string;
 let killed: string;
 let artifactId: string;
 
-/** A folder as a killed server leaves it, with logs beside its databases. */
+/** Creates a folder as a killed server leaves it, with logs beside its databases. */
 beforeAll(async () => {
   folder = new TestFolder();
   data = join(folder.path, 'data');
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
   'a named pipe': (path) => void execFileSync('mkfifo', [path]),
   'a folder': (path) => mkdirSync(path),
   'a socket': async (path) => {
-    // The path of a socket may only be short.
+    // The path of a socket must be short.
     const place = join(folder.path, 's');
     const listening = createServer();
     await new Promise<void>((resolve) => listening.listen(place, resolve));
@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
   'a device': (path) => symlinkSync('/dev/zero', path),
 };
 
-/** Every entry by its path, with its kind, rights and content. */
+/** Returns every entry by its path, with its kind, rights and content. */
 function listed(path: string): Readonly<Record<string, string>> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   const told = names.map((name) => {
@@ -74,7 +74,7 @@ function listed(path: string): Readonly<Record<string, string>> {
   return Object.fromEntries(told);
 }
 
-/** Paths of the files in a folder. */
+/** Returns the paths of the files in a folder. */
 function filesOf(path: string): string[] {
   const names = readdirSync(path, { recursive: true }).map(String);
   return names.filter((name) => lstatSync(join(path, name)).isFile());
@@ -106,7 +106,7 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
     }
   });
 
-  it('does not keep an export waiting, which leaves out what it held', async () => {
+  it('does not block an export, which omits the rows of that file', async () => {
     for (const name of [
       'server.lock',
       'server.sqlite',
@@ -128,7 +128,7 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
 });
 
 describe('a refused data folder', () => {
-  it('without a lock file gets none', async () => {
+  it('does not get a lock file if it had none', async () => {
     execFileSync('cp', ['-a', killed, data]);
     rmSync(join(data, 'server.lock'));
     rmSync(join(data, 'server.sqlite-wal'));
@@ -142,7 +142,7 @@ describe('a sparse file of 200 GiB in the data folder', () => {
   const bytes = 200 * 2 ** 30;
   const artifactName = () => filesOf(killed).find((one) => one.includes('artifacts')) ?? '';
 
-  /** Makes it so large, and says what a start and an export come to. */
+  /** Extends the file to this size and returns the results of a start and an export. */
   async function withHoles(name: string, make: (path: string) => void = () => undefined) {
     execFileSync('cp', ['-a', killed, data]);
     const path = join(data, name);
@@ -169,20 +169,20 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     expect((await withHoles('server.lock')).told).toContain('server.lock is not a database');
   });
 
-  it('does not keep an export from saving every row', async () => {
+  it('does not prevent an export from saving every row', async () => {
     const { rows } = await withHoles('server.sqlite.copy-1');
     for (const name of filesOf(killed).filter((one) => !one.includes('artifacts'))) {
       expect({ name, rows: (await withHoles(name)).rows }).toEqual({ name, rows });
     }
   });
 
-  it('is left out of an export if an artifact', async () => {
+  it('is omitted from an export if it is an artifact', async () => {
     const { path, lost } = await withHoles(artifactName());
     expect(lost).toContain(`${path} has ${bytes} of `);
   });
 
   it.each(['server.sqlite', 'tenant.sqlite', 'server.sqlite-sums'])(
-    'is no %s any more when it has no content',
+    'is not accepted as %s when it has no content',
     async (base) => {
       const name = filesOf(killed).find((one) => basename(one) === base) ?? '';
       const { path, told, lost } = await withHoles(name, (one) => truncateSync(one));
@@ -191,7 +191,7 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     },
   );
 
-  it('is not read when an artifact grew so at runtime', async () => {
+  it('is not read if an artifact reaches it at runtime', async () => {
     execFileSync('cp', ['-a', killed, data]);
     const random = seededRandom('while it runs');
     const server = await startTestServer({ dataFolder: data, random });

@@ -34,7 +34,7 @@ afterEach(() => {
   folder.remove();
 });
 
-/** Every kind of write, with its status. */
+/** Performs every kind of write and returns the statuses. */
 async function writes(token: string) {
   const json = [{ name: 'color', value: 'red' }];
   const snapshot = `/snapshots/${lines.length}`;
@@ -51,7 +51,7 @@ async function writes(token: string) {
 const refused = { inventory: 507, device: 507, upload: 507, tenant: 507, snapshot: 507 };
 
 describe('a server whose data folder is removed', () => {
-  it('answers every write with 507, goes on reading, and closes without a fault', async () => {
+  it('answers every write with 507, keeps reading, and closes without an error', async () => {
     const { token } = await acceptedDevice(server, 'a');
     const link = (await linkTo(server, token, await publish(server))).uri;
     expect((await fetchFile(link)).status).toBe(200);
@@ -67,13 +67,13 @@ describe('a server whose data folder is removed', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it('or moved away keeps nothing in files without a path', async () => {
+  it('or moved away writes no files without a path', async () => {
     const { token } = await acceptedDevice(server, 'a');
     const moved = join(folder.path, 'moved');
     renameSync(data, moved);
     expect(await writes(token)).toEqual(refused);
     renameSync(moved, data);
-    // Back in its place, it is written again.
+    // The server writes again once the folder is back in its place.
     expect(await writes(token)).toMatchObject({ inventory: 200, upload: 201, tenant: 201 });
     await server.close();
   });

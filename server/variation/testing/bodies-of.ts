@@ -65,8 +65,8 @@ function arbitraryOf(schema: v.GenericSchema): fc.Arbitrary<unknown> {
 }
 
 /**
- * Generates values of a custom schema. Objects are a check followed by the actual shape; maps hide
- * the shape of their values in a function, so it is found by trial.
+ * Generates values of a custom schema. An object schema is a check followed by the actual shape; a
+ * map hides the shape of its values in a function, so the generator finds it by trial.
  */
 function customOf(schema: v.GenericSchema, { pipe = [] }: SchemaParts): fc.Arbitrary<unknown> {
   const inner = pipe.filter((part): part is v.GenericSchema => part.kind === 'schema')[1];

@@ -7,7 +7,7 @@ import type { Sql } from '../sql.ts';
 import { openFileSql } from '../sql-file.ts';
 import { openMemorySql } from '../sql-memory.ts';
 
-/** A temporary folder for a test. */
+/** A temporary folder for one test. */
 export class TestFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'fleetbed-test-'));
 
