@@ -45,7 +45,7 @@ describe('the cases that report in each deployment state', () => {
     expect(abortableStates).toEqual(['offered', ...statusColumns.filter((each) => !isEnd(each))]);
   });
 
-  it('exist for every combination of state and status', () => {
+  it('exist for every state, every repeated status and every abort', () => {
     const ids = deploymentStateCases.map(({ id }) => id.split('/')[1]);
     const slugs = (names: readonly string[]) => names.map((name) => name.replaceAll('_', '-'));
     const played = [

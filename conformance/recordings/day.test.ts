@@ -36,7 +36,7 @@ describe('a day of the calendar', () => {
     ['2027-08-26', '2027-08-25', -1],
     ['2024-02-28', '2024-03-01', 2],
     ['2026-08-25', '2027-08-25', 365],
-  ])('is counted from %s to %s as a distance of %d days', (from, to, days) => {
+  ])('has from %s to %s a distance of %d days', (from, to, days) => {
     expect(daysBetween(from, to)).toBe(days);
   });
 });

@@ -70,7 +70,7 @@ describe('the coverage of the requirements', () => {
       naming(record.id),
       'there is no open point errors.no-such-point',
     ],
-  ])('is unaccounted for a requirement %s', (_, changes, cases, reason) => {
+  ])('reports a requirement %s as unaccounted', (_, changes, cases, reason) => {
     expect(standing(changes, cases)).toEqual(['unaccounted', reason]);
     expect(coverageOf(cases, [{ ...record, ...changes }]).unaccounted).toEqual([record.id]);
   });
@@ -81,7 +81,7 @@ describe('the coverage of the requirements', () => {
     [{ level: 'may' }, naming(record.id), 'observed'],
     [{ excluded: 'nobody can see it from outside' }, [], 'excluded'],
     [{ excluded: 'the client has to do it', actor: 'client' }, [], 'client'],
-  ])('is accounted for the requirement %j', (changes, cases, expected) => {
+  ])('reports the requirement %j as accounted for', (changes, cases, expected) => {
     expect(standing(changes, cases)[0]).toBe(expected);
   });
 });

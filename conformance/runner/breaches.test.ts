@@ -72,7 +72,7 @@ describe('the breach of an invariant in a case', () => {
     expect(withBreaches(judging, { verdict: 'pass' }, [silent]).finding.verdict).toBe('pass');
   });
 
-  it('is absent when the case keeps its finding', () => {
+  it('does not change the finding when none occurred', () => {
     expect(withBreaches(observing, observed, []).finding).toBe(observed);
   });
 });

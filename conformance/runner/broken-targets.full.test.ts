@@ -25,7 +25,7 @@ const user = { email: 'user@example.com', password: 'correct horse battery' };
 describe('a target that answers everything with 200 and an empty body', () => {
   const agreeable: RequestListener = (_, answer) => answer.end();
 
-  it('fails all judging cases except the OPTIONS case', async () => {
+  it('fails the run, and passes only the OPTIONS case', async () => {
     const result = await runAgainst(await serve(agreeable));
     expect(result.outcome).toBe('fail');
     expect(result.totals.error).toBe(0);
