@@ -120,7 +120,7 @@ describe('fleetbed conform', () => {
     }
   });
 
-  it('runs cases without a user with --anonymous, and lists skipped and remaining ones', async () => {
+  it('runs cases without a user with --anonymous, and lists what it left behind', async () => {
     const words = ['--json', '--anonymous', 'authentication/', 'monitor/'];
     const { code, stdout, stderr } = await conform(...words);
     expect(stderr).toContain('devices stay pending on the target');
@@ -208,7 +208,7 @@ describe('fleetbed conform --dry-run', () => {
     );
   });
 
-  it('lists no resources for reading cases, and says when no case would run', async () => {
+  it('lists no resources with --read-only, and exits with 4 when no case is left', async () => {
     const words = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
     const { code, stdout } = await runCommand([...nowhere, ...words]);
     expect(code).toBe(4);

@@ -26,7 +26,7 @@ function serve(data: string) {
 }
 
 describe('fleetbed serve --data', () => {
-  it('shows the same random password at every start', async () => {
+  it('shows the same random password at each start until a password is set', async () => {
     const data = join(folder, 'data');
     const passwords: string[] = [];
     for (const words of [[], [], ['--admin-password', 'correct horse'], []]) {
