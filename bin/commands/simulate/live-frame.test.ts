@@ -46,7 +46,7 @@ describe('a frame of the live view', () => {
     expect(liveFrame({ ...facts, progress: without }, size)).not.toContain('deployment');
   });
 
-  it('shows the slowest generator when there are several', () => {
+  it('shows the worst figures of several generators', () => {
     const [one] = sampleProgress.generators;
     if (one === undefined) throw new Error('the sample has a generator');
     const generators = [one, { ...one, cpuUserShare: 0.9, memoryMaxBytes: 1 }];
