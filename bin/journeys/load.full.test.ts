@@ -196,7 +196,7 @@ describe('a reconnect storm', () => {
     expect(new Set(returns).size).toBeGreaterThan(2);
   });
 
-  it('of one cohort leaves the sockets of other cohorts open', { timeout: RUN_MAX_MS }, async () => {
+  it('of one cohort leaves the sockets of others open', { timeout: RUN_MAX_MS }, async () => {
     const cohorts = [
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },

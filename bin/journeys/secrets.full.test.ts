@@ -146,7 +146,7 @@ function spellings(secret: string): readonly string[] {
 }
 
 describe('the secrets of a conformance run', () => {
-  it('appear in no format of a report, even if every case fails', { timeout: RUN_MAX_MS }, async () => {
+  it('appear in no report format, even if every case fails', { timeout: RUN_MAX_MS }, async () => {
     const server = await startTestServer({ clock: systemClock, adminPassword });
     const eavesdropper = new Eavesdropper();
     try {

@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const runTrial: RunTrial = async (trial) => (await virtualRun(trial, { signal })).violations;
 const planted = { device: 1, exchange: 4, operation: 'put-deployment-status' } as const;
 
-/** Returns the changes to the default trial that the printed line describes. */
+/** Returns the trial that a printed line describes, with the start time of another trial. */
 function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
@@ -27,8 +27,8 @@ function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   };
 }
 
-describe('an exploration in a process of its own', () => {
-  it('finds a planted fault, reduces the trial, and prints how to repeat it', {
+describe('an exploration with a planted fault', () => {
+  it('finds the fault, reduces the trial, and prints how to repeat it', {
     timeout: 120_000,
   }, async () => {
     const ackLost = { ...planted, name: 'ack-lost' } as const;
