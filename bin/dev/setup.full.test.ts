@@ -358,7 +358,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
         stand('dpkg-deb', '/bin/mkdir -p "$3"');
       },
     ],
-  ])('explains how to install clients, and fails in CI where they are required, when %s', async (_, prepare) => {
+  ])('explains how to get clients, and fails in CI that requires them: %s', async (_, prepare) => {
     prepare();
     const here = await search();
     expect(here.code).toBe(0);

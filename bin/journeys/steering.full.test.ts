@@ -108,7 +108,7 @@ describe('the control listener in a conformance run', () => {
     });
   });
 
-  it('keeps no tenant of the suite, and the result does not contain its token', { timeout: SUITE_MAX_MS }, async () => {
+  it('keeps no tenant of the suite and reveals no token', { timeout: SUITE_MAX_MS }, async () => {
     const { controlUrl: url, controlToken: token, adminToken } = server;
     const credentials = { token: adminToken };
     const result = await judge(['tenants/', 'roles/'], { credentials, control: { url, token } });

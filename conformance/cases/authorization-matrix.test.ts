@@ -99,7 +99,7 @@ describe('the authorisation matrix', () => {
 });
 
 describe('the requests for the authorisation matrix', () => {
-  it.each(Object.keys(tokenCalls) as OperationId[])('call %s, which requires a token of the right kind', (id) => {
+  it.each(Object.keys(tokenCalls) as OperationId[])('call %s, which requires a token', (id) => {
     const kind = id in userCalls ? ['user'] : ['device', 'socket'];
     expect(kind).toContain(operations[id].authorization);
   });

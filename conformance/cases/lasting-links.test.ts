@@ -3,7 +3,7 @@ import { NotObservable } from '../target/expectations.ts';
 import { nameIn } from './lasting-links.ts';
 
 describe('the artifact name in an answer', () => {
-  it.each(['', 'no JSON', 'null', '[]', '{}', '{"name":7}'])('cannot be observed in the body %j', (text) => {
+  it.each(['', 'no JSON', 'null', '[]', '{}', '{"name":7}'])('is unobservable in %j', (text) => {
     expect(() => nameIn({ text })).toThrow(NotObservable);
   });
 

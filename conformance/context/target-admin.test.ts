@@ -124,7 +124,7 @@ describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample artifact
   });
 });
 
-describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample artifact %s of a run', (name) => {
+describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s of a run', (name) => {
   it('contains the run ID in its names, as its description states', async () => {
     const sample = await sampleOfRun(name, 'cafe0123');
     const contents = await readArtifact(toStream(sample.bytes));

@@ -19,7 +19,7 @@ const v1 = '/api/management/v1';
 const v2 = '/api/management/v2';
 
 describe('a deprecated call', () => {
-  it.each(deprecatedApis)('is found for the row $method $version $path', ({ method, version, path }) => {
+  it.each(deprecatedApis)('is found by $method $version $path', ({ method, version, path }) => {
     const name = `${method} ${version} ${path}`;
     const filled = path.replace(/\{\w+\}/g, '5f0c8d2e-aaaa-4bbb-8ccc-000000000001');
     expect(usedBy(method, `/api/management/${version}${filled}`)).toEqual([name]);

@@ -16,7 +16,7 @@ describe('the schedule on a day', () => {
     ['2027-08-24', 'deprecated', 1],
     ['2027-08-25', 'retired', 0],
     ['2031-01-01', 'retired', 0],
-  ])('states on %s that a call deprecated on 2026-08-21 is %s with %d days left', (on, state, daysLeft) => {
+  ])('shows on %s a call of 2026-08-21 as %s with %d days left', (on, state, daysLeft) => {
     expect(rowOn(on, 'POST v1 /useradm/users')).toMatchObject({ state, daysLeft });
   });
 

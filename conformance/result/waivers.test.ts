@@ -36,7 +36,7 @@ describe('a waiver of a case', () => {
     expect(outcome).toBe('fail');
   });
 
-  it.each<VerdictName>(['fail', 'pass'])('that is expired fails the run on the verdict %s', (verdict) => {
+  it.each<VerdictName>(['fail', 'pass'])('that is expired fails the run on %s', (verdict) => {
     const { verdicts, problems, outcome } = judge(verdict, {}, '2027-01-01');
     expect(verdicts[0]).not.toHaveProperty('waiver');
     expect(problems).toEqual([

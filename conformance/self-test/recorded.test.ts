@@ -109,7 +109,7 @@ describe('the tokens of source code', () => {
     expect(await tokens(one)).toBe(await tokens(other));
   });
 
-  it.each(['const a = 2;', "const a = '1';", 'let a = 1;'])('of `const a = 1;` differ from those of: %s', async (text) => {
+  it.each(['const a = 2;', "const a = '1';", 'let a = 1;'])('differ for %s', async (text) => {
     expect(await tokens(text)).not.toBe(await tokens('const a = 1;'));
   });
 });

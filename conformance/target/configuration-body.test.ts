@@ -24,7 +24,7 @@ describe('a downloaded configuration', () => {
     expect(await pairsIn(Buffer.from('{"timezone":"UTC"}'))).toEqual(metaData);
   });
 
-  it.each(['', 'timezone=UTC', 'version but no tar file'])('with the text %j contains no pairs', async (text) => {
+  it.each(['', 'timezone=UTC', 'version but no tar file'])('in %j has no pairs', async (text) => {
     expect(await pairsIn(Buffer.from(text))).toBeUndefined();
   });
 

@@ -51,7 +51,7 @@ describe('a request to the target', () => {
     expect(session.record.exchanges[0]?.failure).toBeDefined();
   });
 
-  it.each(['gzip', 'deflate', 'br'] as const)('decodes an answer with the content coding %s', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'] as const)('decodes the content coding %s', async (coding) => {
     const code = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[coding];
     const baseUrl = await serve((_, answer) =>
       answer

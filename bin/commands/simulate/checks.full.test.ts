@@ -66,7 +66,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
     ['token-is-quoted', 'auth.token-is-plain-text'],
     ['pending-is-201', 'next.v2-pending-is-200'],
     ['nothing-is-202', 'next.nothing-is-204'],
-  ])('report for the planted defect %s exactly the requirement that it violates', async (id, requirement) => {
+  ])('report for the defect %s only the requirement it violates', async (id, requirement) => {
     const defect = allDefects.find((each) => each.id === id);
     if (defect === undefined) throw new Error(`there is no defect ${id}`);
     expect(defect.violates).toContain(requirement);

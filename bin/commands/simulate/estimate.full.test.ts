@@ -83,7 +83,7 @@ describe("the estimate of a fleet's traffic", () => {
     expect(received / (wire.received / requests)).toBeCloseTo(1, 1);
   });
 
-  it('is printed for any command line without a request to the server', { timeout: 60_000 }, async () => {
+  it('is printed for any command line without any request', { timeout: 60_000 }, async () => {
     const words = ['--url', 'http://server.invalid', '--devices', '50000', '--poll', '30m'];
     const more = ['--connect', '--keys', 'ed25519=1', '--processes', '4', '--duration', '30d'];
     const { code, stdout } = await runCommand([

@@ -137,7 +137,7 @@ function expectAsUnkilled({ devices, reconciliation }: FleetResult): void {
   expect(reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
 }
 
-it('a fleet reaches the same outcomes however often its simulator is killed', { timeout: RUN_MAX_MS }, async () => {
+it('a fleet that is killed often reaches the same outcomes', { timeout: RUN_MAX_MS }, async () => {
   const lanes = [killMany('a', KILLS / 2), killMany('b', KILLS / 2)];
   const states = new Set((await Promise.all(lanes)).flat());
   for (const state of ['downloading', 'installing', 'rebooting']) expect(states).toContain(state);

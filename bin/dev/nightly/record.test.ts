@@ -44,7 +44,7 @@ describe('the age of the nightly record', () => {
     ['2026-12-09T23:59:59Z', true],
     ['2026-12-10T00:00:00Z', false],
   ])(
-    'starts at the first nightly run when nothing was recorded: %s',
+    'is counted from the introduction of the nightly run when nothing was recorded: %s',
     (at, isYoung) => {
       writeFileSync(file, '[]');
       const judged = ageOfRecord(file, ['soak'], Date.parse(at));

@@ -130,7 +130,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
           `#!/bin/sh\nmkdir -p /var/lib/app\nprintf '${content}' > /${applicationPath}\n`,
         ),
     ],
-  ])('installs by %s the artifact that fleetbed deploy made of a plain file', async (module, words, file) => {
+  ])('installs by %s what fleetbed deploy made of a plain file', async (module, words, file) => {
     const { known } = await startLetIn(module);
     const path = join(device.root, 'app.bin');
     writeFileSync(path, await file());
