@@ -138,7 +138,7 @@ describe('the deprecated field size', () => {
     expect(sent(request)).toEqual([]);
   });
 
-  it.each([undefined, '', 'PK\x03\x04', 'size=12'])('is unseen in the upload body %j', (request) => {
+  it.each([undefined, '', 'PK\x03\x04', 'size=12'])('is unseen in the upload %j', (request) => {
     expect(sent(request)).toEqual(['unseen size']);
   });
 
