@@ -62,7 +62,7 @@ async function statusesOf(server: TestServer, device: AcceptedDevice, deployment
 describe.each(smallDisks())(
   'a server on a full disk ($name)',
   ({ launcher, fullLauncher, fill, empty }) => {
-    it('refuses writes with 507, still serves reads, and writes again once space is free', async () => {
+    it('refuses writes with 507, serves reads, and writes once space is free', async () => {
       const disk = join(folder, 'disk');
       const { running, server } = await serveOn(disk, launcher(disk));
       const { pid = 0 } = running.child;
@@ -110,7 +110,7 @@ describe.each(smallDisks())(
 );
 
 describe.each(lastingDisks())('a server that was killed with -9 on a full disk', (make) => {
-  it('starts again, reads all its data, and writes once space is free', async () => {
+  it('restarts with all data, and writes once space is free', async () => {
     const folderOfDisk = join(folder, 'disk');
     const disk = await make(folderOfDisk);
     try {

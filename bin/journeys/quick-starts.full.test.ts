@@ -78,7 +78,7 @@ async function shownBy(script: string, limitMs: number): Promise<string> {
 }
 
 describe('the README commands in a fresh clone', () => {
-  it('consist of a demo, a server and three quick starts of at most five commands', () => {
+  it('comprise a demo, a server and three quick starts of five commands at most', () => {
     expect([demo?.script, server?.script]).toEqual([
       expect.stringMatching(/^npm start/),
       expect.stringContaining('npx fleetbed serve'),

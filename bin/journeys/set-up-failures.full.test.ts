@@ -217,7 +217,7 @@ describe('a run that decides nothing', () => {
   });
 });
 
-describe('Ctrl-C in a running command', () => {
+describe('Ctrl-C', () => {
   it('ends a running fleet with its summary', async () => {
     const words = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
     const file = join(folder, 'fleet.json');
@@ -228,7 +228,7 @@ describe('Ctrl-C in a running command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
   });
 
-  it('ends a fleet with its summary and 130 when it is pressed twice before the start', async () => {
+  it('pressed twice before the start ends a fleet with its summary and 130', async () => {
     const sockets = new Set<Socket>();
     const mute = await listener((socket) => sockets.add(socket));
     const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));

@@ -96,7 +96,7 @@ describe('a server that hooks steer', () => {
 });
 
 describe('the control listener in a conformance run', () => {
-  it('causes an error at the start with a wrong token or a wrong URL', async () => {
+  it('fails the start with a wrong token or a wrong URL', async () => {
     const url = server.controlUrl;
     await expect(judge(['time/'], { control: { url, token: 'wrong' } })).rejects.toMatchObject({
       code: 'control-refused',

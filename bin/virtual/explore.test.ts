@@ -14,7 +14,7 @@ describe('an exploration of virtual trials', () => {
     });
   });
 
-  it('places restarts of devices and of the server, during and between exchanges, by seed', async () => {
+  it('places restarts of devices and of the server by the seed', async () => {
     const tried: VirtualTrial[] = [];
     const noting: RunTrial = async (trial) => {
       tried.push(trial);

@@ -212,7 +212,7 @@ describe('a judged recording shows a violation', () => {
 });
 
 describe('a judged recording shows no violation', () => {
-  it('when masked tokens hide that a finished and an updating device differ', async () => {
+  it('when masked tokens hide which device has finished a deployment', async () => {
     for (const hidden of ['[masked]', '***', 'REDACTED']) {
       const entries = [asks(json(instructions)), reports('success'), asks(json(instructions))];
       const text = har(...entries).replaceAll(token, hidden);

@@ -406,7 +406,7 @@ describe('the evidence of a breach in a device life', () => {
     });
   });
 
-  it('is the exchange that refused a token, not the later exchange that proves it', () => {
+  it('is the exchange that refused a token, not the later proof', () => {
     const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',

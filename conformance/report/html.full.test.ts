@@ -240,7 +240,7 @@ describe.each(schemes)('the HTML page of a run in %s colours', (colorScheme) => 
     await caseLine(failedId).locator('.kit-group > summary').first().click();
   });
 
-  it('fits a screen of 360 px, however long the texts of the target are', async () => {
+  it('fits a screen of 360 px, whatever the target answered', async () => {
     await page.setViewportSize({ width: 360, height: 800 });
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe(colorScheme === 'dark' ? 'rgb(18, 22, 21)' : 'rgb(245, 246, 244)');

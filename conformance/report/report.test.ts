@@ -229,7 +229,7 @@ describe('a problem that fails a run besides its verdicts', () => {
   const problems = [{ code: 'must-undecided', text: 'x.y (MUST) was not tested: skip' }];
   const failed = resultOf([verdictOn('errors/error-says-why', { verdict: 'pass' })], { problems });
 
-  it('is shown in the text, and is a failing test in JUnit', () => {
+  it('is shown in the text and fails in JUnit', () => {
     expect(conformanceReport(failed)).toContain(
       'Other reasons why the run fails\n  x.y (MUST) was not tested: skip [must-un',
     );

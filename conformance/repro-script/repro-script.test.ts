@@ -102,7 +102,7 @@ describe('a request that is repeated by its repro script', () => {
     expect(again.url).toContain("'$(id)?");
   });
 
-  it('carries the same headers, even an empty one, without an added Content-Type', async () => {
+  it('has the same headers, even empty ones, and no added Content-Type', async () => {
     const headers = { 'x-odd': `'"$HOME\`id\`;`, 'x-empty': '', 'if-match': '*' };
     const [bySuite, again] = await twice({ method: 'POST', url: '/', headers, body: 'text' });
     for (const name of [...Object.keys(headers), 'content-type']) {

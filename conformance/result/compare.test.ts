@@ -93,7 +93,7 @@ describe('two results with different cases', () => {
     expect(text).toMatch(/0 regressions, .* 1 new, 1 removed, 0 unchanged$/);
   });
 
-  it('cannot control the terminal by text of a target', () => {
+  it('are compared in text that cannot control the terminal', () => {
     const steering = compare(findingOf('pass'), findingOf('fail', '\u001b[2J\nred'));
     expect(comparisonText(steering).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });

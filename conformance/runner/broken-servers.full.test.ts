@@ -85,7 +85,7 @@ describe('user credentials that stop working during a run', () => {
 });
 
 describe('an interrupted run of eight cases at a time', () => {
-  it('ends the running cases, removes their resources and starts no other case', async () => {
+  it('ends the running cases, removes their resources and starts no others', async () => {
     const ender = new AbortController();
     const made = new Set<string>();
     let afterwards = 0;

@@ -70,7 +70,7 @@ describe('a run against a server that is not this API', () => {
   });
 
   it.each(['http', 'https'])(
-    'reports a server that does not speak HTTP, requested by %s',
+    'reports that the server speaks no HTTP, requested by %s',
     async (scheme) => {
       const server = createServer((socket) => {
         socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n');

@@ -30,7 +30,7 @@ function judged(missed: readonly RequirementId[], breaches?: readonly ReportedBr
 }
 
 describe('a case that fails only by an invariant', () => {
-  it('is neither a catch nor a false catch on an operation of the defect', () => {
+  it('is neither catch nor false catch on an operation of the defect', () => {
     const result = judged(['errors.body-is-error'], [breachOn('get-configuration')]);
     expect(result).toMatchObject({
       outcome: 'survived',
@@ -59,7 +59,7 @@ describe('a case that fails only by an invariant', () => {
 });
 
 describe('a failed case with a general requirement', () => {
-  it('is neither a catch nor a false catch of a defect in one part', () => {
+  it('is neither catch nor false catch of a defect in one part', () => {
     expect(judged(['service.legal-values'])).toMatchObject({
       outcome: 'survived',
       falseCatches: [],

@@ -118,7 +118,7 @@ describe('an answer that asks the client to wait', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('is retried only while the waits of the run stay within five minutes', async () => {
+  it('is retried only within five minutes of waits per run', async () => {
     const { session, clock } = await targetOn([[429, { 'retry-after': '60' }]]);
     await expect(session.send(get)).rejects.toThrow('three retries');
     await expect(session.send(get)).rejects.toThrow('has already waited 300 s');

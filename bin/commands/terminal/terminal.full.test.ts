@@ -121,7 +121,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(stdout).toContain('\r\nroot\r\n');
   });
 
-  it('opens for a device that is named by an identity value, as in other commands', async () => {
+  it('opens for a device that is named by an identity value', async () => {
     const headers = { Authorization: `Bearer ${ready.adminToken}` };
     const path = pathOf(managementOperations['get-device'], { id: ids[0] ?? '' });
     const device = (await (await fetch(ready.baseUrl + path, { headers })).json()) as Device;

@@ -82,7 +82,7 @@ describe('the HTML page of a kill matrix', () => {
     expect(await shown().count()).toBe(0);
   });
 
-  it('shows the requirement of an opened defect and the cases of an opened count', async () => {
+  it('shows the requirement of an opened defect, and the cases of a count', async () => {
     const line = shown().first();
     await line.locator('th summary').click();
     expect(await line.locator('th li').textContent()).toMatch(/^audit\.total \S+ \S+/);
