@@ -63,7 +63,7 @@ describe('a tenant that a case creates', () => {
     await expect(newTenant()).rejects.toThrow(told);
   });
 
-  it('is deleted through the control listener', async () => {
+  it('is deleted through the control listener, even if it is gone already', async () => {
     const { newTenant, asked } = await controlOn(working);
     await (await newTenant()).remove();
     expect(asked.at(-1)).toBe('DELETE /tenants/t%201');
