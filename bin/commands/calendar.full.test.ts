@@ -103,7 +103,7 @@ describe('fleetbed calendar', () => {
     expect((await calendar(...words)).stdout).toBe(text);
   });
 
-  it('documents journals, its JSON and its exit codes in its help', async () => {
+  it('explains the journal format, the JSON output and the exit codes in its help', async () => {
     const { code, stdout } = await calendar('--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/"at": "2026-[\s\S]*\{on, endOfLife, outcome[\s\S]*Exit codes/);
@@ -123,7 +123,7 @@ describe('fleetbed calendar', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('refuses an unwritable file before it reads anything', async () => {
+  it('refuses an unwritable output file before it reads a recording', async () => {
     const { code, stderr } = await calendar('missing.har', '--out', join(folder, 'no', 'x.json'));
     expect(code).toBe(3);
     expect(stderr).toMatch(/^fleetbed: --out cannot write .*no such file or folder/);
@@ -131,7 +131,7 @@ describe('fleetbed calendar', () => {
 });
 
 describe('fleetbed calendar with recorded traffic', () => {
-  it('fails, and shows what stops working, when, and what to use instead', async () => {
+  it('fails on deprecated calls, and shows end of life and replacement', async () => {
     const har = harOf(
       'uses.har',
       ['GET', `${v1}/useradm/roles?page=1`],
@@ -152,7 +152,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stdout).toContain('\n1 row of the schedule used in 3 calls.\n');
   });
 
-  it('prints its findings as JSON, and one line for people on standard error', async () => {
+  it('prints its findings as JSON, and one summary line on standard error', async () => {
     const form = { method: 'POST', url: `${v1}/deployments/artifacts`, status: 201 };
     const journal = journalOf('size.ndjson', { ...form, requestBody: { size: '12' } });
     const { code, stdout, stderr } = await calendar('--json', '--on', '2027-08-25', journal);
@@ -181,7 +181,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     ]);
   });
 
-  it('passes when nothing deprecated is used', async () => {
+  it('passes when the traffic uses nothing deprecated', async () => {
     const har = harOf(
       'clear.har',
       ['GET', `${v2}/devauth/limits/devices`],
@@ -196,7 +196,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     });
   });
 
-  it('stays undecided when only responses contain deprecated fields', async () => {
+  it('stays undecided when deprecated fields occur only in responses', async () => {
     const answer = [{ updates: [{ meta_data: {}, metadata: {} }] }];
     const { code, stdout } = await calendar(
       harOf('reads.har', ['GET', `${v2}/deployments/artifacts`, answer]),
@@ -206,14 +206,14 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stdout).toContain('clients that read them must change');
   });
 
-  it('stays undecided when there is no call of this API', async () => {
+  it('stays undecided when the traffic has no call of this API', async () => {
     const har = harOf('other.har', ['GET', 'https://other.example/useradm/roles']);
     const { code, stdout } = await calendar(har, fileOf('empty.ndjson', ''));
     expect(code).toBe(4);
     expect(stdout).toBe('nothing was checked: the traffic has no calls of this API.\n');
   });
 
-  it('writes its findings to a file, and prints one line for people', async () => {
+  it('writes its findings to a file, and prints one summary line', async () => {
     const [har, out] = [
       harOf('out.har', ['PUT', `${v1}/useradm/users/me`]),
       join(folder, 'out.txt'),
@@ -263,7 +263,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stderr).not.toMatch(/\s+at .*:\d+:\d+/);
   });
 
-  it('prints no findings when the second file is broken', async () => {
+  it('prints no findings when the second recording is malformed', async () => {
     const har = harOf('good.har', ['GET', `${v1}/useradm/roles`]);
     const { code, stdout } = await calendar('--json', har, fileOf('bad.ndjson', 'x'));
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

@@ -40,7 +40,7 @@ const cleanup = (...words: readonly string[]) =>
   runCommand(['cleanup', ...words, '--password', adminPassword]);
 
 describe('fleetbed cleanup', () => {
-  it('accepts ledgers of fleets and of conform runs, and deletes emptied ones', async () => {
+  it('accepts ledgers of fleets and of conform runs, and deletes each emptied ledger', async () => {
     const ledgers = [ofFleet(), ofRun()];
     const { code, stdout, stderr } = await cleanup(...ledgers);
     expect(code, stderr).toBe(0);
@@ -60,7 +60,7 @@ describe('fleetbed cleanup', () => {
       2,
       '--cert applies only to ledgers of simulate',
     ],
-  ])('refuses %s in one line', async (_, words, exitCode, sentence) => {
+  ])('refuses %s with one line of error message', async (_, words, exitCode, sentence) => {
     const { code, stderr } = await cleanup(...words());
     expect(code).toBe(exitCode);
     expect(stderr).toContain(sentence);

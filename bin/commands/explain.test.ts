@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => serve.running.end());
 
-/** Sends a request that is refused; returns its ID, and the link to its explanation. */
+/** Sends a request that is refused; returns its ID and the link to its explanation. */
 async function refused(id: string): Promise<string | null> {
   const url = serve.ready.baseUrl + operations['get-configuration'].path;
   const answer = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
@@ -24,7 +24,7 @@ async function refused(id: string): Promise<string | null> {
   return answer.headers.get('X-SVC-Testbed-Explain');
 }
 
-/** A port at which nothing listens. */
+/** A URL with a port at which nothing listens. */
 async function closedPort(): Promise<number> {
   const gone = createServer().listen(0, '127.0.0.1');
   await once(gone, 'listening');
@@ -62,7 +62,7 @@ describe('fleetbed explain', () => {
     expect(JSON.parse(stdout)).toMatchObject({ requestId: 'as JSON', status: 401 });
   });
 
-  it('ends with 1 for an unknown id, and says what the journal keeps', async () => {
+  it('exits with 1 for an unknown ID, and states what the journal keeps', async () => {
     const { code, stdout, stderr } = await runCommand(['explain', 'unknown'], environment);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
@@ -96,11 +96,11 @@ describe('fleetbed explain', () => {
     ['two ids', ['one', 'two']],
     ['no URL', ['one', '--control-url', 'nowhere']],
     ['an option that there is not', ['one', '--colour']],
-  ])('ends with 2 for %s', async (_, words) => {
+  ])('exits with 2 for %s', async (_, words) => {
     expect((await runCommand(['explain', ...words])).code).toBe(2);
   });
 
-  it('ends with 3 when the token is wrong, or nothing listens', async () => {
+  it('exits with 3 when the token is wrong or nothing listens', async () => {
     const wrong = await runCommand(['explain', 'asked', '--control-token', 'wrong'], {
       FLEETBED_CONTROL_URL: environment.FLEETBED_CONTROL_URL ?? '',
     });

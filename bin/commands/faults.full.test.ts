@@ -40,7 +40,7 @@ async function meet({ baseUrl }: ServerReady): Promise<number> {
 }
 
 describe('fleetbed faults', () => {
-  it('adds, lists, checks and clears', async () => {
+  it('adds, lists, checks and clears fault rules', async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve();
     expect((await faults(ready, ['list'])).stdout).toBe('No faults are planned.\n');
@@ -74,7 +74,7 @@ describe('fleetbed faults', () => {
     expect(stderr).toContain(`${file}:3:10: rules.0.act: must be an action`);
   });
 
-  it("passes on the server's refusal of a second rule with the same id", async () => {
+  it("prints the server's refusal of a second rule with the same ID", async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve(['--faults', file]);
     const { code, stderr } = await faults(ready, ['add', file]);
@@ -94,7 +94,7 @@ describe('fleetbed faults', () => {
     expect((await faults(ready, words)).code).toBe(code);
   });
 
-  it('prints the JSON Schema without a server', async () => {
+  it('prints the JSON Schema of a plan without a server', async () => {
     const { code, stdout } = await runCommand(['faults', 'schema']);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
@@ -104,7 +104,7 @@ describe('fleetbed faults', () => {
 });
 
 describe('serve with planned faults', () => {
-  it('ends with 1 and a line for each fault that never fired', async () => {
+  it('exits with 1 and prints a line for each fault that never fired', async () => {
     writeFileSync(file, oneGateway);
     await serve(['--faults', file]);
     const ended = await running?.end('SIGINT');
@@ -114,7 +114,7 @@ describe('serve with planned faults', () => {
     ]);
   });
 
-  it('ends with 0 when every fault has fired', async () => {
+  it('exits with 0 when every fault has fired', async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve(['--faults', file]);
     expect(await meet(ready)).toBe(502);
@@ -131,7 +131,7 @@ describe('serve with planned faults', () => {
     ]);
   });
 
-  it('ends with 0 without a plan file, whatever was planned later', async () => {
+  it('exits with 0 without a plan file, even if faults were planned later', async () => {
     writeFileSync(file, oneGateway);
     const ready = await serve();
     await faults(ready, ['add', file]);

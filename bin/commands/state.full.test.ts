@@ -59,7 +59,7 @@ function imported(from: string, to: string) {
   return runCommand(['state', 'import', from, '--data', to]);
 }
 
-/** What Python's own SQLite module reads. */
+/** Returns the rows that Python's own SQLite module reads. */
 function query(path: string, sql: string): unknown {
   const script =
     'import json,sqlite3,sys; c=sqlite3.connect(sys.argv[1]); print(json.dumps(c.execute(sys.argv[2]).fetchall()))';
@@ -104,7 +104,7 @@ describe('fleetbed state export', () => {
     expect(rows).toEqual([[expect.stringMatching(/^[0-9a-f]{64}$/), expect.any(Number)]]);
   });
 
-  it('says what it wrote, and that the file holds secrets', async () => {
+  it('prints what it wrote, and that the file contains secrets', async () => {
     const { code, stdout } = await exported(data, at('again.sqlite'));
     expect([code, stdout]).toEqual([
       0,
@@ -137,7 +137,7 @@ describe('fleetbed state export', () => {
 });
 
 describe('fleetbed state export of a damaged folder', () => {
-  /** Damages a copy, exports it, and makes a new folder of what was saved. */
+  /** Damages a copy of a data folder, exports it, and imports the export to a new folder. */
   async function savedFrom(name: string, damage: (copy: string) => void) {
     const copy = copyOfData(name);
     damage(copy);

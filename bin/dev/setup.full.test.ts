@@ -22,7 +22,7 @@ const SKIP_MAX_MS = 1000;
 const scripts = ['build.mjs', 'bundle.mjs', 'pages.mjs', 'setup.mjs'];
 const building = 'set-up: building the command\n';
 
-/** A project with our set-up, our TypeScript and two small sources, freshly cloned. */
+/** A fresh clone of a project with our set-up, our TypeScript and two small sources. */
 let clone: string;
 
 const at = (...names: string[]) => join(clone, ...names);
@@ -61,7 +61,7 @@ function writeLock(description = 'first'): void {
   put('vendor/typescript-native/bin/tsc', `import ${JSON.stringify(compiler)};\n`);
 }
 
-/** A clone that has been set up once, to copy from. */
+/** A clone that has been set up once, from which others are copied. */
 let prepared: string;
 
 function freshClone(): void {
@@ -128,11 +128,11 @@ const setUp = (words: readonly string[] = [], environment: NodeJS.ProcessEnv = {
     ...environment,
   });
 
-/** The output of the built command. */
+/** Returns the output of the built command. */
 const built = async () => (await run(process.execPath, [at('dist/bin/fleetbed.js')])).stdout.trim();
 
 describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
-  it('installs, builds, copies files that the built code reads, and does nothing twice', async () => {
+  it('installs, builds, copies required files, and repeats no finished step', async () => {
     const first = await setUp();
     expect(first.code, first.stderr).toBe(0);
     expect(first.stdout).toBe('');
@@ -223,7 +223,7 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
 });
 
 describe('a set-up that fails', { timeout: 60_000 }, () => {
-  it('says so when the build fails, and builds again next time', async () => {
+  it('reports a failed build, and builds again next time', async () => {
     put('fixtures/words.ts', 'export const broken = ;\n');
     for (const attempt of ['first', 'second']) {
       const { code, stderr } = await setUp();
@@ -232,21 +232,21 @@ describe('a set-up that fails', { timeout: 60_000 }, () => {
     }
   });
 
-  it('says so when npm fails', async () => {
+  it('reports a failure of npm', async () => {
     put('package-lock.json', '{}');
     const { code, stderr } = await setUp();
     expect(code).toBe(1);
     expect(stderr).toMatch(/set-up: npm could not install the packages .*run it again\n$/);
   });
 
-  it('says so when there is no npm', async () => {
+  it('reports that npm is missing', async () => {
     const { code, stderr } = await setUp([], { PATH: at('nowhere') });
     expect(code).toBe(1);
     expect(stderr).toMatch(/npm could not install the packages/);
   });
 
   it.each(['18.20.0', '20.18.3'])(
-    'refuses Node %s with the version that it needs',
+    'refuses Node %s and names the required version',
     async (version) => {
       const planted = `Object.defineProperty(process.versions, 'node', { value: '${version}' });`;
       const { code, stderr } = await setUp([], {
@@ -266,7 +266,7 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
     expect(there).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('says how to get one, and stops CI where it is required', async () => {
+  it('explains how to install a browser, and fails in CI where one is required', async () => {
     takePreparedClone();
     const missing = { CHROMIUM_PATH: at('no-chromium') };
     const here = await setUp(['--browser'], missing);
@@ -307,7 +307,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it("unpacks Debian's packages into the project, and does nothing twice", async () => {
+  it("unpacks Debian's packages into the project, and repeats no finished step", async () => {
     stand('apt-get', download);
     stand('dpkg-deb', unpack);
     const first = await search({ CI: '1' });
@@ -358,7 +358,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
         stand('dpkg-deb', '/bin/mkdir -p "$3"');
       },
     ],
-  ])('says how to get them, and stops CI where they are required, when %s', async (_, prepare) => {
+  ])('explains how to get clients, and fails in CI that requires them: %s', async (_, prepare) => {
     prepare();
     const here = await search();
     expect(here.code).toBe(0);
@@ -397,7 +397,7 @@ describe('the search for a Redis', { timeout: 60_000 }, () => {
     expect(await search({ CI: '1', ...environment })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it("unpacks Debian's packages, starts no service, and does nothing twice", async () => {
+  it("unpacks Debian's packages, starts no service, and repeats no finished step", async () => {
     stand('apt-get', download);
     stand('dpkg-deb', '/bin/mkdir -p "$3/usr/bin"; : > "$3/usr/bin/redis-server"');
     const first = await search({ CI: '1' });
@@ -410,7 +410,7 @@ describe('the search for a Redis', { timeout: 60_000 }, () => {
     ['there is none to be had', {}, /no redis-server: .*apt-get install redis-server.*PATH=FILE/],
     ['the named one is not there', { REDIS_SERVER_PATH: 'gone' }, /no gone: .*REDIS_SERVER_PATH/],
   ])(
-    'says how to get one, and stops CI where it is required, when %s',
+    'explains how to install Redis, and fails in CI where it is required, when %s',
     async (_, environment, sentence) => {
       const here = await search(environment);
       expect(here.code).toBe(0);

@@ -9,13 +9,13 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Source {
-  /** From the root, with forward slashes. */
+  /** Path from the root of the project, with forward slashes. */
   readonly path: string;
   readonly text: string;
   readonly isTest: boolean;
 }
 
-/** What each room may import, from the configuration of the import check. */
+/** The rooms that each room may import, from the configuration of the import check. */
 type Rules = Readonly<Record<string, { readonly rooms?: readonly string[] }>>;
 
 const folders = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
@@ -37,7 +37,7 @@ function importsOf({ text }: Source): string[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 }
 
-/** Several tests look at the same files. */
+/** Syntax trees of the sources, kept because several tests read the same files. */
 const trees = new WeakMap<Source, ts.SourceFile>();
 
 function treeOf(source: Source): ts.SourceFile {
@@ -48,7 +48,7 @@ function treeOf(source: Source): ts.SourceFile {
   return tree;
 }
 
-/** Every node of a file's syntax tree that the test picks, with its place. */
+/** Returns the position and text of each node in a source that `picks` selects. */
 function nodesOf(source: Source, picks: (node: ts.Node) => boolean): string[] {
   const file = treeOf(source);
   const found: string[] = [];
@@ -152,7 +152,7 @@ function checkImports(folder: string): { readonly code: number | null; lines: st
   return { code: status, lines: String(stderr).trimEnd().split('\n') };
 }
 
-describe('the directions of imports', () => {
+describe('the import rules', () => {
   it('reject each wrong import of a sample, and no allowed one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
     const circle = ['fixtures/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A;"];
@@ -177,7 +177,7 @@ describe('the directions of imports', () => {
     expect([...caught].sort()).toEqual(trials.map(([path]) => path).sort());
   });
 
-  it('are not enforced for an unread source file, which is an error', () => {
+  it('fail when a source file was not read', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
     for (const part of folders) {
       mkdirSync(join(folder, part));
@@ -192,14 +192,14 @@ describe('the directions of imports', () => {
   });
 });
 
-describe('the rooms in CONTRIBUTING', () => {
+describe('the rooms listed in CONTRIBUTING', () => {
   const guide = readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8');
   const listed = [
     ...guide.matchAll(/^\| `((?:fixtures|server|simulator|conformance|bin)(?:\/[\w/-]+)?)` /gm),
   ];
   const rooms = listed.map(([, room = '']) => room);
 
-  it('are the folders of the five parts, each in a row', () => {
+  it('are exactly the folders of the five parts, one in each row', () => {
     const there = sources.map(({ path }) => path.split('/').slice(0, -1));
     const folder = ([part = '', room]: readonly string[]) => [part, room].join('/');
     const expected = there
@@ -209,12 +209,12 @@ describe('the rooms in CONTRIBUTING', () => {
     expect(rooms.toSorted()).toEqual([...new Set(['fixtures', ...expected, ...inStore])].sort());
   });
 
-  it('have import rules, and follow every room that they may import', async () => {
+  it('have import rules, and come after all rooms that they may import', async () => {
     const path = pathToFileURL(join(root, '.dependency-cruiser.mjs')).href;
     const rules: { readonly rooms: Rules } = await import(path);
     const ruled = (room: string) => rules.rooms[room] ?? rules.rooms[`${room}/*`];
     const free = rooms.filter((room) => !ruled(room) && !room.startsWith('fixtures/'));
-    // It contains only tests.
+    // The room `bin/journeys` contains only tests, so it needs no rules.
     expect(free).toEqual(['bin/journeys']);
     const early = rooms.flatMap((room, at) =>
       (ruled(room)?.rooms ?? [])
@@ -226,7 +226,7 @@ describe('the rooms in CONTRIBUTING', () => {
   });
 });
 
-describe('the sources', () => {
+describe('the sources of the project', () => {
   it('spell API paths only in the contract and the cases', () => {
     const others = production.filter(
       ({ path }) => !path.startsWith('fixtures/') && !path.startsWith('conformance/cases/'),
@@ -240,11 +240,11 @@ describe('the sources', () => {
     expect(spelled).toEqual([]);
   });
 
-  it('use real time, chance and their own process in three files only', () => {
+  it('use real time, randomness and their own process in only three files', () => {
     const process = 'simulator/metrics/generator-machine.ts';
     const allowed = ['fixtures/clock.ts', 'fixtures/random.ts', process];
     const others = production.filter(
-      // The page runs in a browser, which has no other clock.
+      // The console page runs in a browser, which has no other clock.
       ({ path }) => !allowed.includes(path) && !path.startsWith('server/console/page/'),
     );
     expect(others.flatMap((source) => nodesOf(source, isNonDeterministic))).toEqual([]);
@@ -256,20 +256,20 @@ describe('the sources', () => {
   });
 });
 
-describe('the rules of the checks', () => {
+describe('the check for non-deterministic code', () => {
   it.each([
     'new Date()',
     'Date.now()',
     'crypto.randomUUID()',
     'setTimeout(f, 1)',
     "import { setTimeout } from 'node:timers/promises'",
-  ])('catch %s', (text) => {
+  ])('reports the expression: %s', (text) => {
     expect(nodesOf({ path: 'server/a.ts', text, isTest: false }, isNonDeterministic)).toHaveLength(
       1,
     );
   });
 
-  it('allow a date made from a number', () => {
+  it('allows a date that is made from a number', () => {
     const source = { path: 'server/a.ts', text: 'new Date(clock.now())', isTest: false };
     expect(nodesOf(source, isNonDeterministic)).toEqual([]);
   });

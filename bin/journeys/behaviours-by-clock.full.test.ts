@@ -37,8 +37,8 @@ beforeAll(async () => {
 }, RUN_MAX_MS);
 
 /**
- * Time leaps whenever everyone waits for it, and stops while anyone is at work; a download
- * that hangs is underway and waits all the same, so time does not stop for long.
+ * Advances the clock whenever all devices and the server wait, and not while one of them works. A
+ * hanging download counts as work although it waits, so the clock advances after some turns anyway.
  */
 function inLeaps(clock: ManualClock, isQuiet: () => boolean) {
   let handle: NodeJS.Immediate;
@@ -46,7 +46,7 @@ function inLeaps(clock: ManualClock, isQuiet: () => boolean) {
   let quietTurns = 0;
   let turns = 0;
   const turn = (): void => {
-    // A password is hashed on another thread, for which no turn of this one waits.
+    // The login hashes a password on another thread, which these turns cannot wait for.
     isLoggedIn ||= fleet.testbed.journal.list({ operation: 'login' }).length > 0;
     quietTurns = isLoggedIn && isQuiet() ? quietTurns + 1 : 0;
     if (isLoggedIn) turns++;
@@ -67,7 +67,7 @@ function timesOf(asked: readonly SentRequest[]): number[] {
   return asked.map(({ at }) => Date.parse(at));
 }
 
-/** The times at which the device got a token. */
+/** Returns the times at which the device received a token. */
 function tokenTimes(behaviour: string): number[] {
   const signIns = fleet.askedBy(behaviour, 'post-auth-request');
   return timesOf(signIns.filter(({ status }) => status === 200));
@@ -83,7 +83,7 @@ function refused(behaviour: string): SentRequest[] {
     .filter(({ operation, status }) => operation !== 'post-auth-request' && status === 401);
 }
 
-describe('a server over a day and a night', () => {
+describe('a server during a day and a night', () => {
   it('receives a token renewal from each device before expiry, at different times', () => {
     const [, ...steady] = gaps(tokenTimes('steady'));
     expect(steady.length).toBeGreaterThan(7);
@@ -115,7 +115,7 @@ describe('a server over a day and a night', () => {
     expect(later.map(({ operation }) => operation)).not.toContain('post-auth-request');
   });
 
-  it('gets requests of a night-only device only at night, except the first', async () => {
+  it('receives later requests of a night-only device only at night', async () => {
     const hours = timesOf(fleet.askedBy('night-only'))
       .filter((time) => time > noonMs + HOUR_MS)
       .map((time) => new Date(time).getUTCHours());
@@ -123,12 +123,12 @@ describe('a server over a day and a night', () => {
     expect([...new Set(hours)].sort((one, other) => one - other)).toEqual(
       expect.arrayContaining([22, 23, 0, 1, 2, 3, 4].sort((one, other) => one - other)),
     );
-    // What was asked last before five may be answered a little later.
+    // The last request before five o'clock may be answered a little later.
     expect(hours.filter((hour) => hour > 5 && hour < 22)).toEqual([]);
     expect((await fleet.recorded())['night-only']).toBe('success');
   });
 
-  it('waits for a hanging download, and for silent devices without end', async () => {
+  it('waits without a limit for a hanging download and for silent devices', async () => {
     expect(await fleet.recorded()).toMatchObject({
       steady: 'success',
       slow: 'success',
@@ -142,7 +142,7 @@ describe('a server over a day and a night', () => {
     expect(last).toBeLessThan(noonMs + 3 * HOUR_MS);
   });
 
-  it('gets polls of lockstep devices at round times', () => {
+  it('receives the polls of lockstep devices at round times', () => {
     const late = (behaviour: string): number[] =>
       timesOf(fleet.askedBy(behaviour, 'post-next-deployment-v2'))
         .slice(5)

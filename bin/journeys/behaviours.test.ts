@@ -5,12 +5,12 @@ import type { FleetEvent, FleetResult } from '../../simulator/engine/simulate-fl
 import { FleetOnTestbed, release } from '../testing/fleet-on-testbed.ts';
 
 const RUN_MAX_MS = 40_000;
-/** Polls of each device after its update, so that its habits show. */
+/** Number of polls of each device after its update, so that its behaviour shows. */
 const POLLS_AFTER = 6;
-/** Behaviours that hang for ever, or are bricked. */
+/** Number of behaviours whose update never ends. */
 const NEVER_ENDING = 2;
 
-/** The server's record of each behaviour's device deployment, after a few seconds. */
+/** The status of each behaviour's device deployment on the server after a few seconds. */
 const recorded: Readonly<Record<string, string>> = {
   steady: 'success',
   slow: 'success',
@@ -60,7 +60,9 @@ const quick = {
   floods: { burstCount: 20 },
 };
 
-/** True once every device that can has ended its update and polled a few times since. */
+/**
+ * Returns a predicate: each device that can finish has finished its update and polled a few times.
+ */
 function habitsHaveShown() {
   const pollsAfter = new Map<number, number>();
   let seen = 0;
@@ -101,13 +103,13 @@ function success(before: readonly string[] = []): string[] {
   return [...before, ...healthy];
 }
 
-describe('a fleet of all behaviours', () => {
-  it('has the outcome that each behaviour expects of a good server', async () => {
+describe('a fleet with every behaviour', () => {
+  it('has for each device the outcome that its behaviour expects of a good server', async () => {
     expect(Object.keys(recorded)).toEqual([...behaviours.keys()]);
     expect(await fleet.recorded()).toEqual(recorded);
   });
 
-  it('is reconciled without differences, whatever its devices do', () => {
+  it('agrees with the server in every detail, whatever its devices do', () => {
     expect(result.reconciliation).toMatchObject({ checked: true, differences: [] });
   });
 });
@@ -116,13 +118,13 @@ describe("the server's record of a device that", () => {
   it('is steady: has each status once, in order, and the new artifact', async () => {
     expect(fleet.reportsOf('steady')).toEqual(success());
     expect(await fleet.inventoryArtifact('steady')).toBe(release);
-    // The reboot costs the token.
+    // A device loses its token in the reboot, so it signs in again before its last report.
     const asked = fleet.askedBy('steady').map(({ operation }) => operation);
     const last = asked.lastIndexOf('put-deployment-status');
     expect(asked.slice(last - 2, last)).toEqual(['put-deployment-status', 'post-auth-request']);
   });
 
-  it('is slow: has the same, later', () => {
+  it('is slow: has the same statuses, later', () => {
     const times = fleet.askedBy('slow', 'put-deployment-status').map(({ at }) => Date.parse(at));
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1400);
     expect(fleet.reportsOf('slow')).toEqual(success());
@@ -155,7 +157,7 @@ describe("the server's record of a device that", () => {
     expect(body.length).toBeGreaterThan(20 * POLLS_AFTER);
   });
 
-  it('changes its key: has a second accepted auth set', async () => {
+  it('changes its key: has a second accepted authentication set', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('key-rotation') },
     });
@@ -166,7 +168,7 @@ describe("the server's record of a device that", () => {
     expect(statuses).toMatch(/200.* 401.* 200/);
   });
 
-  it('runs twice: has one key, and two inventories in turn', async () => {
+  it('runs twice: has one key, and two alternating inventories', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('cloned-identity') },
     });
@@ -228,7 +230,7 @@ describe("the server's record of an update that", () => {
     expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: has a new sign-in, then the rest of the file', () => {
+  it('loses power: has a new sign-in, then the rest of the artifact file', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
     const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');
@@ -264,19 +266,19 @@ describe('a badly written client', () => {
     expect(await fleet.inventoryArtifact('ignores-409')).toBe(release);
   });
 
-  it('that falsely reports success is recorded so, but its inventory shows the truth', async () => {
+  it('that falsely reports success is recorded as successful, with the old inventory', async () => {
     const name = 'reports-success-without-installing';
     expect(fleet.reportsOf(name)).toEqual(['success 204']);
     expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
   });
 
-  it('that keeps its deployment id gets 204 each time', () => {
+  it('that keeps its deployment ID receives 204 each time', () => {
     const again = fleet.reportsOf('keeps-a-finished-deployments-id').slice(4);
     expect(again.length).toBeGreaterThan(3);
     expect(new Set(again)).toEqual(new Set(['success 204']));
   });
 
-  it('that floods sends more requests than others, in bursts', () => {
+  it('that floods sends more requests than other clients, in bursts', () => {
     const polls = (name: string): number => fleet.askedBy(name, 'post-next-deployment-v2').length;
     expect(polls('floods')).toBeGreaterThan(polls('steady'));
     const times = fleet

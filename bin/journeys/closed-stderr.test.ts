@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startCommand } from '../testing/built-command.ts';
 
-it('a run continues when nobody reads its progress, and prints its result', async () => {
+it('a run continues and prints its result when standard error is closed', async () => {
   const words = ['simulate', '--virtual', '--devices', '3', '--duration', '10m'];
   const running = startCommand(words);
   running.child.stderr?.destroy();

@@ -11,7 +11,7 @@ import { startServer } from '../../server/server.ts';
 
 const RUN_MAX_MS = 300_000;
 
-/** Options of a run for a dialect, because no probe can detect them. */
+/** Options for dialects that no probe can detect. */
 const declaredOf: Readonly<Partial<Record<DialectName, Declaration>>> = {
   'split-configuration': { without: ['configuration-read-back'] },
 };
@@ -22,7 +22,7 @@ function complaintOf({ verdict, id, actual, reason }: CaseVerdict): readonly str
 }
 
 describe.each(dialectNames)('a server with the dialect %s', (dialect) => {
-  it('is judged without a false failure, and no case is inconclusive', {
+  it('passes the suite without a failed or inconclusive case', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const quiet = { port: 0, controlPort: 0, logLevel: 'silent' } as const;

@@ -37,15 +37,15 @@ function judge(more: Partial<ConformanceOptions> = {}) {
   });
 }
 
-/** The failures of a result, as lines of text. */
+/** Returns the failures of a result as lines of text. */
 function complaints({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'skip', 'observed'].includes(verdict))
     .map((each) => `${each.verdict} ${each.id}: ${each.actual ?? each.reason?.text ?? ''}`);
 }
 
-describe('our own server under the suite', () => {
-  it('fails no case, not even one that touches other devices', {
+describe('the reference server under the conformance suite', () => {
+  it('fails no case, even if cases affect other devices', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const result = await judge({ disruptive: true });
@@ -68,7 +68,7 @@ describe('our own server under the suite', () => {
     expect(await overview.json()).toMatchObject({ devices: [], deviceCounts: { accepted: 0 } });
   });
 
-  it('passes under another header prefix', { timeout: SUITE_MAX_MS }, async () => {
+  it('passes with another header prefix', { timeout: SUITE_MAX_MS }, async () => {
     const other = await startServer({
       port: 0,
       controlPort: 0,
@@ -83,7 +83,7 @@ describe('our own server under the suite', () => {
         baseUrl,
         headerPrefix: 'X-MEN',
         control: { url, token },
-        // The areas in which headers and parameters of links have a vendor's prefix.
+        // Areas whose headers or link parameters contain the vendor's prefix.
         selection: ['authentication/', 'artifact-link/', 'configuration-download/', 'connect/'],
       });
       expect(complaints(result)).toEqual([]);
@@ -93,7 +93,7 @@ describe('our own server under the suite', () => {
     }
   });
 
-  it('fails when its header prefix differs from the stated one', async () => {
+  it('fails when its header prefix differs from the declared one', async () => {
     const result = await judge({ headerPrefix: 'X-MEN', selection: ['errors/request-id'] });
     expect(result.outcome).toBe('fail');
   });

@@ -45,7 +45,7 @@ class Connected {
     return fetch(this.ready.baseUrl + path, { ...request, headers });
   }
 
-  /** Polls until the device has reported this attribute. */
+  /** Polls until the device has reported this attribute to the inventory. */
   async untilKnown(attribute: string): Promise<void> {
     const path = pathOf(managementOperations['get-inventory'], { id: this.id });
     for (;;) {
@@ -108,7 +108,7 @@ async function upload(path: string, content: Buffer, mode = '0644'): Promise<Res
   return connected.manage(target, { method: 'PUT', body: form });
 }
 
-/** A user's socket to the device, and its messages one after the other. */
+/** A user's socket to the device, with the received messages in order. */
 async function socket({ ready, id: deviceId } = connected) {
   const heard: ConnectMessage[] = [];
   let wake: () => void = () => undefined;
@@ -133,8 +133,8 @@ async function socket({ ready, id: deviceId } = connected) {
   return { open, next };
 }
 
-describe('files of a simulated device', { timeout: RUN_MAX_MS }, () => {
-  it('are uploaded and downloaded through the server, byte for byte', async () => {
+describe('the files of a simulated device', { timeout: RUN_MAX_MS }, () => {
+  it('are uploaded and downloaded unchanged through the server', async () => {
     const content = Buffer.alloc(MEBIBYTE + 5);
     for (let at = 0; at < content.length; at++) content[at] = (at * 31 + (at >> 12)) & 0xff;
     expect((await upload('/data/firmware.bin', content, '0600')).status).toBe(201);
@@ -146,7 +146,7 @@ describe('files of a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(answer.headers.get('x-svc-file-mode')).toMatch(/600$/);
   });
 
-  it('can be empty files', async () => {
+  it('may be empty', async () => {
     expect((await upload('/tmp/empty', Buffer.alloc(0))).status).toBe(201);
     const answer = await connected.manage(fileUrl('/tmp/empty'));
     expect(answer.status).toBe(200);
@@ -157,11 +157,11 @@ describe('files of a simulated device', { timeout: RUN_MAX_MS }, () => {
     ['that is not there', '/none'],
     ['that is a folder', '/etc'],
     ['by a path that is not absolute', 'etc/hostname'],
-  ])('are refused with 400: a file %s', async (_what, path) => {
+  ])('are refused with 400 in the case of a file %s', async (_what, path) => {
     expect((await connected.manage(fileUrl(path))).status).toBe(400);
   });
 
-  it('are refused without their folder, and when too large', async () => {
+  it('are refused when their folder is missing, and when they are too large', async () => {
     expect((await upload('/none/a', Buffer.from('x'))).status).toBe(400);
     expect((await upload('/tmp/big', Buffer.alloc(8 * MEBIBYTE + 1))).status).toBe(400);
     expect((await connected.manage(fileUrl('/tmp/big'))).status).toBe(400);
@@ -179,7 +179,7 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
     open.close();
   });
 
-  it('shows its web page through a forwarded port', async () => {
+  it('serves a web page through a forwarded port', async () => {
     const { open, next } = await socket();
     const props = { connection_id: 'c-1' };
     const remote = { remote_host: 'localhost', remote_port: 80, protocol: 'tcp' };
@@ -194,14 +194,14 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
     open.close();
   });
 
-  it('refuses unknown requests with an error', async () => {
+  it('answers unknown requests with an error', async () => {
     const { open, next } = await socket();
     await open.send({ proto: 77, typ: 'x' });
     expect(await next()).toMatchObject({ proto: 0xffff, typ: 'error' });
     open.close();
   });
 
-  it('performs what the server requests, without a failure', async () => {
+  it('performs all requests of the server without a failure', async () => {
     const other = await Connected.start();
     try {
       await other.untilKnown('serial');
@@ -210,10 +210,10 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
         expect((await other.manage(path, { method: 'POST' })).status).toBe(202);
       }
       const { open, next } = await socket(other);
-      // The answer to this comes after the device has read what was sent before.
+      // The reply proves that the device has read all earlier messages.
       await open.send({ proto: 0xffff, typ: 'ping' });
       expect((await next()).typ).toBe('pong');
-      // One inventory of its own, one that it was asked for.
+      // The device has sent one inventory unprompted and one at the server's request.
       await other.untilAnswered('put-attributes', 2);
       const { code, stdout } = await other.fleet.end('SIGINT');
       const { errors }: FleetResult = JSON.parse(stdout);

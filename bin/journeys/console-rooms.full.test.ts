@@ -18,7 +18,7 @@ import { releaseName, type ServedRelease, serveRelease } from '../testing/served
 
 const DEVICES = 200;
 const SNAPSHOT_MAX_BYTES = 200_000;
-/** The upper part shows what a view is; the rows below it only take room. */
+/** The upper part of a view, which shows its content; below it are only further rows. */
 const clip = { x: 0, y: 0, width: 1280, height: 640 };
 const isWriting = process.env.FLEETBED_WRITE_SNAPSHOTS !== undefined;
 const snapshots = fileURLToPath(new URL('../../server/console/snapshots/', import.meta.url));
@@ -52,10 +52,10 @@ afterAll(async () => {
   await served?.running.end();
 });
 
-/** A view of the console: its address, and what it shows once it is there. */
+/** A view of the console with its address and the text that it shows once loaded. */
 interface View {
   readonly name: string;
-  /** Main views have a picture in the repository. */
+  /** True for a main view, whose picture is kept in the repository. */
   readonly isKept?: true;
   readonly address: () => string;
   readonly shows: RegExp;
@@ -148,8 +148,8 @@ describe.each(['light', 'dark'] as const)(
   },
 );
 
-describe('runs from the page', () => {
-  it('judge the server with live verdicts, and show their coverage', {
+describe('runs that the console starts', () => {
+  it('judge the server with live verdicts, and show the coverage', {
     timeout: 120_000,
   }, async () => {
     const { page, complaints } = await newPage(browser, served.ready);
@@ -165,7 +165,7 @@ describe('runs from the page', () => {
     await page.close();
   });
 
-  it('start a small fleet', { timeout: 120_000 }, async () => {
+  it('include a small fleet', { timeout: 120_000 }, async () => {
     const { page, complaints } = await newPage(browser, served.ready, { colorScheme: 'dark' });
     await openConsole(page, served.ready, '/simulator');
     await page.getByLabel('Devices').last().fill('3');
@@ -180,7 +180,7 @@ describe('runs from the page', () => {
   });
 });
 
-describe('the terminal', () => {
+describe('the terminal of the console', () => {
   it('reaches a simulated device', async () => {
     const { page, complaints } = await newPage(browser, served.ready);
     await openConsole(page, served.ready, device('socket'));
@@ -194,7 +194,7 @@ describe('the terminal', () => {
     await page.close();
   });
 
-  it('uploads a file to a device, and downloads it again', async () => {
+  it('uploads a file to a device, and downloads the file again', async () => {
     const { page, complaints } = await newPage(browser, served.ready);
     await openConsole(page, served.ready, device('socket'));
     const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
@@ -214,7 +214,7 @@ describe('the terminal', () => {
   });
 });
 
-/** Fonts and data differ from machine to machine: what is compared is only the size of the picture. */
+/** Compares only the size of the picture, because fonts and data differ between machines. */
 function keepSnapshot(name: string, image: Buffer): void {
   const file = join(snapshots, `${name}.png`);
   expect(image.length, name).toBeLessThan(SNAPSHOT_MAX_BYTES);
@@ -228,5 +228,5 @@ function keepSnapshot(name: string, image: Buffer): void {
   expect(sizeOf(image), name).toEqual(sizeOf(kept));
 }
 
-/** Width and height in the header of a PNG. */
+/** Returns width and height from the header of a PNG image. */
 const sizeOf = (png: Buffer) => [png.readUInt32BE(16), png.readUInt32BE(20)];

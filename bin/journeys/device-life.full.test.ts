@@ -14,7 +14,7 @@ async function start(): Promise<FleetOnTestbed> {
   return fleet;
 }
 
-/** True once this many updates are over, and `after` holds. */
+/** Returns a predicate: this many updates have ended, and `after` returns true. */
 function ended(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
   return (events: readonly FleetEvent[]): boolean => {
     const last = events.at(-1);
@@ -30,7 +30,7 @@ function ended(count: number, after: (events: readonly FleetEvent[]) => boolean 
 const quick = { installMs: 20, rebootMs: 20 };
 
 describe('a server that limits its rate', () => {
-  it('answers 429 to devices that ignore it, and serves those that obey', {
+  it('answers 429 more often to devices that ignore it, and serves all devices', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -46,7 +46,7 @@ describe('a server that limits its rate', () => {
     const [steady = 0, ignores = 0, floods = 0] = names.map(
       (name) => fleet.askedBy(name).filter(({ status }) => status === 429).length,
     );
-    // Each window costs an obedient device one refusal; the other asks on at every 100 ms.
+    // In each window, an obedient device gets one 429; the others ask again every 100 ms.
     expect(steady).toBeLessThanOrEqual(5);
     expect(ignores).toBeGreaterThan(2 * Math.max(1, steady));
     expect(floods).toBeGreaterThan(0);
@@ -58,8 +58,8 @@ describe('a server that limits its rate', () => {
   });
 });
 
-describe('the persistent connection', () => {
-  it('is lost at a reboot and restored; some devices lose it constantly', {
+describe('the persistent connection of a device', () => {
+  it('is restored after a reboot, and reopens each time a behaviour drops it', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -75,7 +75,7 @@ describe('the persistent connection', () => {
       durationMs: 12_000,
       deploy: undefined,
       endsWhen: (events) => {
-        // A device whose update comes before its socket would lose none.
+        // A device that updates before its socket opens would lose no socket.
         if (new Set(openedOf(events)).size === 3) {
           deploying ??= fleet.testbed.admin.call('create-deployment', { json });
         }
@@ -99,7 +99,7 @@ describe('the persistent connection', () => {
       parameters: { id: fleet.idOf('bricked') },
     });
     expect(body.status).toBe('disconnected');
-    // A power loss does not count as an error.
+    // A socket that closes in a power loss does not count as an error.
     expect(result.errors.filter(({ operation }) => operation === 'connect')).toEqual([]);
   });
 });
@@ -110,7 +110,7 @@ describe('the share of an artifact that a cohort downloads', () => {
     ['head', [206], 'only the first bytes were fetched, and the length checked'],
     ['none', [], 'was not fetched, as configured'],
   ] as const)(
-    '%s: is what the server sends and the log shows',
+    '%s corresponds to what the server sends and what the log shows',
     {
       timeout: RUN_MAX_MS,
     },
@@ -131,7 +131,7 @@ describe('the share of an artifact that a cohort downloads', () => {
 });
 
 describe('a download that breaks off', () => {
-  it('is resumed by range until the file is complete', {
+  it('is resumed by range requests until the file is complete', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -158,7 +158,7 @@ describe('a download that breaks off', () => {
     expect(files.map(({ status }) => status)).toEqual([200, 206, 206, 206]);
   });
 
-  it('restarts when the file has changed meanwhile', { timeout: RUN_MAX_MS }, async () => {
+  it('restarts when the file has changed in the meantime', { timeout: RUN_MAX_MS }, async () => {
     const fleet = await start();
     const match = { operation: 'download-artifact' };
     fleet.testbed.faults.add({

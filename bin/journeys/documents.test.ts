@@ -19,15 +19,15 @@ import {
 } from '../testing/documents.ts';
 
 const README_LINES_MAX = 200;
-/** Set by `npm run docs`: outputs are written instead of compared. */
+/** True for `npm run docs`, which writes the outputs instead of comparing them. */
 const isWriting = process.env.FLEETBED_WRITE_DOCUMENTS === '1';
-/** The demo runs only for writing. */
+/** Time limit of a document, longer for writing because only writing runs the demo. */
 const DOCUMENT_MAX_MS = isWriting ? 400_000 : 120_000;
 
 const read = (document: string) => readFileSync(join(projectFolder, document), 'utf8');
 const commandGuide = read('bin/guide.md');
 
-/** Every block of a document that is not a shown output, and every piece of code in its text. */
+/** Returns every code block of a document other than shown outputs, and all inline code. */
 function codeOf(document: string): readonly string[] {
   const blocks = /^```(.*)\n((?:(?!```).*\n)*)```/gm;
   const fenced = [...document.matchAll(blocks)].filter(([, form]) => form !== 'text output');
@@ -38,7 +38,7 @@ function codeOf(document: string): readonly string[] {
   ];
 }
 
-/** The words of every `fleetbed …` in it, each up to what ends a command in a shell. */
+/** Returns the words of every `fleetbed …` command in a document, up to its end in a shell. */
 function commandLinesOf(document: string): readonly (readonly string[])[] {
   const lines = codeOf(document).flatMap((code) =>
     [...code.matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g)].map(([, line = '']) => line),
@@ -46,7 +46,9 @@ function commandLinesOf(document: string): readonly (readonly string[])[] {
   return lines.map((line) => line.trim().split(/\s+/));
 }
 
-/** The error in a line: an unknown command, or an option that its help does not show. */
+/**
+ * Returns the error in a command line: an unknown command, or an option that help does not show.
+ */
 async function errorOf(words: readonly string[]): Promise<string | undefined> {
   let command: Command = await programFor(words);
   const [first = ''] = words;
@@ -76,7 +78,7 @@ async function configureLate(subcommand: Command, file: string): Promise<void> {
   configure?.(subcommand);
 }
 
-/** The targets of headings, as GitHub makes them. */
+/** Returns the anchors of the headings, as GitHub creates them. */
 function anchorsOf(document: string): readonly string[] {
   return [...document.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -96,24 +98,24 @@ function brokenLinksOf(name: string): readonly string[] {
   });
 }
 
-describe('README', () => {
-  it('is short enough to read in a few minutes', () => {
+describe('the README of the project', () => {
+  it('has few enough lines to be read in some minutes', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
   });
 });
 
-describe.each(documents)('%s', (name) => {
+describe.each(documents)('the document %s', (name) => {
   it('has no broken links', () => {
     expect(brokenLinksOf(name)).toEqual([]);
   });
 
-  it('uses only commands and options that help shows', async () => {
+  it('uses only commands and options that --help shows', async () => {
     const errors = await Promise.all(commandLinesOf(read(name)).map(errorOf));
     expect([...new Set(errors)].filter((error) => error !== undefined)).toEqual([]);
   });
 });
 
-describe('the check of options', () => {
+describe('the check of options in documents', () => {
   it.each([
     ['npx fleetbed serve --auto-acept', 'fleetbed serve has no --auto-acept'],
     ['fleetbed sevre', 'unknown command: fleetbed sevre'],
@@ -125,7 +127,7 @@ describe('the check of options', () => {
   });
 });
 
-describe('the outputs that documents show', () => {
+describe('the outputs shown in documents', () => {
   let stage: DocumentStage | undefined;
   beforeAll(async () => {
     stage = await openStage();
@@ -133,7 +135,7 @@ describe('the outputs that documents show', () => {
   afterAll(() => stage?.close());
 
   it.each(documents)(
-    'are what the commands before them print: %s',
+    'are what the preceding commands print: %s',
     { timeout: DOCUMENT_MAX_MS },
     async (name) => {
       let text = read(name);
@@ -146,7 +148,7 @@ describe('the outputs that documents show', () => {
         printed.push(abridged((await stage?.produce(script, DOCUMENT_MAX_MS / 2)) ?? '', output));
       }
       if (isWriting) {
-        // Backwards, so that the positions of earlier outputs remain valid.
+        // From the last output to the first, so that the positions of earlier outputs remain valid.
         for (const { index, output } of outputs.toReversed()) {
           text = text.slice(0, index) + printed.pop() + text.slice(index + output.length);
         }
@@ -173,26 +175,26 @@ describe('the outputs that documents show', () => {
 describe('the guide of the server', () => {
   const guide = read('server/guide.md');
 
-  it('has every dialect', () => {
+  it('describes every dialect', () => {
     expect(dialectNames.filter((name) => !guide.includes(`| \`${name}\` `))).toEqual([]);
   });
 });
 
-describe.each(Object.keys(guideParts))('the made parts of %s', (name) => {
-  it('are up to date, or npm run docs updates them', () => {
+describe.each(Object.keys(guideParts))('the generated parts of %s', (name) => {
+  it('are up to date; otherwise `npm run docs` updates them', () => {
     const guide = read(name);
     expect(guideWithParts(name, guide)).toBe(guide);
   });
 });
 
-describe.each(Object.entries(guidePictures))('the picture %s', (path, picture) => {
-  it('is up to date, or npm run docs updates it', () => {
+describe.each(Object.entries(guidePictures))('the generated picture %s', (path, picture) => {
+  it('is up to date; otherwise `npm run docs` updates it', () => {
     expect(read(path)).toBe(picture());
   });
 });
 
 describe('the guide of the command line', () => {
-  it('has every command', () => {
+  it('describes every command', () => {
     const shown = Object.entries(commands).filter(([, { hidden }]) => !hidden);
     const missing = shown.filter(
       ([name]) => !new RegExp(`fleetbed ${name}[ \`]`).test(commandGuide),
@@ -200,7 +202,7 @@ describe('the guide of the command line', () => {
     expect(missing.map(([name]) => name)).toEqual([]);
   });
 
-  it('has every exit code and every secret variable', () => {
+  it('describes every exit code and every secret variable', () => {
     const codes = Object.values(exitCodes).filter((code) => !commandGuide.includes(`| ${code} `));
     expect(codes).toEqual([]);
     const variables = Object.values(secretVariables);

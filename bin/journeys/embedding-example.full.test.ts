@@ -11,7 +11,7 @@ const guide = readFileSync(join(root, 'server', 'guide.md'), 'utf8');
 const blocks = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
 const example = blocks.find((block) => block.includes("from 'fleetbed'")) ?? '';
 
-/** The strictest compiler settings that a user may have. */
+/** The strictest compiler settings that a user may choose. */
 const compilerOptions = {
   target: 'es2023',
   module: 'nodenext',
@@ -25,7 +25,7 @@ const compilerOptions = {
 let folder: string;
 
 beforeAll(() => {
-  // Within the package, which then knows itself by its name.
+  // The folder is inside the package, so that the example can import the package by its name.
   mkdirSync(join(root, 'dist'), { recursive: true });
   folder = mkdtempSync(join(root, 'dist', 'embedding-'));
   writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {};');
@@ -34,7 +34,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a program of a package over the text as a test of a reader's own. */
+/** Writes the text as the test of a user, and runs a program of an installed package on it. */
 async function run(text: string, program: string, ...words: readonly string[]) {
   writeFileSync(join(folder, 'client.test.ts'), text);
   const options = { cwd: folder, timeout: EXAMPLE_MAX_MS, env: { PATH: process.env.PATH } };

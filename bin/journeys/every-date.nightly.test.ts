@@ -10,7 +10,7 @@ const deprecated = (Object.values(managementOperations) as Operation[])
   .filter((operation) => operation.deprecated)
   .map(({ id }) => id);
 
-/** Records all further requests to the server, by operation, until the server ends. */
+/** Records all later requests to the server, by operation, until the server ends. */
 async function watch({ controlUrl, controlToken }: TestServer) {
   const headers = { Authorization: `Bearer ${controlToken}` };
   const events = await fetch(`${controlUrl}/events`, { headers });
@@ -21,9 +21,9 @@ async function watch({ controlUrl, controlToken }: TestServer) {
   };
 }
 
-describe('suite and fleet', () => {
+describe('suite and fleet on an arbitrary date', () => {
   it.each(['2019-06-01', '2026-11-21', '2027-08-24', '2027-08-25', '2038-01-20'])(
-    'pass on %s, without a deprecated call',
+    'pass on %s, and use no deprecated call',
     { timeout: RUN_MAX_MS },
     async (date) => {
       const clock = clockStartingAt(Date.parse(date));

@@ -45,14 +45,14 @@ async function run(words: string) {
   return [code, stdout];
 }
 
-/** The sentence of a command that is refused with one line. */
+/** Returns the sentence of a command that is refused with one line. */
 async function refused(words: string, exitCode: number): Promise<string> {
   const { code, stdout, stderr } = await runCommand(words.split(' '), environment);
   expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([exitCode, '', 1]);
   return stderr;
 }
 
-describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
+describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
   it('deploy a file to a device named by its MAC address', async () => {
     expect(await run('devices')).toEqual([0, 'There are no devices.\n']);
     for (const mac of ['02:00:00:00:00:01', '02:00:00:00:00:02', 'twin', 'twin']) {
@@ -91,7 +91,7 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
     expect(await refused(`${words} /etc`, 1)).toContain('with other content');
   });
 
-  it('upload an artifact once, and deploy it to all', async () => {
+  it('upload an artifact once, and deploy it to all devices', async () => {
     const artifact = await writeArtifact({
       name: 'release-2',
       deviceTypes: ['board'],
@@ -162,12 +162,12 @@ describe('devices, accept and deploy', { timeout: RUN_MAX_MS }, () => {
     ['devices --token wrong', 'get a valid token', 3],
     ['devices --email other@example.com', 'name a user with --password', 2],
     ['devices --url http://127.0.0.1:2 --token t', 'nothing listens there; check --url', 3],
-  ])('refuse `fleetbed %s`', async (words, sentence, exitCode) => {
+  ])('refuse the command line `fleetbed %s`', async (words, sentence, exitCode) => {
     expect(await refused(words, exitCode)).toContain(sentence);
   });
 });
 
-describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
+describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
   it("change the time, even beyond the expiry of the run file's token", async () => {
     const json = async (words: string) => JSON.parse(String((await run(`${words} --json`))[1]));
     expect(await json('clock')).toMatchObject({ mode: 'base', offsetSeconds: 0 });
@@ -205,7 +205,7 @@ describe('clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
     ['clock --rate fast', 'Accepted: a number from 0'],
     ['snapshot save a/b', 'must be 1 to 100 letters'],
     ['reset --tenant', 'argument missing'],
-  ])('refuse `fleetbed %s`', async (words, sentence) => {
+  ])('refuse the command line `fleetbed %s`', async (words, sentence) => {
     expect(await refused(words, 2)).toContain(sentence);
   });
 });

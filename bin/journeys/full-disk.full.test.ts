@@ -42,7 +42,7 @@ async function serveOn(disk: string, launcher: readonly string[]) {
   return { running, server: { ...facts, ...callsTo(ready.baseUrl) } as TestServer };
 }
 
-/** Every kind of write, with the status of its success. */
+/** Every kind of write request, with the status of its success. */
 async function statusesOf(server: TestServer, device: AcceptedDevice, deployment: string) {
   const { token } = device;
   const json = [{ name: 'color', value: 'red' }];
@@ -62,7 +62,7 @@ async function statusesOf(server: TestServer, device: AcceptedDevice, deployment
 describe.each(smallDisks())(
   'a server on a full disk ($name)',
   ({ launcher, fullLauncher, fill, empty }) => {
-    it('refuses writes with 507, still reads, and writes again once there is space', async () => {
+    it('refuses writes with 507, serves reads, and writes once space is free', async () => {
       const disk = join(folder, 'disk');
       const { running, server } = await serveOn(disk, launcher(disk));
       const { pid = 0 } = running.child;
@@ -109,8 +109,8 @@ describe.each(smallDisks())(
   },
 );
 
-describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) => {
-  it('starts again, reads all its data, and writes once there is space', async () => {
+describe.each(lastingDisks())('a server that was killed with -9 on a full disk', (make) => {
+  it('restarts with all data, and writes once space is free', async () => {
     const folderOfDisk = join(folder, 'disk');
     const disk = await make(folderOfDisk);
     try {
@@ -118,7 +118,7 @@ describe.each(lastingDisks())('a server killed with -9 on a full disk', (make) =
       const device = await acceptedDevice(first.server, 'a');
       await openSocket(first.server, device);
       const artifact = await publish(first.server);
-      // More than the copy of the first start leaves room for.
+      // This value is larger than the space that the first start leaves for its copy.
       const json = [{ name: 'large', value: 'x'.repeat(250_000) }];
       await first.server.call('put-attributes', { token: device.token, json });
       disk.fill();

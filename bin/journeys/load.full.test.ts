@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 const start = { devices: 12, seed: 'load', rampMs: 0, pollIntervalMs: 10 * SECOND_MS } as const;
 
-/** The times of the selected events, in milliseconds since the start of the run. */
+/** Returns the times of the selected events, in milliseconds since the start of the run. */
 function moments(run: VirtualRun, isWanted: (event: FleetEvent) => boolean): number[] {
   const startedMs = Date.parse(run.result.startedAt);
   return run.events.filter(isWanted).map(({ atMs }) => atMs - startedMs);
@@ -34,7 +34,7 @@ function runFleet(change: Partial<FleetPlan>): Promise<VirtualRun> {
 }
 
 describe('stages of a fleet', () => {
-  it('switch devices on and off, are phases of the metrics, and end the run', {
+  it('switch devices on and off, appear as phases of the metrics, and end the run', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({
@@ -62,8 +62,8 @@ describe('stages of a fleet', () => {
   });
 });
 
-describe('a number of polls', () => {
-  it('is made by each device, whose refused sign-ins do not count, and ends the run', {
+describe('a plan with a number of polls', () => {
+  it('ends once each device has polled that often, not counting refused sign-ins', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({ devices: 4, iterations: 3 });
@@ -80,8 +80,8 @@ function isRefused(event: FleetEvent): boolean {
   return event.kind === 'exchange' && event.status === 401;
 }
 
-describe('a drain after the run', () => {
-  // Long enough to be accepted and to be offered the deployment, too short to install it.
+describe('the drain period after a run', () => {
+  // Long enough for the devices to be accepted and offered the deployment, too short to install it.
   const short = { devices: 4, pollIntervalMs: 1000, durationMs: 2600 } as const;
 
   it('finishes the deployments in progress', { timeout: RUN_MAX_MS }, async () => {
@@ -94,7 +94,7 @@ describe('a drain after the run', () => {
 });
 
 describe('arrivals of requests', () => {
-  it('come at their own rate, besides the polls of the devices', {
+  it('come at their own rate, in addition to the polls of the devices', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({
@@ -106,7 +106,7 @@ describe('arrivals of requests', () => {
       durationMs: MINUTE_MS,
     });
     const figures = new Map(run.result.operations.map((row) => [row.operation, row]));
-    // Two a second for a minute, and the two of each device.
+    // Two alerts a second for a minute, in addition to two alerts of each device.
     const alerts = figures.get('post-alerts')?.answers['2xx'] ?? 0;
     expect(Math.abs(alerts - 120)).toBeLessThan(40);
     const refused = figures.get('post-auth-request')?.answers['4xx'] ?? 0;
@@ -115,7 +115,7 @@ describe('arrivals of requests', () => {
 });
 
 describe('arrivals of logs', () => {
-  it('come at their own rate, for deployments that devices have', {
+  it('come at their own rate, for deployments of the devices', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const logs = [{ event: 'logs', perSecond: 2 } as const];
@@ -123,7 +123,7 @@ describe('arrivals of logs', () => {
     const uploads = run.events.filter(
       (event) => event.kind === 'exchange' && event.operation === 'put-deployment-log',
     );
-    // Nobody's update fails: no device uploads a log of its own.
+    // No update fails, so no device uploads a log because of its update.
     expect(Math.abs(uploads.length - 110)).toBeLessThan(40);
     expect(new Set(uploads.map((event) => event.kind === 'exchange' && event.status))).toEqual(
       new Set([204]),
@@ -131,12 +131,12 @@ describe('arrivals of logs', () => {
     const devices = new Set(uploads.map(({ device }) => device));
     expect(devices.size).toBe(3);
     const gaps = gapsOf(moments(run, ofOperation('put-deployment-log')));
-    // At a rate of their own: neither all at once nor one as far from the next as any other.
+    // The uploads come at random intervals: neither all at once nor evenly spaced.
     expect(Math.max(...gaps)).toBeGreaterThan(1000);
     expect(gaps.filter((gap) => gap < 250).length).toBeGreaterThan(10);
   });
 
-  it('send nothing when nothing was ever deployed', { timeout: RUN_MAX_MS }, async () => {
+  it('send nothing when there never was a deployment', { timeout: RUN_MAX_MS }, async () => {
     const arrivals = [{ event: 'logs', perSecond: 2 } as const];
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS } as const;
     const run = await runFleet({ devices: 3, arrivals, incidents: [night], durationMs: MINUTE_MS });
@@ -162,7 +162,7 @@ describe('a reconnect storm', () => {
     return run.events.filter((event) => opened(event) && event.atMs >= startedMs + MINUTE_MS);
   }
 
-  it('breaks all sockets at once, and all reconnect at random within the window', {
+  it('closes all sockets at once, and all reconnect at random within the window', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({ ...connected, incidents: [{ ...storm, withinMs: 10_000 }] });
@@ -176,11 +176,11 @@ describe('a reconnect storm', () => {
     expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
     const counted = run.result.errors.filter(({ cause }) => cause === 'cut');
     expect(counted).toMatchObject([{ operation: 'connect', count: 12 }]);
-    // The devices themselves went on: nothing but their sockets was hit.
+    // The devices continue to work: only their sockets were closed.
     expect(moments(run, signIns).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
   });
 
-  it('without jitter brings all back at once', { timeout: RUN_MAX_MS }, async () => {
+  it('without jitter reconnects all devices at once', { timeout: RUN_MAX_MS }, async () => {
     const incident = { ...storm, withinMs: 10_000, jitter: false };
     const run = await runFleet({ ...connected, incidents: [incident] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
@@ -188,7 +188,7 @@ describe('a reconnect storm', () => {
     for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
   });
 
-  it('without a window reconnects each by its back-off', { timeout: RUN_MAX_MS }, async () => {
+  it('without a window reconnects each device by back-off', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ ...connected, incidents: [storm] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
@@ -196,7 +196,7 @@ describe('a reconnect storm', () => {
     expect(new Set(returns).size).toBeGreaterThan(2);
   });
 
-  it('of a cohort leaves the sockets of others open', { timeout: RUN_MAX_MS }, async () => {
+  it('of one cohort leaves the sockets of others open', { timeout: RUN_MAX_MS }, async () => {
     const cohorts = [
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
@@ -216,7 +216,7 @@ describe('a reconnect storm', () => {
 describe('a power cut', () => {
   const cut = { name: 'power-cut', atMs: 60_000, lastingMs: 20_000, withinMs: 10_000 } as const;
 
-  it('silences every device, and all return at random within the window', {
+  it('silences every device, and all devices return at random within the window', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({ incidents: [cut] });
@@ -230,14 +230,14 @@ describe('a power cut', () => {
     expect(run.result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 
-  it('without jitter brings all back at once', { timeout: RUN_MAX_MS }, async () => {
+  it('without jitter restarts all devices at once', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ incidents: [{ ...cut, jitter: false }] });
     const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
     for (const atMs of returns) expect(Math.abs(atMs - 90_000)).toBeLessThan(500);
   });
 
-  it('of a cohort leaves the others alone', { timeout: RUN_MAX_MS }, async () => {
+  it('of one cohort does not affect the other cohorts', { timeout: RUN_MAX_MS }, async () => {
     const cohorts = [
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
@@ -250,8 +250,9 @@ describe('a power cut', () => {
     expect(silent).toHaveLength(6);
   });
 
-  it('during updates loses none of them', { timeout: RUN_MAX_MS }, async () => {
-    // The deployment exists after a few seconds; the cut hits the devices at their first poll.
+  it('during updates loses no device', { timeout: RUN_MAX_MS }, async () => {
+    // The deployment exists after a few seconds, and the cut comes at the first poll of the
+    // devices.
     const incidents = [{ ...cut, atMs: 6000 }];
     const run = await runFleet({ incidents, durationMs: 5 * MINUTE_MS });
     const { success, failure, updating } = run.result.funnel;
@@ -260,8 +261,8 @@ describe('a power cut', () => {
   });
 });
 
-describe('a week in which tokens expire', () => {
-  it('makes every device sign in again once', { timeout: RUN_MAX_MS }, async () => {
+describe('a week in which device tokens expire', () => {
+  it('requires exactly one new sign-in from every device', { timeout: RUN_MAX_MS }, async () => {
     const week = { name: 'token-expiry-week', atMs: 30_000, withinMs: 60_000 } as const;
     const run = await runFleet({ incidents: [week] });
     const renewed = moments(run, signIns).filter((atMs) => atMs >= 30_000);
@@ -272,15 +273,15 @@ describe('a week in which tokens expire', () => {
   });
 });
 
-describe('an update night', () => {
-  it('deploys at its start, and every device updates within it', {
+describe('an update night incident', () => {
+  it('deploys at its start time, and every device updates within the night', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS, withinMs: 20_000 } as const;
     const run = await runFleet({
       incidents: [night],
       pollIntervalMs: 60 * MINUTE_MS,
-      // Until they are accepted, devices ask more often than once an hour.
+      // Devices that are not accepted yet ask more often than once an hour.
       backOff: { kind: 'fixed', minMs: 5000 },
       durationMs: 12 * MINUTE_MS,
     });
@@ -292,9 +293,9 @@ describe('an update night', () => {
   });
 });
 
-describe('a back-off comparison', () => {
-  it('sets two back-offs side by side after an outage', { timeout: RUN_MAX_MS }, async () => {
-    // All of them poll half a second after the network has gone, and not again before the end.
+describe('a comparison of back-offs', () => {
+  it('compares two back-offs after an outage', { timeout: RUN_MAX_MS }, async () => {
+    // All devices poll half a second after the start of the outage, and then only after the run.
     const comparison = { name: 'backoff-comparison', at: '59.5s', lasting: '30s' };
     const words = { seed: 'load', incident: [comparison] };
     const { cohorts = [], incidents = [] } = planOf(words, knownBehaviours);
@@ -311,7 +312,7 @@ describe('a back-off comparison', () => {
     expect(exponential).toMatchObject({ cohort: 'exponential', devices: 20, recovered: 20 });
     expect(jittered).toMatchObject({ cohort: 'full-jitter', devices: 20, recovered: 20 });
     expect(exponential?.fullRecoveryMs).toBeGreaterThan(0);
-    // Who waits without chance comes back in one second, the others spread.
+    // Devices without jitter return within one second, the others at different times.
     expect(exponential?.peakRequestsPerSecond).toBeGreaterThan(
       2 * (jittered?.peakRequestsPerSecond ?? 0),
     );
@@ -321,7 +322,7 @@ describe('a back-off comparison', () => {
     expect(outage.length).toBeGreaterThan(0);
   });
 
-  it('closes the sockets during the outage, and each reconnects', {
+  it('closes the sockets at the start of the outage, and each device reconnects', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const outage = { name: 'backoff-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
@@ -338,18 +339,18 @@ describe('a back-off comparison', () => {
     expect(Math.max(...back)).toBeLessThan(99_000);
     const causes = run.result.errors.filter(({ operation }) => operation === 'connect');
     expect(causes.map(({ cause }) => cause).sort()).toEqual(['cut', 'transport/OUTAGE']);
-    // Several tries of each while nothing got through, none of them a handshake that was sent.
+    // Each device tries to connect several times during the outage, and no handshake is sent.
     const tries = causes.find(({ cause }) => cause === 'transport/OUTAGE')?.count ?? 0;
     expect(tries).toBeGreaterThan(12 * 2);
     expect(tries).toBeLessThan(12 * 15);
   });
 });
 
-describe('a simulated network', () => {
+describe('a simulated network with latency and loss', () => {
   const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
   const plan = { connect: true, durationMs: MINUTE_MS, devices: 4 } as const;
 
-  it('delays websockets by a round trip, like requests', { timeout: RUN_MAX_MS }, async () => {
+  it('delays WebSockets by a round trip, like requests', { timeout: RUN_MAX_MS }, async () => {
     const firstAfterToken = async (latencyMs: number): Promise<number> => {
       const run = await runFleet({ ...plan, link: { latencyMs } });
       const [granted = 0] = moments(run, (event) => signIns(event) && !isRefused(event));
@@ -362,7 +363,7 @@ describe('a simulated network', () => {
     expect(slow).toBeLessThan(4300);
   });
 
-  it('loses handshakes, which are counted and retried, the same for one seed', {
+  it('loses handshakes, which are counted and retried, identically for the same seed', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const link = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };

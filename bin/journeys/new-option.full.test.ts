@@ -34,9 +34,9 @@ async function fleetbed(...args: string[]): Promise<string> {
   );
 }
 
-describe('an option of fleetbed serve', () => {
+describe('an added option of fleetbed serve', () => {
   it(
-    'is added by one row of the settings: types, help and check follow',
+    'needs only one row of the settings for its types, help and checks',
     async () => {
       const settings = 'server/settings.ts';
       const place = "const listening = inGroup('Listening', {";

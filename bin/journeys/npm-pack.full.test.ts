@@ -26,7 +26,7 @@ interface Locked {
 
 /** An empty folder, into which the package is installed. */
 let folder: string;
-/** The files of the package. */
+/** The paths of the files in the package. */
 let files: readonly string[];
 
 const at = (...names: string[]) => join(folder, ...names);
@@ -38,9 +38,9 @@ function run(program: string, ...words: readonly string[]) {
 }
 
 /**
- * A project that depends on the package alone. Its lock file is ours without what only we need, so
- * that npm finds every package in its cache, where installing the clone has left them; it asks the
- * registry for those that are not there.
+ * Writes a project that depends only on the package. Its lock file is ours without our development
+ * packages, so npm finds packages in the cache of the clone's installation; it requests missing
+ * packages from the registry.
  */
 function writeProject(archive: string): void {
   const { version, dependencies, bin }: Manifest = readJson(join(root, 'package.json'));
@@ -82,8 +82,8 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }), COMMAND_MAX_MS);
 
-describe('the package', () => {
-  it('contains the build, without tests, source maps and tools of the clone', () => {
+describe('the npm package', () => {
+  it('contains the build, but no tests, source maps and tools of the clone', () => {
     const foreign =
       /\.test\.|\.map$|tsbuildinfo|(?<!\.d)\.ts$|\/(testing|bench|soak|field-clients)\//;
     expect(files.filter((file) => foreign.test(file))).toEqual([]);
@@ -99,21 +99,21 @@ describe('the package', () => {
     for (const tool of ['vitest', 'typescript', 'playwright']) {
       expect(installed).not.toContain(tool);
     }
-    // These are in the bundle.
+    // These packages are part of the bundle.
     for (const bundled of ['express', 'ws', 'commander', 'yaml', 'tweetnacl', 'sql.js']) {
       expect(installed).not.toContain(bundled);
     }
   });
 });
 
-describe('the installed package', () => {
-  it('has a command that shows its help', async () => {
+describe('the installed npm package', () => {
+  it('provides a command that shows its help', async () => {
     const { stdout } = await run('npx', '--no-install', 'fleetbed', '--help');
     expect(stdout).toMatch(/^Usage: fleetbed /);
   });
 
   it(
-    'serves, tests and simulates, and writes every kind of page',
+    'serves, tests and simulates, and writes every kind of HTML page',
     async () => {
       const program = at('node_modules', '.bin', 'fleetbed');
       const words = ['serve', '--auto-accept', '--port', '0', '--control-port', '0', '--json'];
@@ -148,7 +148,7 @@ describe('the installed package', () => {
   );
 
   it(
-    'is a module that starts a server, with types for the strictest settings',
+    'can be imported to start a server, with types for the strictest settings',
     async () => {
       const source = `import { startTestbed } from 'fleetbed';
 import type { Behaviour } from 'fleetbed/behaviours';

@@ -35,7 +35,7 @@ const fleet = 'simulate SERVER --devices 1 --duration 1s';
 const user = `--password ${adminPassword}`;
 const suite = `conform SERVER ${user}`;
 
-/** PIPE is a named pipe that nobody writes to, and so are some files of the folders in FOLDER. */
+/** PIPE is a named pipe that no process writes to; some files in FOLDER are such pipes too. */
 const commands: readonly string[] = [
   'serve --port 0 --control-port 0 --world PIPE',
   'serve --port 0 --control-port 0 --faults PIPE',
@@ -79,21 +79,21 @@ const commands: readonly string[] = [
 ];
 
 describe('a named pipe in place of a file', () => {
-  it.each(commands)('is refused by %s in one sentence', async (line) => {
+  it.each(commands)('causes %s to fail with one sentence', async (line) => {
     const words = line
       .replace('SERVER', `--url ${server.baseUrl}`)
       .replaceAll('PIPE', pipe)
       .replaceAll('FOLDER', folder)
       .split(' ');
     const { code, stderr } = await startCommand(words).ended;
-    // Before its last line, the simulator says which fleet it starts.
+    // The simulator prints which fleet it starts before its last line.
     expect(stderr.replace(/^1 device against .*\n/, '')).toMatch(
       /^[^\n]*(?:named pipe|a file where a folder must be)[^\n]*\n$/,
     );
     expect([2, 3]).toContain(code);
   });
 
-  it('is read if the shell has opened it, as for --faults <(...)', async () => {
+  it('is read when the shell has opened it, as for --faults <(...)', async () => {
     const words = ['serve', '--port', '0', '--control-port', '0', '--faults', '/dev/stdin'];
     const shell = ['sh', '-c', 'echo "nothing: here" | "$@"', 'sh'];
     const { code, stderr } = await startCommand(words, {}, shell).ended;

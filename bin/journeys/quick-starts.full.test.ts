@@ -26,7 +26,7 @@ let folder: string;
 let environment: NodeJS.ProcessEnv;
 const shells: ChildProcess[] = [];
 
-/** The network settings of the machine, not of a user. */
+/** True for network settings of the machine, which are not settings of a user. */
 const isOfNetwork = (name: string) =>
   /^(https?_proxy|no_proxy|node_extra_ca_certs|npm_config_registry)$/i.test(name);
 
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }, BLOCK_MAX_MS * 2);
 
-/** A new terminal in the clone, into which a block is pasted. */
+/** Opens a new terminal in the clone and pastes a block into it. */
 function paste(script: string) {
   const shell = spawn('bash', { cwd: join(folder, 'fleetbed'), env: environment, detached: true });
   shells.push(shell);
@@ -57,7 +57,9 @@ function paste(script: string) {
   return shell;
 }
 
-/** Ends a terminal with all that it runs, unless it has ended by itself; its exit code. */
+/**
+ * Ends a terminal and all processes in it, unless it has ended by itself; returns its exit code.
+ */
 async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (shell.exitCode !== null || shell.signalCode !== null) return shell.exitCode;
   const exit = once(shell, 'exit');
@@ -66,7 +68,7 @@ async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return code;
 }
 
-/** Pastes a block and gives what its terminal shows, without what npm says of itself. */
+/** Pastes a block and returns the text that its terminal shows, without messages of npm. */
 async function shownBy(script: string, limitMs: number): Promise<string> {
   const shell = paste(`exec 2>&1\n${script}`);
   const late = systemClock.after(limitMs, () => ended(shell, 'SIGKILL'));
@@ -75,8 +77,8 @@ async function shownBy(script: string, limitMs: number): Promise<string> {
   return shown.replace(/^npm (notice|warn).*\n/gm, '');
 }
 
-describe('README pasted into a fresh clone', () => {
-  it('has a demo, a server and three quick starts of five commands at most', () => {
+describe('the README commands in a fresh clone', () => {
+  it('comprise a demo, a server and three quick starts of five commands at most', () => {
     expect([demo?.script, server?.script]).toEqual([
       expect.stringMatching(/^npm start/),
       expect.stringContaining('npx fleetbed serve'),
@@ -88,13 +90,13 @@ describe('README pasted into a fresh clone', () => {
     }
   });
 
-  it('installs, builds and runs the demo', { timeout: SET_UP_MAX_MS }, async () => {
+  it('install, build and run the demo', { timeout: SET_UP_MAX_MS }, async () => {
     const { script = '', output = '' } = demo ?? {};
     const shown = await shownBy(script, SET_UP_MAX_MS);
     expect(settled(abridged(shown, output)), shown).toBe(settled(output));
   });
 
-  it('starts a server, and the quick starts show what README says', {
+  it('start a server, and the quick starts show the output that README shows', {
     timeout: 5 * BLOCK_MAX_MS,
   }, async () => {
     const terminal = paste(server?.script ?? '');
@@ -116,7 +118,7 @@ describe('README pasted into a fresh clone', () => {
     await expect(fetch('http://127.0.0.1:8080/')).rejects.toThrow();
   });
 
-  it('leaves nothing in the clone but ignored and requested files', () => {
+  it('leave only ignored and requested files in the clone', () => {
     const known = readdirSync(projectFolder);
     const files = readdirSync(join(folder, 'fleetbed')).filter((name) => !known.includes(name));
     expect(files.sort()).toEqual(['answer.json', 'conformance.html', 'conformance.xml']);
@@ -129,7 +131,7 @@ interface DemoResult {
   readonly server: ServerReady;
 }
 
-/** Holds a port of the loopback, unless somebody else already does. */
+/** Occupies a port of the loopback interface, unless another program already does. */
 function holdPort(port: number): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -138,7 +140,7 @@ function holdPort(port: number): Promise<Server> {
   });
 }
 
-// In this file because the quick starts above need the same ports.
+// These tests are in this file because the quick starts above need the same ports.
 describe('fleetbed demo --exit --json with busy ports', () => {
   let ended: Ended;
   let result: DemoResult;
@@ -158,7 +160,7 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('ends with exit code 0, JSON on stdout and messages on stderr', () => {
+  it('ends with exit code 0, JSON on standard output and messages on standard error', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1);
     const { port } = new URL(result.server.baseUrl);
@@ -173,7 +175,7 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8081');
   });
 
-  it('brings ten devices of each key type to their outcomes', () => {
+  it('brings ten devices of each key type to their expected outcomes', () => {
     const { devices, funnel, ended } = result.fleet;
     expect(ended).toBe('settled');
     for (const keyType of ['rsa', 'ecdsa', 'ed25519']) {
@@ -188,11 +190,11 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     expect(funnel).toMatchObject({ devices: 30, offered: 27, success: 21, failure: 3, aborted: 3 });
   });
 
-  it("finds every device's outcome in the server's list", () => {
+  it("finds the outcome of every device in the server's list", () => {
     expect(result.fleet.reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
   });
 
-  it('judges the server, and nothing fails or stays undecided', () => {
+  it('judges the server without a failed or undecided case', () => {
     const { outcome, totals, leftBehind } = result.conformance;
     expect(outcome).toBe('pass');
     expect(totals).toMatchObject({ fail: 0, error: 0, inconclusive: 0, skip: 0 });
@@ -200,7 +202,7 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     expect(leftBehind).toEqual([]);
   });
 
-  it('writes both reports', () => {
+  it('writes the report of the fleet and the report of the suite', () => {
     const { fleet, conformance } = JSON.parse(readFileSync(join(folder, 'json'), 'utf8'));
     expect({ fleet, conformance }).toEqual({
       fleet: result.fleet,

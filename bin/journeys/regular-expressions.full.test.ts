@@ -7,19 +7,21 @@ import { type WorstInput, worstInputs } from '../testing/worst-inputs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What doubles its work with every character shows at these lengths; none may be left out. */
+/** Lengths at which an expression becomes slow whose work doubles with each character. */
 const SHORT_LENGTHS = [16, 22, 28, 64, 256, 1024];
 const LONG_LENGTH = 8192;
-/** Less is no time in which anybody waits, and nothing that could be measured. */
+/** Shorter times are neither noticeable nor measurable, so they are ignored. */
 const NOTICED_MS = 3;
-/** What grows with the length takes 4 times as long for 4 times the text, with its square 16 times. */
+/** For 4 times the text, linear work takes 4 times as long, and quadratic work 16 times. */
 const GROWTH_MAX = 8;
-/** The fastest of them counts: whatever else the machine does only makes them slower. */
+/**
+ * The fastest of these rounds counts, because other load on the machine only makes rounds slower.
+ */
 const ROUNDS = 7;
 
-/** What files make at run time, as it is then. */
+/** Samples of the expressions that these files create at run time. */
 const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
-  // Reads this project's own tables only.
+  // This file reads only tables of this project.
   'bin/dev/new-case/new-rows.ts': [],
   'conformance/passive/rules/headers.ts': [
     /^@-?\d+$|^true$|^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
@@ -40,12 +42,12 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
     /^([A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT)$/,
   ],
   'server/api/management/device-file-upload.ts': [/^[0-7]{1,11}$/],
-  // These read our own paths only, or are of a form in which nothing repeats but a whole segment.
+  // These expressions read only our own paths, or repeat nothing but whole path segments.
   'server/control/http/management.ts': [/^\/api\/management\/v1\/[^/]+\/b\/[^/]+\/?$/],
   'server/pipeline/routes.ts': [/^GET \/api\/devices\/[^/]+\/b\/[^/]+$/],
   'server/rules/role-forms.ts': [],
   'simulator/device/renewal.ts': [/"expires_in"\s*:\s*(\d{1,12})\b/],
-  // Reads at most 200 characters of an operator's own text.
+  // This parser reads at most 200 characters of an operator's own text.
   'simulator/plan/thresholds-parser.ts': [],
 };
 
@@ -84,7 +86,7 @@ function expressionsIn(path: string): { literals: Found[]; isMaking: boolean } {
   return { literals, isMaking };
 }
 
-/** CPU time instead of wall-clock time, which other processes share. */
+/** Measures CPU time instead of elapsed time, because other processes use the machine too. */
 function costMs(expression: RegExp, text: string): number {
   const began = process.cpuUsage();
   if (expression.global) text.replace(expression, '');
@@ -110,7 +112,7 @@ function isHarmless(expression: RegExp, input: WorstInput): boolean {
   return long < NOTICED_MS || long / minMs(expression, input(LONG_LENGTH / 4)) < GROWTH_MAX;
 }
 
-it('no regular expression exceeds its time limit, whatever text it reads', {
+it('no regular expression exceeds its time limit on its worst inputs', {
   timeout: 120_000,
 }, () => {
   const read = files.map((path) => ({ path, ...expressionsIn(path) }));
@@ -133,6 +135,6 @@ it.each([
   [/x*y$/, 'begun again'],
   [/^[ab]+[bc]+$/, 'two that share a character'],
   [/<[^>]*>/, 'begun again'],
-])('the check finds that %s is slow: %s', (expression) => {
+])('the check of regular expressions finds that %s is slow: %s', (expression) => {
   expect(worstInputs(expression).every((worst) => isHarmless(expression, worst))).toBe(false);
 });

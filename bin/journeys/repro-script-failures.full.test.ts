@@ -9,7 +9,7 @@ import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
-/** Fails cases of every kind of steps: two devices, a user, polls, links, a tenant of its own. */
+/** Cases with all kinds of steps: two devices, a user, polls, links, and a tenant of the case. */
 const selection = [
   'configuration/written-is-read',
   'configuration/set-by-user',
@@ -23,7 +23,7 @@ const selection = [
   'faults/',
 ];
 
-/** A target that gives devices other statuses than the contract. */
+/** A defect that answers devices with statuses outside the contract. */
 const oddStatuses: Defect = {
   id: 'odd-statuses',
   title: 'Whatever a device writes or gets is answered by another status.',
@@ -82,7 +82,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** The status of each step, as stated in the script. */
+/** Returns the status of each step that the script states. */
 function saidStatuses(script: string): readonly string[] {
   return [...script.matchAll(/^# Step \d+ of \d+: .*?; answered (\d+)/gm)].map(
     ([, status = '']) => status,
@@ -93,7 +93,7 @@ function seenStatuses(stdout: string): readonly string[] {
   return [...stdout.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status = '']) => status);
 }
 
-describe('the script of a failed case', { timeout: 120_000 }, () => {
+describe('the repro script of a failed case', { timeout: 120_000 }, () => {
   it('exists for each failure, with every step in order', () => {
     expect(failures.length).toBeGreaterThan(15);
     expect(failures.some(({ reproScript: script }) => script?.includes('/tenants'))).toBe(true);
@@ -104,9 +104,9 @@ describe('the script of a failed case', { timeout: 120_000 }, () => {
     }
   });
 
-  it('reproduces each step of the suite with new ids and tokens', async () => {
+  it('reproduces each step of the suite with new IDs and tokens', async () => {
     const { adminToken: USER_TOKEN, controlToken: CONTROL_TOKEN } = server;
-    // What a case makes up is masked as well; the reader makes it up too.
+    // Values that a case invents are masked too, so this test invents one as well.
     const variables = { USER_TOKEN, CONTROL_TOKEN, LINK_SIGNATURE: 'altered' };
     const outcomes: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};

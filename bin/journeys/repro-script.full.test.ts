@@ -5,10 +5,12 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
-/** Two to three minutes on two quiet cores, most of it to start curl and openssl 16,000 times. */
+/**
+ * The scripts take some minutes on two quiet cores, mostly to start curl and openssl 16,000 times.
+ */
 const RUN_MAX_MS = 600_000;
 const SCRIPTS_MAX_MS = 1_800_000;
-/** Side by side, each on a server of its own; a script that looks at a websocket mostly waits. */
+/** Workers with a server each; they run in parallel because WebSocket scripts mostly wait. */
 const WORKERS = 6;
 
 let server: TestServer;
@@ -34,19 +36,19 @@ beforeAll(async () => {
 
 afterAll(() => server?.close());
 
-/** The status of each step, as stated in the script. */
+/** Returns the status of each step that the script states. */
 function saidStatuses(script: string): readonly string[] {
   return [...script.matchAll(/^# Step \d+ of \d+: .*?; (?:answered (\d+)|not answered)/gm)].flatMap(
     ([, status]) => status ?? [],
   );
 }
 
-/** Without 100, which goes before the answer where a client asks whether it may send its body. */
+/** Returns the received statuses without 100, which only permits a client to send its body. */
 function seenStatuses(stdout: string): readonly string[] {
   return [...stdout.matchAll(/^HTTP\/1\.1 (?!100\b)(\d+)/gm)].map(([, status = '']) => status);
 }
 
-/** The differences between the stated and the actual statuses of a script. */
+/** Returns the differences between the stated and the received statuses of a script. */
 async function differenceOf(
   { id, reproScript: script = '' }: CaseVerdict,
   on: TestServer,
@@ -57,18 +59,18 @@ async function differenceOf(
     .replaceAll(server.controlUrl, on.controlUrl);
   const { stdout, stderr } = await runLoneBlock(own, variables);
   const [said, seen] = [saidStatuses(script).join(), seenStatuses(stdout).join()];
-  // While it looks for primes, openssl prints dots.
+  // openssl prints dots while it searches for primes.
   const complaint = stderr.replace(/^[.+*\n]+/, '');
   if (said !== '' && said === seen && complaint === '') return [];
   return [`${id}: said ${said}, seen ${seen} ${complaint}`];
 }
 
 describe('the repro script of every case', () => {
-  it('reproduces what the suite saw, run as printed', {
+  it('reproduces the statuses that the suite received when run as printed', {
     timeout: SCRIPTS_MAX_MS,
   }, async () => {
     const lengthOf = ({ reproScript = '' }: CaseVerdict): number => reproScript.length;
-    // The longest first: at the end all others would wait for them.
+    // The longest scripts run first, so that none of them delays the end of the test.
     const waiting = [...verdicts]
       .sort((one, other) => lengthOf(other) - lengthOf(one))
       [Symbol.iterator]();
@@ -83,7 +85,7 @@ describe('the repro script of every case', () => {
     expect(verdicts.map(({ id }) => id)).toEqual(listCases().map(({ id }) => id));
   });
 
-  it('contains all steps and all bodies', () => {
+  it('contains all steps and all request bodies', () => {
     const cut = verdicts.filter(({ reproScript = '' }) =>
       /are left out\.$|body\.bin:/m.test(reproScript),
     );

@@ -45,7 +45,7 @@ function deviceOf(serial: string, key: SigningKey): SuiteDevice {
   return new SuiteDevice(session, { identity: { serial }, key, names, learnSecret });
 }
 
-/** The block of the request that the suite sent last. */
+/** Returns the repro script of the last request that the suite sent. */
 function lastBlock(): string {
   const exchange = session.record.exchanges.at(-1);
   if (!exchange) throw new Error('nothing was sent');
@@ -65,20 +65,20 @@ async function accept(serial: string): Promise<void> {
   }
 }
 
-/** The body of what curl printed, after the headers. */
+/** Returns the response body from the output of curl, which begins with the headers. */
 function bodyOf(stdout: string): string {
   return stdout.slice(stdout.indexOf('\r\n\r\n') + 4);
 }
 
 describe.each(keyTypes)('an authentication request with a %s key', (keyType) => {
-  it('is repeated by openssl and curl with another key, and gets a token', async () => {
+  it('is repeated by openssl and curl with a new key', async () => {
     const serial = `${keyType} ${hostileSerial}`;
     const key = await signingAlgorithms[keyType].makeKey(seededRandom(keyType));
     await deviceOf(serial, key).authenticate();
     const block = lastBlock();
     expect(block).toContain('openssl');
     const first = await runBlock(block, folder);
-    // While it looks for primes, openssl prints dots.
+    // openssl prints dots while it searches for primes.
     expect(first.stderr.replace(/[.+*\n]/g, '')).toBe('');
     expect(first.stdout).toMatch(/^HTTP\/1\.1 401/);
     await accept(serial);
@@ -89,7 +89,7 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
     expect(attributes.status).toBe(200);
   });
 
-  it("is refused, like the suite's, when another key signed it", async () => {
+  it("is refused like the suite's own request when another key signed it", async () => {
     const algorithm = signingAlgorithms[keyType];
     const key = await algorithm.makeKey(seededRandom(`${keyType} right`));
     const signedBy = await algorithm.makeKey(seededRandom(`${keyType} wrong`));
@@ -102,8 +102,8 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
   });
 });
 
-describe('a request of a device', () => {
-  it('is repeated byte by byte, with its token as a variable', async () => {
+describe('a device request in a repro script', () => {
+  it('is repeated unchanged, with a variable for its token', async () => {
     const key = await signingAlgorithms.ed25519.makeKey(seededRandom('device'));
     const device = deviceOf('a device', key);
     await device.authenticate();

@@ -7,7 +7,7 @@ import { openRoughNetwork } from '../testing/rough-network.ts';
 
 const RUN_MAX_MS = 600_000;
 
-describe('a good server behind a rough network', () => {
+describe('a correct server behind a rough network', () => {
   it.each([
     ['that compresses and is slow', { latencyMs: 30, resets: 0, isCompressing: true }],
     ['that resets connections', { latencyMs: 0, resets: 0.02, isCompressing: false }],
@@ -37,7 +37,8 @@ describe('a good server behind a rough network', () => {
         const others = verdicts.filter(({ verdict }) => !decided.includes(verdict));
         const byNetwork = others.filter(({ reason }) => reason?.code === 'connection-closed');
         expect(others.filter((each) => !byNetwork.includes(each))).toEqual([]);
-        // A case is run three times; only those of hundreds of requests are always cut short.
+        // Each case runs up to three times, and only cases with hundreds of requests are always cut
+        // short.
         expect(byNetwork.length).toBeLessThan(faults.resets * verdicts.length * 3 + 1);
       } finally {
         network.close();

@@ -20,12 +20,12 @@ import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
 const RUN_MAX_MS = 400_000;
-/** What is shorter is an invention of a case, such as `Bearer nonsense`. */
+/** Shorter credentials are inventions of a case, such as `Bearer nonsense`. */
 const SECRET_MIN_CHARACTERS = 13;
-/** A password that looks otherwise in JSON, in a URL and in Base64. */
+/** A password whose spelling differs in JSON, in a URL and in Base64. */
 const adminPassword = 'pa"ss\\wörd/+ <&>%';
 
-/** Areas with secrets of every kind; the others have device tokens only, as these have too. */
+/** Areas with every kind of secret; all other areas use only device tokens. */
 const selection = [
   'authentication/',
   'artifact-link/',
@@ -45,7 +45,7 @@ const shapes: readonly RegExp[] = [
   /"(?:[\w-]*_)?(?:password|tenant_token)":"([^"\\]+)"/g,
 ];
 
-/** Every secret that passes: tokens, link signatures, passwords, tenant tokens, cookies, logins. */
+/** Collects every secret on the wire: tokens, link signatures, passwords, cookies and logins. */
 class Eavesdropper {
   readonly secrets = new Set<string>();
 
@@ -63,13 +63,13 @@ class Eavesdropper {
   }
 
   #keep(secret: string): void {
-    // One character over and over is what a case made up.
+    // A case invents secrets that consist of one repeated character.
     const isMadeUp = secret.length < SECRET_MIN_CHARACTERS || /^(.)\1*$/.test(secret);
     if (!isMadeUp) this.secrets.add(secret);
   }
 }
 
-/** A correct target that echoes the request in a response header. */
+/** A defect that repeats the credentials of each request in response headers. */
 function listening(eavesdropper: Eavesdropper): Defect {
   return {
     id: 'answers-tell-secrets',
@@ -114,7 +114,7 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
       allEvidence: true,
       onVerdict: (verdict) => lines.push(verdictNdjson(verdict), verdictLine(verdict)),
     });
-    // A report has a repro script only for failures, so every case is reported as one.
+    // Only failures have a repro script in a report, so every case is turned into a failure.
     const verdicts = result.verdicts.map((verdict) => asFailed(verdict, proxy.baseUrl));
     return { ...result, verdicts, lines: lines.join('\n') };
   } finally {
@@ -139,14 +139,14 @@ function formsOf(result: ConformanceResult): Readonly<Record<string, string>> {
   };
 }
 
-/** The forms in which a secret may appear in a text. */
+/** Returns the spellings in which a secret may appear in a text. */
 function spellings(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)];
 }
 
-describe('secrets', () => {
-  it('appear in no form of a report, whatever fails', { timeout: RUN_MAX_MS }, async () => {
+describe('the secrets of a conformance run', () => {
+  it('appear in no report format, even if every case fails', { timeout: RUN_MAX_MS }, async () => {
     const server = await startTestServer({ clock: systemClock, adminPassword });
     const eavesdropper = new Eavesdropper();
     try {

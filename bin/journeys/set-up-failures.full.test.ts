@@ -33,14 +33,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Listens on a free port, and handles every connection with a callback. */
+/** Listens on a free port, and handles every connection with this function. */
 async function listener(onSocket: (socket: Socket) => void): Promise<Server & { port: number }> {
   const server = createServer((socket) => onSocket(socket.on('error', () => socket.destroy())));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(server, { port: (server.address() as AddressInfo).port });
 }
 
-/** Runs a command that must end with exit code 3 and one line; returns the line. */
+/** Runs a command that must end with exit code 3 and one line; returns that line. */
 async function failsToSetUp(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -195,7 +195,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
 });
 
 describe('a server with its own certificate', () => {
-  it('is reached with --ca by simulate and conform', async () => {
+  it('is accepted with --ca by simulate and conform', async () => {
     const ca = join(folder, 'ca.pem');
     writeFileSync(ca, tls.certificatePem);
     const login = ['--accept', '--password', ready.adminPassword];
@@ -247,7 +247,7 @@ describe('a proxy in the environment', () => {
     ['http://fleetbed.invalid', ' (HTTPS_PROXY is set, but fleetbed connects without a proxy)'],
     ['http://127.0.0.1:1', ''],
   ])(
-    'is named when %s cannot be reached without it, unless it is this machine',
+    'is mentioned when %s cannot be reached, unless the host is this machine',
     async (url, hint) => {
       const environment = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
       const sentence = await failsToSetUp(['conform', '--url', url, '--anonymous'], environment);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Judges a server, ours unless another is given, with a few cases at a time. */
+/** Judges a server, by default the reference server, with a few cases. */
 function judge(
   selection: readonly string[],
   more: Partial<ConformanceOptions> = {},
@@ -46,7 +46,7 @@ function judge(
   });
 }
 
-/** The verdicts that a good run does not have, as lines of text. */
+/** Returns the verdicts that a good run does not contain, as lines of text. */
 function troubles({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict))
@@ -63,8 +63,8 @@ const hooks = readHookFile(
   folder,
 );
 
-describe('a server that is steered by hooks', () => {
-  it('is judged without any call of its management API', {
+describe('a server that hooks steer', () => {
+  it('is judged without a call to its management API', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const result = await judge(['deployment-status/success', 'deployment-log/'], { hooks });
@@ -74,7 +74,7 @@ describe('a server that is steered by hooks', () => {
     expect(result.leftBehind).toEqual([]);
   });
 
-  it('has cases skipped whose step the hook cannot do, by name', {
+  it('has cases skipped by the name of the step that the hook cannot do', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const result = await judge(['configuration/', 'time/token-lasts'], { hooks });
@@ -85,7 +85,7 @@ describe('a server that is steered by hooks', () => {
     );
   });
 
-  it('cannot be judged when the hook cannot reach it', {
+  it('cannot be judged when the login of its hook fails', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const broken = readHookFile('{command: [node, steering-hook.mjs], steps: {login: }}', '/');
@@ -95,8 +95,8 @@ describe('a server that is steered by hooks', () => {
   });
 });
 
-describe('the control listener', () => {
-  it('fails the start with a wrong token, and with a wrong URL', async () => {
+describe('the control listener in a conformance run', () => {
+  it('fails the start with a wrong token or a wrong URL', async () => {
     const url = server.controlUrl;
     await expect(judge(['time/'], { control: { url, token: 'wrong' } })).rejects.toMatchObject({
       code: 'control-refused',
@@ -108,7 +108,7 @@ describe('the control listener', () => {
     });
   });
 
-  it('is left without tenants and secrets of the suite', { timeout: SUITE_MAX_MS }, async () => {
+  it('keeps no tenant of the suite and reveals no token', { timeout: SUITE_MAX_MS }, async () => {
     const { controlUrl: url, controlToken: token, adminToken } = server;
     const credentials = { token: adminToken };
     const result = await judge(['tenants/', 'roles/'], { credentials, control: { url, token } });
@@ -120,17 +120,17 @@ describe('the control listener', () => {
   });
 });
 
-describe('capabilities', () => {
+describe('the capabilities of a target', () => {
   const ofOpenSource = ['artifact-listing', 'audit-log', 'deployments-v2', 'monitor'];
 
-  it('are all found on the reference server, with a few requests', async () => {
+  it('are all detected on the reference server with a few requests', async () => {
     const { capabilities } = await judge(['none/']);
     const parts = capabilities.filter(({ evidence }) => evidence?.includes('was answered'));
     expect(parts.map(({ probed }) => probed)).toEqual(parts.map(() => 'offered'));
     expect(parts).toHaveLength(8);
   });
 
-  it('that a dialect lacks are detected, and their cases skipped', {
+  it('that a dialect lacks are detected, and the cases that need them skipped', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const other = await startServer({
@@ -155,7 +155,7 @@ describe('capabilities', () => {
       expect(skippedFor(result)).toEqual(parts);
       expect(result.totals.pass).toBe(0);
       expect(result.outcome).toBe('inconclusive');
-      // Roles come with tenants: their cases name operations that this edition does not have.
+      // An edition without tenants has no roles, so it lacks operations that role cases call.
       const script = 'process.stdout.write(JSON.stringify({ token: process.env.OTHER_TOKEN }))';
       process.env.OTHER_TOKEN = other.adminToken;
       const steps = { login: null, 'powerless-user': null };
@@ -180,7 +180,7 @@ describe('capabilities', () => {
     }
   });
 
-  it('that are declared missing but work are reported, and their cases not run', async () => {
+  it('that are declared missing but work are reported, and their cases are skipped', async () => {
     const result = await judge(['monitor/'], { declared: { without: ['monitor'] } });
     const [message, ...others] = result.verdicts;
     expect(message).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
@@ -191,7 +191,7 @@ describe('capabilities', () => {
     expect(row?.contradiction).toContain('declared as missing');
   });
 
-  it('that are declared but not available to the run fail', async () => {
+  it('that are declared but unavailable in this run fail', async () => {
     const result = await judge(['none/'], { declared: { with: ['clock-control'] } });
     expect(result.verdicts).toMatchObject([{ id: 'capabilities/clock-control', verdict: 'fail' }]);
   });

@@ -12,7 +12,7 @@ it('a process that was stopped and continued does not report a stall', async () 
     const answer = await fetch(`${ready.controlUrl}/overview`, { headers });
     return (await answer.json()) as { stalls: unknown };
   };
-  // What a start does beside, such as compiling, counts as work of the process.
+  // Work at the start of the process, such as compiling, ends before the measurement.
   for (let call = 0; call < 50; call += 1) await overview();
   const before = (await overview()).stalls;
   running.child.kill('SIGSTOP');

@@ -30,13 +30,13 @@ describe('a wrong command line', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('is also found in the environment', async () => {
+  it('is also detected in the environment', async () => {
     const { code, stderr } = await runCommand(['serve'], { FLEETBED_ADMIN_PASSWORD: 'short' });
     expect(code).toBe(2);
     expect(stderr).toContain('(env: FLEETBED_ADMIN_PASSWORD) is invalid');
   });
 
-  it('without a command shows the commands, with exit code 2', async () => {
+  it('without a command causes a list of the commands, with exit code 2', async () => {
     const { code, stderr } = await runCommand([]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/serve[\s\S]*simulate[\s\S]*conform[\s\S]*demo/);
@@ -58,13 +58,13 @@ describe('help and version', () => {
     'conform --help',
     'demo --help',
     '--version',
-  ])('`fleetbed %s` goes to standard output with exit code 0', async (words) => {
+  ])('are printed by `fleetbed %s` to standard output with exit code 0', async (words) => {
     const { code, stdout, stderr } = await runCommand(words.split(' '));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toBe('');
   });
 
-  it('names every option of serve with its default', async () => {
+  it('contain every option of serve with its default', async () => {
     const { stdout } = await runCommand(['serve', '--help']);
     for (const [option, shown] of [
       ['--host', '"127.0.0.1"'],
@@ -92,13 +92,13 @@ describe('an internal error', () => {
     )}`,
   };
 
-  it('is one line with exit code 70', async () => {
+  it('is reported in one line with exit code 70', async () => {
     const { code, stderr } = await runCommand(['conform', '--url', 'http://h'], planted);
     expect(code).toBe(70);
     expect(stderr).toBe('fleetbed: internal error: planted\n');
   });
 
-  it('shows its stack with FLEETBED_DEBUG', async () => {
+  it('is reported with its stack if FLEETBED_DEBUG is set', async () => {
     const environment = { ...planted, FLEETBED_DEBUG: '1' };
     const { stderr } = await runCommand(['conform', '--url', 'http://h'], environment);
     expect(stderr).toMatch(/planted\n[\s\S]*\n\s+at /);

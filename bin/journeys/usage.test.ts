@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commands, programFor } from '../program.ts';
 
 describe('the options and examples of all commands', { timeout: 120_000 }, () => {
-  /** Synonyms, each with the word that every command uses instead. */
+  /** Meanings of options, each with the names that every command must use. */
   const sameMeaning: readonly [RegExp, RegExp][] = [
     [/base url/i, /^--url$/],
     [/control listener$|control listener \(/i, /^--(control-)?(url|port)$/],
@@ -20,7 +20,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     const below = (command: Command): readonly Command[] =>
       command.commands.flatMap((each) => [each, ...below(each)]);
     for (const each of [program, ...below(program)]) each.exitOverride().configureOutput(quiet);
-    // Some subcommands are loaded when they are called; an unknown option ends them there.
+    // Some subcommands are loaded when they are called, and an unknown option stops them then.
     for (const { name, parent } of below(program).map((each) => ({
       name: each.name(),
       parent: each.parent?.name(),
@@ -35,7 +35,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     return [program, ...below(program)].filter(isShown);
   }
 
-  /** The output of `--help`. */
+  /** Returns the output of `--help`. */
   function helpOf(command: Command): string {
     let text = '';
     command.configureOutput({ ...quiet, writeOut: (part) => (text += part) }).outputHelp();
@@ -45,7 +45,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   const examplesIn = (help: string) =>
     [...help.matchAll(/^ {2}fleetbed (.*)$/gm)].map(([, words = '']) => words.split(' '));
 
-  it('use one name for one thing', async () => {
+  it('use the same name for the same meaning', async () => {
     for (const command of await allCommands()) {
       for (const { long, description, hidden } of command.options) {
         if (hidden) continue;
@@ -57,7 +57,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     }
   });
 
-  it('have examples that parse', async () => {
+  it('include examples that can be parsed', async () => {
     const lacking: string[] = [];
     for (const command of await allCommands()) {
       const [, after = ''] = helpOf(command).split('\nExamples:\n');

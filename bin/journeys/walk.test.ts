@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a script as a reader of the guide would. */
+/** Runs a script in the way a reader of the guide would. */
 async function run(script: string, password = adminPassword) {
   const child = spawn('bash', ['-c', script], {
     cwd: folder,
@@ -43,8 +43,8 @@ async function run(script: string, password = adminPassword) {
 
 const written = (name: string) => [name, readFileSync(join(folder, name), 'utf8')];
 
-describe('the walk of the guide', () => {
-  it('uses nothing of this project', () => {
+describe('the step-by-step walk of the guide', () => {
+  it('uses no program of this project', () => {
     expect(walk).toContain('openssl dgst');
     expect(walk).not.toMatch(/fleetbed |node |npx /);
   });

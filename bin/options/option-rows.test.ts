@@ -53,8 +53,8 @@ function settingsOf(...words: readonly string[]) {
   return settingsOfOptions(rows, command.opts());
 }
 
-describe('rows of options', () => {
-  it('become settings under the names of the rows', () => {
+describe('the options that rows define', () => {
+  it('become settings with the names of the rows', () => {
     expect(settingsOf('--dialect', 'one,two', '--count', '4', '--no-probe', '--on')).toEqual({
       names: new Set(['one', 'two']),
       countMax: 4,
@@ -63,7 +63,7 @@ describe('rows of options', () => {
     });
   });
 
-  it('have default values when none is given', () => {
+  it('have their default values when no option is given', () => {
     expect(settingsOf()).toEqual({ names: new Set(), countMax: 3, isOn: false });
   });
 
@@ -72,18 +72,18 @@ describe('rows of options', () => {
     [['--dialect', 'three'], 'Accepted: one, two.'],
     [['--letter', 'ab'], 'Accepted: a letter.'],
     [['--probe', '--letter', 'a'], 'cannot be used with'],
-  ])('refuse %j', (words, sentence) => {
+  ])('refuse the arguments %j', (words, sentence) => {
     expect(() => settingsOf(...words)).toThrow(sentence);
   });
 
-  it('are shown under their headings, in their order', () => {
+  it('are listed in help under their headings, in order', () => {
     const help = commandOfRows().helpInformation();
     const headings = [...help.matchAll(/^(\w+):/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(['Usage', 'Behaviour', 'Limits', 'Options']);
     expect(help).toContain('a count (default: 3)');
   });
 
-  it('supply the default values and check values', () => {
+  it('provide default values and a check for settings', () => {
     expect(defaultsOf(rows)).toEqual({ names: new Set(), countMax: 3, isOn: false });
     expect(optionProblem(rows, { countMax: 9, other: 1 })).toBeUndefined();
     expect(optionProblem(rows, { countMax: 10 })).toBe('countMax must not be 10');

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import * as values from './option-values.ts';
 
-/** The message of a parser for a text that it must refuse. */
+/** Returns the message of a parser for a text that it must refuse. */
 function refuses(parse: (text: string) => unknown, texts: readonly string[], accepted: RegExp) {
   for (const text of texts) {
     const attempt = () => parse(text);
@@ -11,7 +11,7 @@ function refuses(parse: (text: string) => unknown, texts: readonly string[], acc
   }
 }
 
-describe('durations', () => {
+describe('the parser of durations', () => {
   it.each([
     ['250ms', 250],
     ['1.5s', 1500],
@@ -20,81 +20,81 @@ describe('durations', () => {
     ['7d', 604_800_000],
     ['3', 3000],
     ['0', 0],
-  ])('accept %s as %d ms', (text, expected) => {
+  ])('accepts %s as %d ms', (text, expected) => {
     expect(values.durationMs(text)).toBe(expected);
   });
 
-  it('refuses what is not a duration and names the units', () => {
+  it('refuses text that is not a duration, and lists the units', () => {
     const bad = ['', '-1s', '1 s', '1w', 's', '1e3', '0x10', '1s2', '3651d', 'Infinity', '1,5s'];
     refuses(values.durationMs, bad, /ms, s, m, h or d/);
   });
 
-  it('refuse zero where it must be positive', () => {
+  it('refuses zero where a duration must be positive', () => {
     expect(values.positiveDurationMs('1ms')).toBe(1);
     refuses(values.positiveDurationMs, ['0', '0ms'], /above zero/);
   });
 
-  it('refuse lifetimes that the API cannot express', () => {
+  it('refuses token lifetimes that the API cannot express', () => {
     expect(values.lifetimeSeconds('15m')).toBe(900);
     refuses(values.lifetimeSeconds, ['0', '999ms', '1.5s'], /whole seconds/);
   });
 });
 
-describe('numbers', () => {
+describe('the parsers of numbers', () => {
   it('accept rates per second, whole or fractional', () => {
     expect(['20/s', '0.5', '100'].map(values.perSecond(100))).toEqual([20, 0.5, 100]);
     refuses(values.perSecond(100), ['', '0', '-1', '101/s', '5/m', '1e2', 's', '/s'], /20\/s, at/);
   });
 
-  it('accept ports from 0 to 65535 and no others', () => {
+  it('accept only ports from 0 to 65535', () => {
     expect([values.port('0'), values.port('65535')]).toEqual([0, 65_535]);
     refuses(values.port, ['-1', '65536', '80.5', '', 'http', '0x50', ' 80'], /0 .* to 65535/);
   });
 
-  it('accept counts within their bounds and no others', () => {
+  it('accept only counts within their bounds', () => {
     const parse = values.count(1, 10);
     expect([parse('1'), parse('10')]).toEqual([1, 10]);
     refuses(parse, ['0', '11', '1.0', '', 'ten', '99999999999999999999'], /from 1 to 10/);
   });
 });
 
-describe('weights', () => {
+describe('the parser of weights', () => {
   const parse = (text: string) =>
     values.weights(['rsa', 'ecdsa', 'already-installed'])(text, undefined);
 
-  it('accept several names at once and over several uses', () => {
+  it('accepts several names in one option or in repeated options', () => {
     expect(parse('rsa=1, ecdsa=0.5')).toEqual({ rsa: 1, ecdsa: 0.5 });
     const again = values.weights(['rsa', 'ecdsa'])('ecdsa=2', { rsa: 1 });
     expect(again).toEqual({ rsa: 1, ecdsa: 2 });
   });
 
-  it('accept a name alone as a weight of 1', () => {
+  it('accepts a name alone as a weight of 1', () => {
     expect(parse('rsa')).toEqual({ rsa: 1 });
     expect(parse('rsa,ecdsa=3')).toEqual({ rsa: 1, ecdsa: 3 });
   });
 
-  it('refuse unknown names and invalid weights, and list the names', () => {
+  it('refuses unknown names and invalid weights, and lists the valid names', () => {
     const bad = ['dsa=1', 'dsa', 'rsa=', '=1', 'rsa=-1', 'rsa=1,', 'rsa=x', 'rsa=9999999', ''];
     refuses(parse, bad, /rsa, ecdsa, already-installed/);
   });
 
-  it('refuse a name given twice, and weights that are all zero', () => {
+  it('refuses a repeated name, and weights that are all zero', () => {
     refuses(parse, ['rsa=1,rsa=2', 'rsa=0'], /once.*above zero/);
     expect(() => values.weights(['rsa'])('rsa=2', { rsa: 1 })).toThrow(/once/);
   });
 
-  it('refuse names that every object has', () => {
+  it('refuses names of properties that every object has', () => {
     refuses(parse, ['constructor=1', '__proto__=1', 'toString=1'], /names rsa/);
   });
 });
 
-describe('texts', () => {
-  it('accept header prefixes as they appear in header names', () => {
+describe('the parsers of texts', () => {
+  it('accept header prefixes that are valid in header names', () => {
     expect(values.headerPrefix('X-MEN')).toBe('X-MEN');
     refuses(values.headerPrefix, ['', 'X-', '-X', 'X--Y', 'X SVC', '1X', 'X-É', 'X:Y'], /X-SVC/);
   });
 
-  it('accept http and https URLs, and drop the slash at their end', () => {
+  it('accept http and https URLs, and remove a slash at the end', () => {
     expect(values.baseUrl('http://127.0.0.1:8080/')).toBe('http://127.0.0.1:8080');
     expect(values.baseUrl('https://staging.example.com/fleet//')).toBe(
       'https://staging.example.com/fleet',
@@ -112,12 +112,12 @@ describe('texts', () => {
     refuses(values.email, ['', 'admin', '@example.com', 'a@', 'a:b@c', 'a b@c', 'a@b@c'], /e-mail/);
   });
 
-  it('accept passwords that the server accepts', () => {
+  it('accept only passwords that the server accepts', () => {
     expect(values.adminPassword('12345678')).toBe('12345678');
     refuses(values.adminPassword, ['', '1234567'], /at least 8/);
   });
 
-  it('collect report files, one for each form', () => {
+  it('collect report files, at most one for each format', () => {
     const read = values.reportFiles(['json', 'junit', 'html']);
     const first = read('json=out/report.json');
     expect(read('junit=a=b.xml', first)).toEqual({
@@ -139,7 +139,7 @@ describe('texts', () => {
     refuses(values.momentMs, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
   });
 
-  it('collect names from a list, each once', () => {
+  it('collect each name of a list once', () => {
     const parse = values.someOf(['one', 'two', 'three']);
     expect(parse('two,one', undefined)).toEqual(['two', 'one']);
     expect(parse('one, three', ['two', 'one'])).toEqual(['two', 'one', 'three']);
@@ -147,7 +147,7 @@ describe('texts', () => {
     refuses((text) => parse(text, undefined), bad, /one, two, three/);
   });
 
-  it('refuse an empty text and one of spaces', () => {
+  it('refuse an empty text and a text of spaces', () => {
     refuses(values.filled, ['', '  '], /non-empty/);
   });
 });

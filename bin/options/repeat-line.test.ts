@@ -29,12 +29,12 @@ describe('the line that repeats a run', () => {
     [['--devices', '7', '--accept'], '--devices 7 --accept '],
     [['--seed', 'old', '--devices=7'], '--devices=7 '],
     [['--seed=old', '--devices', 'a b'], "--devices 'a b' "],
-  ])('has what %j gave, for a shell, with the seed of the run', (words, given) => {
+  ])('contains the arguments %j, quoted for a shell, and the seed of the run', (words, given) => {
     expect(lineOf(words)).toBe(`fleetbed simulate ${given}--seed 'it'\\''s x'`);
   });
 
   it.each([[['--password', 'secret1']], [['--password=secret1']]])(
-    'leaves out the secret of %j, and names its variable',
+    'omits the secret of %j, and names its variable',
     (words) => {
       const line = lineOf(['--devices', '2', ...words]);
       expect(line).not.toContain('secret1');
@@ -42,7 +42,7 @@ describe('the line that repeats a run', () => {
     },
   );
 
-  it('has what the environment gave, but for its secrets', () => {
+  it('contains values from the environment, except secrets', () => {
     process.env.FLEETBED_URL = 'http://127.0.0.1:9';
     process.env.FLEETBED_PASSWORD = 'secret1';
     const line = lineOf(['--devices', '2']);

@@ -5,7 +5,7 @@ import { runCommand } from '../testing/built-command.ts';
 import { SecretOption } from './secret-option.ts';
 
 const silent = { writeOut: () => undefined, writeErr: () => undefined };
-/** Subcommands are loaded as their names are read; the option that nobody knows ends it there. */
+/** An unknown option, which ends each subcommand after it has loaded its own options. */
 const nothing = '--no-such-option';
 let all: readonly { readonly path: readonly string[]; readonly option: Option }[];
 
@@ -33,7 +33,7 @@ function pathOf(command: Command): readonly string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/** By its name, or that of its value; of a file, and of a duration, it is not the value. */
+/** Detects a secret by the name of the option or of its value, except file, folder and duration. */
 function isSecret({ flags }: Option): boolean {
   const [, value] = /[<[]([^>\]]+)/.exec(flags) ?? [];
   if (value === undefined || /^(file|folder|duration)$/.test(value)) return false;
@@ -41,7 +41,7 @@ function isSecret({ flags }: Option): boolean {
 }
 
 describe('an option with a secret value', () => {
-  it('has its variable in every command, and no refusal shows the value', () => {
+  it('has an environment variable in every command, and its value is never shown', () => {
     const secrets = all.filter(({ option }) => isSecret(option));
     const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
     expect(named).toEqual(
@@ -90,7 +90,7 @@ describe('an option with a secret value', () => {
       'needs --control-token (env: FLEETBED_CONTROL_TOKEN)',
     ],
   ])(
-    'is named with its variable when it is missing: fleetbed %s',
+    'is named with its variable when missing in: fleetbed %s',
     async (words, environment, sentence) => {
       const given = { ...unasked, ...environment };
       const { code, stderr } = await runCommand(words.split(' '), given);
@@ -101,7 +101,7 @@ describe('an option with a secret value', () => {
     },
   );
 
-  it('is taken from the command line if both give one', async () => {
+  it('is taken from the command line rather than from the environment', async () => {
     const environment = { FLEETBED_REDIS: 'nonsense' };
     const { stderr } = await runCommand(
       ['simulate', '--redis', 'redis://127.0.0.1:1', '--plan', '/nonexistent'],

@@ -6,7 +6,7 @@ function systemError(code: string, more: object = {}): Error {
   return Object.assign(new Error(`connect ${code}`), { code, ...more });
 }
 
-describe('errors as sentences', () => {
+describe('error messages for people', () => {
   it.each([
     ['ECONNREFUSED', /nothing listens there; check --url/],
     ['ENOTFOUND', /no host has this name/],
@@ -17,14 +17,14 @@ describe('errors as sentences', () => {
     ['CERT_HAS_EXPIRED', /expired/],
     ['CERT_NOT_YET_VALID', /not valid yet/],
     ['HPE_INVALID_CONSTANT', /not an HTTP server/],
-  ])('say what %s means and what to do, with exit code 3', (code, sentence) => {
+  ])('explain %s and its remedy, with exit code 3', (code, sentence) => {
     const report = describeError(systemError(code), 'https://h');
     expect(report.exitCode).toBe(3);
     expect(report.sentence).toMatch(sentence);
     expect(report.sentence).toMatch(/^https:\/\/h: /);
   });
 
-  it("say that HTTP clients block a port, which only fetch's message shows", async () => {
+  it('explain that HTTP clients block a port, which only the message of fetch shows', async () => {
     const error: unknown = await fetch('http://127.0.0.1:1').catch((cause: unknown) => cause);
     const { sentence, exitCode } = describeError(error, 'http://127.0.0.1:1');
     expect([exitCode, sentence]).toEqual([
@@ -33,14 +33,14 @@ describe('errors as sentences', () => {
     ]);
   });
 
-  it('give the innermost cause of a failed fetch of unknown reason', () => {
+  it('contain the innermost cause when a fetch fails for an unknown reason', () => {
     const error = new TypeError('fetch failed', { cause: new Error('odd proxy') });
     expect(setUpError(error, 'http://h').message).toMatch(
       /^http:\/\/h: the request failed \(odd proxy\); check --url/,
     );
   });
 
-  it('find the cause behind other errors', () => {
+  it('explain a known cause inside other errors', () => {
     const wrapped = new Error('outer', {
       cause: new Error('inner', { cause: systemError('EPROTO') }),
     });
@@ -49,13 +49,13 @@ describe('errors as sentences', () => {
     expect(describeError(new Error('outer', { cause: several })).exitCode).toBe(3);
   });
 
-  it('name the busy port', () => {
+  it('contain the number of a busy port', () => {
     expect(describeError(systemError('EADDRINUSE', { port: 8080 })).sentence).toMatch(
       /^port 8080 is in use; .*0 for any free/,
     );
   });
 
-  it('keep the sentence and the exit code of a CommandError', () => {
+  it('contain the unchanged sentence of a CommandError, with its exit code', () => {
     const error = new CommandError('cannot write x: the disk is full', exitCodes.setUp);
     expect(describeError(new Error('outer', { cause: error }))).toEqual({
       exitCode: 3,
@@ -64,7 +64,7 @@ describe('errors as sentences', () => {
   });
 
   it.each([[new TypeError('x is undefined')], ['thrown text'], [undefined]])(
-    'call anything else an internal error, with exit code 70: %s',
+    'describe any other error as internal, with exit code 70: %s',
     (error) => {
       const report = describeError(error);
       expect(report.exitCode).toBe(70);
@@ -72,13 +72,13 @@ describe('errors as sentences', () => {
     },
   );
 
-  it('do not follow causes for ever', () => {
+  it('are found even if the causes form a circle', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(describeError(circle).exitCode).toBe(70);
   });
 
-  it('turn a failed set-up into exit code 3, known or not', () => {
+  it('describe every failed set-up with exit code 3', () => {
     expect(setUpError(new Error('no such artifact'), 'http://h')).toMatchObject({
       exitCode: 3,
       message: 'no such artifact',
@@ -87,8 +87,8 @@ describe('errors as sentences', () => {
   });
 });
 
-describe('exit codes', () => {
-  it('are the documented ones', () => {
+describe('the exit codes of all commands', () => {
+  it('have the documented values', () => {
     expect(exitCodes).toEqual({
       pass: 0,
       failed: 1,
@@ -116,7 +116,7 @@ describe('exit codes', () => {
     [[1, 70], 1],
     [[70, 4], 70],
     [[], 4],
-  ] as const)('of the parts %j combine to %d', (parts, whole) => {
+  ] as const)('of the parts %j are combined to %d', (parts, whole) => {
     expect(worstExitCode(parts)).toBe(whole);
   });
 });

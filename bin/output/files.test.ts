@@ -40,7 +40,7 @@ describe('a file that a command writes', () => {
     },
   );
 
-  it('removes the drafts of killed writers, and no other file', async () => {
+  it('removes the drafts of killed writers, and no other files', async () => {
     const left = [`${gone()}`, `${process.pid}`, `${process.pid}.00c0ffee-1`].map(
       (writer) => `journal.har.${writer}.draft`,
     );

@@ -14,7 +14,7 @@ const thresholdWith = (verdict: 'met' | 'missed' | 'undecided') => {
   return { threshold: 'errors = 0', verdict, observed: '0 of 9 requests' };
 };
 
-describe('the exit code of a run of a fleet', () => {
+describe('the exit code of a fleet run', () => {
   it.each<[string, Partial<FleetResult>, number]>([
     ['that passed is 0', {}, 0],
     ['that missed a threshold is 1', { thresholds: [thresholdWith('missed')] }, 1],
@@ -36,7 +36,7 @@ describe('the exit code of a run of a fleet', () => {
     expect(fleetExitCode({ ...sampleResult, ...change })).toBe(exitCode);
   });
 
-  it('has one meaning for each number', () => {
+  it('has a different number for each meaning', () => {
     expect(new Set(Object.values(exitCodes)).size).toBe(Object.keys(exitCodes).length);
   });
 });

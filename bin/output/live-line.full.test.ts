@@ -7,7 +7,7 @@ import { createOutput } from './output.ts';
 
 const CLEAR = '\r\u001b[K';
 
-/** The text that a terminal shows in the end, with everything that scrolled up. */
+/** Returns the final text of a terminal, including the lines that scrolled out of view. */
 function seen(written: string): readonly string[] {
   return written
     .replaceAll('\r\n', '\n')
@@ -25,8 +25,8 @@ function terminal(facts: { isTTY?: boolean; columns?: number }) {
   };
 }
 
-describe('a live line', () => {
-  it('stays below other output, and is removed at the end', async () => {
+describe('a live line on a terminal', () => {
+  it('stays below other output, and is removed at the end of the run', async () => {
     const { stream, written, output } = terminal({ isTTY: true });
     await withLiveLine(
       output,
@@ -57,7 +57,7 @@ describe('a live line', () => {
     expect(process.listeners('exit').map(({ name }) => name)).not.toContain('clear');
   });
 
-  it('never fills the width, and escapes control characters', async () => {
+  it('is narrower than the terminal, and has control characters escaped', async () => {
     const { stream, written, output } = terminal({ isTTY: true, columns: 20 });
     await withLiveLine(
       output,
@@ -71,7 +71,7 @@ describe('a live line', () => {
     );
   });
 
-  it('is absent without a terminal', async () => {
+  it('is not printed without a terminal', async () => {
     const { stream, written, output } = terminal({});
     await withLiveLine(output, async (live) => expect(live.live).toBeUndefined(), stream);
     expect(written()).toBe('');
@@ -91,7 +91,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
   const wide = { columns: 120 };
   const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
-  it('counts on one line, which is removed at the end', async () => {
+  it('counts cases on one line, which is removed at the end', async () => {
     const { code, written } = await onTerminal([...words(), 'errors/'], wide);
     expect(code).toBe(0);
     const [, first = ''] = written.split(CLEAR);
@@ -100,7 +100,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
     expect(seen(written).join('\n')).toContain('cases passed');
   });
 
-  it('removes the line after Ctrl-C, and prints the summary', async () => {
+  it('removes the live line after Ctrl-C, and prints the summary', async () => {
     const keys = [['suite: 3 of', CTRL_C]] as const;
     const { code, written } = await onTerminal([...words(), '--jobs', '1'], { ...wide, keys });
     expect(code).toBe(130);

@@ -10,8 +10,8 @@ function recorded(json: boolean) {
   return { output, written };
 }
 
-describe('output', () => {
-  it('has only JSON on standard output in JSON mode', () => {
+describe('the output of a command', () => {
+  it('is only JSON on standard output in JSON mode', () => {
     const { output, written } = recorded(true);
     output.line('for people');
     output.progress('going on');
@@ -20,7 +20,7 @@ describe('output', () => {
     expect(written.stderr).toBe('for people\ngoing on\n');
   });
 
-  it('has JSON without control characters and with the same meaning', () => {
+  it('is JSON without control characters and with the same meaning', () => {
     const { output, written } = recorded(true);
     const text = 'a\x1b\x7f\x9b2J\u0085\u2028\u202e\u2066\ud800b\u{e0041}\ufeff機 😀 ü';
     output.data({ [text]: text });
@@ -30,7 +30,7 @@ describe('output', () => {
     expect(JSON.parse(line)).toEqual({ [text]: text });
   });
 
-  it('has the result, without JSON, on standard output otherwise', () => {
+  it('is the result without JSON on standard output by default', () => {
     const { output, written } = recorded(false);
     output.data({ verdict: 'pass' });
     output.progress('going on');
@@ -38,7 +38,7 @@ describe('output', () => {
     expect(written).toEqual({ stdout: 'for people\n', stderr: 'going on\n' });
   });
 
-  it('never sends foreign control characters to the terminal', () => {
+  it('contains no unescaped control characters of other programs', () => {
     const { output, written } = recorded(false);
     output.line('a\x1b[31mb\nnext');
     output.progress('good\rbad');

@@ -33,7 +33,7 @@ const server = createServer(async (_, answer) => {
       for (;;) yield piece;
     })(),
   );
-  // The reader has stopped.
+  // The pipeline fails because the reader closes the connection.
   await pipeline(endless, createGzip({ level: 1 }), answer).catch(() => undefined);
 });
 let url: string;
@@ -48,7 +48,7 @@ afterAll(() => {
   server.close();
 });
 
-it('a command gives up on an endless response, also a compressed one', {
+it('a command stops reading an endless response, even a compressed one', {
   timeout: 60_000,
 }, async () => {
   const { code, stderr } = await runCommand([
@@ -113,7 +113,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('is listed with the others when there are several', async () => {
+  it('is listed with the other servers when there are several', async () => {
     const [one, other] = await Promise.all([serve(), serve()]);
     const { code, stderr } = await run('journal');
     expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
@@ -139,7 +139,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
       const found = () => runningServers().map(({ controlUrl }) => controlUrl);
       const remove = await writeRunFile(ready, createOutput(true));
       expect(found()).toEqual([ready.controlUrl]);
-      // Only root can give files away, so this process acts as another user.
+      // Only root can give files to another user, so this process acts as that user.
       const { uid: owner } = lstatSync(folder);
       uid.mockReturnValue(owner + 1);
       expect(found()).toEqual([]);
@@ -148,7 +148,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
         .mockReturnValueOnce(owner)
         .mockReturnValue(owner + 1);
       expect(found()).toEqual([]);
-      // The folder is this user's; its file is not.
+      // The folder belongs to this user, but the file in it does not.
       expect(uid).toHaveBeenCalledTimes(2);
       uid.mockReturnValue(owner);
       expect(found()).toEqual([ready.controlUrl]);
@@ -159,7 +159,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     }
   });
 
-  it('can be one that fleetbed demo started, while the demo runs', async () => {
+  it('may be a server that fleetbed demo started, while the demo runs', async () => {
     const demo = startCommand(['demo'], own);
     try {
       const written = await demo.said('stderr', /^server: ready at .*$/m);
@@ -176,7 +176,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is not found by a link or a file that others can read', async () => {
+  it('is not found through a link or a file that others can read', async () => {
     const { running, ready } = await serve();
     await running.end();
     for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const at = (name: string): string => join(folder, name);
 
-/** The TLS settings of the ready message; they must be present. */
+/** Starts a server with TLS and returns its ready message. */
 async function serve(...words: readonly string[]) {
   const started = await startServe(words);
   running = started.running;
@@ -45,7 +45,7 @@ async function serve(...words: readonly string[]) {
   return { ...started.ready, tls };
 }
 
-/** The status of a request by a client that trusts only `ca` and names `servername`. */
+/** Returns the status of a request by a client that trusts only `ca` and names `servername`. */
 async function statusAt(url: string, ca?: string, servername?: string): Promise<number> {
   const trust = ca === undefined ? {} : { ca };
   const agent = new Agent({
@@ -71,7 +71,7 @@ describe('serve --tls', () => {
     await expect(statusAt(baseUrl)).rejects.toThrow('unable to verify');
   });
 
-  it('is trusted by a fleet with --ca, and by no other', async () => {
+  it('is trusted by a fleet with --ca, and by no fleet without it', async () => {
     const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', at('ca'));
     const fleet = ['simulate', '--url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
     const words = [...fleet, '--duration', '2s', '--poll', '1s'];
@@ -108,14 +108,14 @@ describe('serve --tls', () => {
     expect(statSync(at('kept.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('serves the gallery of broken TLS', async () => {
+  it('serves the gallery of broken TLS configurations', async () => {
     const { tls } = await serve('--tls-gallery');
     expect(Object.keys(tls.gallery)).toContain('expired');
     const asked = statusAt(`${tls.gallery.expired}`, tls.caPem);
     await expect(asked).rejects.toThrow('certificate has expired');
   });
 
-  it('prints the file of the CA and the defect of each URL', async () => {
+  it('prints the file of the CA, and the defect of each URL', async () => {
     running = startCommand(['serve', ...free, '--tls-gallery', '--tls-ca-out', at('ca')]);
     const text = await running.said('stdout', /oldProtocol\n/);
     expect(text).toMatch(/^ready at https:\S+, /);

@@ -18,10 +18,10 @@ it.each([
   ['a private folder', closed],
   ['an open folder within a private one', within],
   ['a folder that is not there', join(base, 'none')],
-])('the temporary folder of tests is not %s if another one can be entered', (_, folder) => {
+])('the temporary folder of tests is not %s if another folder can be entered', (_, folder) => {
   expect(enterableFolder([folder, open])).toBe(open);
 });
 
-it('the temporary folder of tests is the given one if none can be entered', () => {
+it('the temporary folder of tests is the given one if no folder can be entered', () => {
   expect(enterableFolder([closed, within])).toBe(closed);
 });

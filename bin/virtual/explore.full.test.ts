@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const runTrial: RunTrial = async (trial) => (await virtualRun(trial, { signal })).violations;
 const planted = { device: 1, exchange: 4, operation: 'put-deployment-status' } as const;
 
-/** The trial that the printed line describes, where it differs from the defaults. */
+/** Returns the trial that a printed line describes, with the start time of another trial. */
 function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
@@ -27,8 +27,8 @@ function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   };
 }
 
-describe('an exploration', () => {
-  it('finds a planted fault, makes its trial smaller, and prints how to repeat it', {
+describe('an exploration with a planted fault', () => {
+  it('finds the fault, reduces the trial, and prints how to repeat it', {
     timeout: 120_000,
   }, async () => {
     const ackLost = { ...planted, name: 'ack-lost' } as const;
@@ -66,7 +66,7 @@ describe('an exploration', () => {
 });
 
 describe('an exploration with restarts', () => {
-  it('finds a status that only a server restart loses, and prints its repetition', {
+  it('finds a status that only a server restart loses, and prints how to repeat it', {
     timeout: 300_000,
   }, async () => {
     const notStored = { ...planted, name: 'not-stored' } as const;

@@ -5,8 +5,8 @@ import { smallTrial } from './testing/small-trial.ts';
 
 const { signal } = new AbortController();
 const runTrial: RunTrial = async (trial) => (await virtualRun(trial, { signal })).violations;
-describe('an exploration', () => {
-  it('finds nothing in a good server', { timeout: 60_000 }, async () => {
+describe('an exploration of virtual trials', () => {
+  it('finds no violation in a correct server', { timeout: 60_000 }, async () => {
     const base = smallTrial({ devices: 3 });
     expect(await explore(base, { seeds: 3, runTrial, signal })).toEqual({
       seeds: 3,
@@ -14,7 +14,7 @@ describe('an exploration', () => {
     });
   });
 
-  it('places restarts by the seed: of the server in exchanges and between them, and of devices', async () => {
+  it('places restarts of devices and of the server by the seed', async () => {
     const tried: VirtualTrial[] = [];
     const noting: RunTrial = async (trial) => {
       tried.push(trial);
@@ -37,13 +37,13 @@ describe('an exploration', () => {
       faults.filter(({ name }) => name === 'server-restart'),
     );
     expect(inExchange.length).toBeGreaterThan(5);
-    // A user waits so long for an answer.
+    // A restart must be shorter than the time that a user waits for an answer.
     const longest = [...ofServer.map(({ lastingMs }) => lastingMs)];
     const inExchangeMs = inExchange.map(({ lasting = 0 }) => lasting);
     expect(Math.max(...longest, ...inExchangeMs)).toBeLessThan(base.plan.requestTimeLimitMs);
   });
 
-  it('takes away restarts that a failure does not need', async () => {
+  it('removes restarts that are not needed for a failure', async () => {
     const needed = { device: 0, atMs: 5, lastingMs: 5 };
     const restarts = [
       { device: undefined, atMs: 1, lastingMs: 1 },
@@ -60,7 +60,7 @@ describe('an exploration', () => {
     expect(failed?.trial).toMatchObject({ plan: { devices: 1 }, faults: [], restarts: [needed] });
   });
 
-  it('ends with the signal, and claims nothing then', async () => {
+  it('ends at the signal without reporting a failure', async () => {
     const stop = new AbortController();
     const stopped: RunTrial = async () => {
       stop.abort();

@@ -12,8 +12,8 @@ function parsed(...words: string[]): Command {
 
 const { plan } = smallTrial();
 
-describe('options of virtual time', () => {
-  it('exclude a server, its user, connections and other processes', () => {
+describe('the options of virtual time', () => {
+  it('exclude options for a server, its user, connections and other processes', () => {
     const wrong = (...words: string[]) => virtualProblem(parsed('--virtual', ...words));
     expect(wrong('--url', 'http://127.0.0.1:1')).toBe(
       "option '--virtual' cannot be used with option '--url <url>': it has its own server",
@@ -23,7 +23,7 @@ describe('options of virtual time', () => {
     expect(wrong('--no-connect', '--devices', '3')).toBeUndefined();
   });
 
-  it('need --virtual', () => {
+  it('require --virtual', () => {
     expect(virtualProblem(parsed('--explore', '3'))).toBe(
       "option '--explore <count>' needs --virtual",
     );
@@ -62,21 +62,21 @@ describe('options of virtual time', () => {
   });
 });
 
-describe('a plan in virtual time', () => {
+describe('the check of a plan in virtual time', () => {
   const options: VirtualOptions = { virtualStart: 0 };
   const endless = { ...plan };
   delete endless.durationMs;
 
-  it('needs an end', () => {
+  it('requires an end of the run', () => {
     expect(virtualPlanProblem(endless, options)).toContain('needs an end: --duration');
     expect(virtualPlanProblem({ ...endless, until: 'settled' }, options)).toBeUndefined();
   });
 
-  it('has no websockets', () => {
+  it('refuses websockets', () => {
     expect(virtualPlanProblem({ ...plan, connect: true }, options)).toContain('has no websockets');
   });
 
-  it('has the devices that faults name', () => {
+  it('refuses faults and restarts of devices that do not exist', () => {
     const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
     expect(virtualPlanProblem(plan, { ...options, fault })).toContain(
       'there is no device 4; the last of 4 is device 3',
@@ -87,7 +87,7 @@ describe('a plan in virtual time', () => {
     );
   });
 
-  it('has a server that is back before its user gives up', () => {
+  it('refuses server restarts that are longer than the request time limit', () => {
     const lastingMs = plan.requestTimeLimitMs;
     const ofServer = [{ device: undefined, atMs: 1, lastingMs }];
     expect(virtualPlanProblem(plan, { ...options, restart: ofServer })).toBe(
@@ -99,7 +99,7 @@ describe('a plan in virtual time', () => {
     expect(virtualPlanProblem(plan, { ...options, fault })).toContain("option '--fault <words>'");
   });
 
-  it('has a deployment and a duration where it is explored', () => {
+  it('requires a deployment and a duration for an exploration', () => {
     const exploring = { ...options, explore: 3 };
     expect(virtualPlanProblem(plan, exploring)).toBeUndefined();
     expect(virtualPlanProblem({ ...endless, iterations: 3 }, exploring)).toContain(

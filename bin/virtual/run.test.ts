@@ -6,7 +6,7 @@ import { dataFolderPrefix } from './server-process.ts';
 import { MINUTE_MS, runTrial, smallTrial } from './testing/small-trial.ts';
 
 describe('a run in virtual time', () => {
-  it('brings every device to its end, and the server agrees', async () => {
+  it('brings every device to its end, in agreement with the server', async () => {
     const { result, violations } = await runTrial(smallTrial());
     expect(result.durationMs).toBe(120 * MINUTE_MS);
     expect(result.validity).toBe('not-judged');
@@ -15,7 +15,7 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([]);
   });
 
-  it('has the same event log for the same seed, and another for another', async () => {
+  it('has the same event log for the same seed, and another log for another seed', async () => {
     const [one, again, other] = [
       await runTrial(smallTrial()),
       await runTrial(smallTrial()),
@@ -26,7 +26,7 @@ describe('a run in virtual time', () => {
     expect(other.log.sha256).not.toBe(one.log.sha256);
   });
 
-  it('is reproducible with other orders, delays and faults too', async () => {
+  it('is reproducible with interleaving, delays and faults too', async () => {
     const trial = smallTrial(
       { behaviours: [{ name: 'crash-and-resume', weight: 1 }] },
       {
@@ -48,7 +48,7 @@ describe('a run in virtual time', () => {
     );
   });
 
-  it('has the same event log where its RSA keys are still to be made', async () => {
+  it('has the same event log whether its RSA keys exist or must be generated', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-rsa-pool-'));
     try {
       const trial = smallTrial({ keys: { rsa: 1, ecdsa: 0, ed25519: 0 }, rsaPool: { folder } });
@@ -59,7 +59,7 @@ describe('a run in virtual time', () => {
     }
   });
 
-  it('survives restarts of the server, in the middle of an exchange and between them', async () => {
+  it('survives restarts of the server, during an exchange and between exchanges', async () => {
     const trial = smallTrial(
       {},
       {
@@ -86,11 +86,11 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([]);
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
-    // At first, and after the reboot of the update: none because of a restart.
+    // Each device signs in at first and after the reboot of its update, never because of a restart.
     expect(signIns?.answers['2xx']).toBe(8);
   });
 
-  it('finds a report that the store of the server does not keep over a restart', async () => {
+  it('reports a status that the server loses in a restart', async () => {
     const notStored = { name: 'not-stored', device: 1, exchange: 4 } as const;
     const faults = [{ ...notStored, operation: 'put-deployment-status' }];
     const restarts = [{ device: undefined, atMs: 45 * MINUTE_MS, lastingMs: 1000 }];
@@ -101,7 +101,7 @@ describe('a run in virtual time', () => {
     });
   });
 
-  it('leaves nothing of the data folder of its server', async () => {
+  it('removes the data folder of its server', async () => {
     const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(dataFolderPrefix));
     const before = new Set(folders());
     const restarts = [{ device: undefined, atMs: MINUTE_MS, lastingMs: 1000 }];
@@ -117,7 +117,7 @@ describe('a run in virtual time', () => {
     expect(offs).toMatchObject([{ device: 2 }]);
   });
 
-  it('deploys in phases, and leaves those alone that an abort came before', async () => {
+  it('deploys in phases, and an abort excludes the devices of later phases', async () => {
     const { result, events, violations } = await runTrial(
       smallTrial({
         deploymentPhases: [{ batchPercent: 50 }, { afterMs: 60 * MINUTE_MS }],
@@ -131,17 +131,18 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([]);
   });
 
-  it('lets tokens expire and be renewed within days', async () => {
+  it('has tokens that expire and are renewed within days', async () => {
     const { result } = await runTrial(
       smallTrial({ durationMs: 8 * 24 * 60 * MINUTE_MS, pollIntervalMs: 360 * MINUTE_MS }),
     );
     const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
-    // At first, after the reboot of the update, and a renewal after five to six days; each of four.
+    // Each of four devices signs in at first, after its reboot, and for a renewal after five to six
+    // days.
     expect(signIns?.answers['2xx']).toBe(12);
     expect(result.errors.filter(({ cause }) => cause !== 'status/401')).toEqual([]);
   });
 
-  it('finds a report that the server acknowledged and does not have', async () => {
+  it('reports a status that the server acknowledged but does not have', async () => {
     const ackLost = { name: 'ack-lost', device: 1, exchange: 4 } as const;
     const { violations } = await runTrial(
       smallTrial({}, { faults: [{ ...ackLost, operation: 'put-deployment-status' }] }),

@@ -11,7 +11,7 @@ const found = (state: Probed['found']): Probed => ({
   exchanges: [],
 });
 
-describe('what is declared and what is probed', () => {
+describe('the comparison of a declared capability with its probe', () => {
   it.each([
     ['unsaid and there', {}, 'offered', true, undefined],
     ['unsaid and missing', {}, 'missing', false, undefined],
@@ -29,15 +29,15 @@ describe('what is declared and what is probed', () => {
     expect(finding.row.contradiction !== undefined).toBe(verdict !== undefined);
   });
 
-  it('is of no concern to what is said of others', () => {
+  it('ignores declarations about other capabilities', () => {
     const declaration = { with: ['connect'], without: ['inventory'] } as const;
     const { row } = compareCapability('monitor', declaration, found('offered'));
     expect(row.declared).toBe('unsaid');
   });
 });
 
-describe('a file of capabilities', () => {
-  it('has what there is and what there is not', () => {
+describe('a capability declaration file', () => {
+  it('lists the capabilities that the target has and those that it lacks', () => {
     expect(readDeclaration('with: [monitor]\nwithout: [audit-log, connect]')).toEqual({
       with: ['monitor'],
       without: ['audit-log', 'connect'],
@@ -55,7 +55,7 @@ describe('a file of capabilities', () => {
   });
 });
 
-describe('a probe', () => {
+describe('a capability probe', () => {
   async function probed(statuses: readonly number[]): Promise<Probed> {
     const waiting = [...statuses];
     const baseUrl = await serve((request, answer) => {
@@ -81,11 +81,11 @@ describe('a probe', () => {
     [[400, 404], 'offered'],
     [[401, 401], 'offered'],
     [[500, 500], 'offered'],
-  ])('that is answered %j finds the part %s', async (statuses, state) => {
+  ])('answered with the statuses %j reports the part as %s', async (statuses, state) => {
     expect((await probed(statuses)).found).toBe(state);
   });
 
-  it('tells what was answered, with the exchanges', async () => {
+  it('reports the answered statuses and keeps the exchanges', async () => {
     const { evidence, exchanges } = await probed([404, 405]);
     expect(evidence).toBe(
       'post-alerts was answered 404, post-monitor-configuration was answered 405',
@@ -93,7 +93,7 @@ describe('a probe', () => {
     expect(exchanges.map(({ answer }) => answer?.status)).toEqual([404, 405]);
   });
 
-  it('that gets no answer knows nothing', async () => {
+  it('reports the part as unknown when no answer comes', async () => {
     expect(await onTarget(await deserted())).toMatchObject({
       found: 'unknown',
       evidence: expect.stringContaining('no answer'),

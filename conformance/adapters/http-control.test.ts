@@ -6,7 +6,7 @@ import { serve } from '../testing/tiny-server.ts';
 import { HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 
-/** The answer of the small control listener by path; 404 for all others. */
+/** The answers of the small control listener by path; it answers 404 for all other paths. */
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
 
 const tenant = {
@@ -40,8 +40,8 @@ async function controlOn(answers: Answers) {
   return { asked, control, newTenant, secrets, session };
 }
 
-describe('a tenant of its own', () => {
-  it('comes with a user, and tells every secret of it', async () => {
+describe('a tenant that a case creates', () => {
+  it('has a logged-in user, and its secrets are learned for masking', async () => {
     const { newTenant, secrets, asked } = await controlOn(working);
     expect(await newTenant()).toMatchObject({ id: 't 1', tenantToken: 'tenant-token' });
     expect(secrets).toEqual(['password', 'tenant-token', 'user-token']);
@@ -57,24 +57,24 @@ describe('a tenant of its own', () => {
       { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
       'log a user in: it answered 401',
     ],
-  ])('cannot be had when it %s', async (_, answers, told) => {
+  ])('cannot be created when it %s', async (_, answers, told) => {
     const { newTenant } = await controlOn(answers);
     await expect(newTenant()).rejects.toThrow(ControlFailure);
     await expect(newTenant()).rejects.toThrow(told);
   });
 
-  it('is removed, also when it is gone already', async () => {
+  it('is deleted through the control listener, even if it is gone already', async () => {
     const { newTenant, asked } = await controlOn(working);
     await (await newTenant()).remove();
     expect(asked.at(-1)).toBe('DELETE /tenants/t%201');
   });
 
-  it('says so when it stays', async () => {
+  it('reports a removal that the control listener refuses', async () => {
     const { newTenant } = await controlOn({ ...working, 'DELETE /tenants/t%201': [409, {}] });
     await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant: it answered 409');
   });
 
-  it('is steered alone: every wish names it', async () => {
+  it('is named in every control request, so that only this tenant is steered', async () => {
     const { newTenant, asked } = await controlOn({
       ...working,
       'POST /clock?tenant=t%201': [200, {}],
@@ -104,14 +104,14 @@ describe('a tenant of its own', () => {
     ['plan faults', (control) => control.failNext(['post-alerts'])],
     ['limit the rate', (control) => control.limitRate({ requests: 1, windowSeconds: 2 })],
     ['suspend a tenant', (control) => control.suspend()],
-  ])('tells which wish was not granted: %s', async (wish, act) => {
+  ])('reports which control request was refused: %s', async (wish, act) => {
     const { control } = await (await controlOn(working)).newTenant();
     await expect(act(control)).rejects.toThrow(`${wish}: it answered 404`);
   });
 });
 
 describe('the whole target', () => {
-  it('is never steered, since that would disturb other cases', async () => {
+  it('is never steered, because that would disturb other cases', async () => {
     const { control, asked } = await controlOn(working);
     await expect(control.advance(60)).rejects.toThrow(MissingCapability);
     await expect(control.suspend()).rejects.toThrow(MissingCapability);
@@ -120,7 +120,7 @@ describe('the whole target', () => {
   });
 });
 
-describe('a user without power', () => {
+describe('a user without permissions', () => {
   const invited = {
     ...working,
     'POST /api/management/v2/useradm/roles': [201, ''],
@@ -128,7 +128,7 @@ describe('a user without power', () => {
     'POST /api/management/v1/useradm/auth/password-reset/complete': [202, ''],
   } as const;
 
-  it('sets the password by the mail that the target would have sent', async () => {
+  it('gets its password through the mail in the outbox of the target', async () => {
     const messages = [{ to: 'weak@conformance.example', secret: 'from the mail' }];
     const { newTenant, session, asked } = await controlOn({
       ...invited,
@@ -140,7 +140,7 @@ describe('a user without power', () => {
     expect(asked.at(-2)).toContain('"secret_hash":"from the mail"');
   });
 
-  it('cannot be had without the mail', async () => {
+  it('cannot be created when the target does not show its outbox', async () => {
     const { newTenant, session } = await controlOn(invited);
     const { control } = await newTenant();
     const order = { session, name: 'weak', learnSecret: () => undefined };

@@ -5,12 +5,12 @@ import { auditFilters } from './audit-filters.ts';
 import { actions, actionsOf, at, exportedTypes, objectTypes } from './audit-reading.ts';
 
 describe('the tables of the audit log', () => {
-  it('name the actions and the types of the contract', () => {
+  it('name exactly the actions and object types of the contract', () => {
     expect([...actions].sort()).toEqual([...auditActions].sort());
     expect([...objectTypes].sort()).toEqual([...auditObjectTypes].sort());
   });
 
-  it('name the types of the export: those of the list without tenant', () => {
+  it('name the object types of the export, which lack only the tenant', () => {
     expect(objectTypes.filter((type) => !exportedTypes.includes(type))).toEqual(['tenant']);
   });
 
@@ -26,14 +26,14 @@ describe('the tables of the audit log', () => {
   });
 });
 
-describe('the reading of entries', () => {
-  it('finds no member below what is not an object', () => {
+describe('the reader of audit entries', () => {
+  it('finds no member below a value that is not an object', () => {
     expect(at({ actor: 'someone' }, 'actor.id')).toBeUndefined();
     expect(at({ actor: { id: 7 } }, 'actor.id')).toBe(7);
   });
 
   it.each([[[]], [[{ action: 'create' }]], [[{ action: 'abort' }, { action: 'abort' }]]])(
-    'misses the start state when entries cannot be told apart: %j',
+    'reports a missed start state when entries cannot be told apart: %j',
     (found) => {
       expect(() => actionsOf(found)).toThrow('the start state needs an entry `create`');
     },

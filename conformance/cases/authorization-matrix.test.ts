@@ -18,7 +18,7 @@ const rows = Object.entries(authorizationMatrix) as [
 ][];
 const cases = new Map(allCases.map((each) => [each.id, each]));
 
-/** The operations called by cases that check many of them at once. */
+/** The operations that are called by cases which check many operations at once. */
 const callsOf: Readonly<Record<string, readonly string[]>> = {
   'time/expired-token-is-refused': Object.keys(deviceCalls),
   'time/expired-user-token-is-refused': Object.keys(userCalls),
@@ -35,14 +35,14 @@ describe('the authorisation matrix', () => {
     expect(Object.keys(authorizationMatrix).toSorted()).toEqual(Object.keys(operations).toSorted());
   });
 
-  it.each(rows)('has every cell of %s: a status, or a reason of several words', (_, row) => {
+  it.each(rows)('has a status or a reason of at least five words in every cell of %s', (_, row) => {
     expect(Object.keys(row).toSorted()).toEqual(kinds.toSorted());
     const cells = Object.values(row);
     const wordless = cells.filter((cell) => typeof cell === 'string' && cell.split(' ').length < 5);
     expect(wordless).toEqual([]);
   });
 
-  it.each(rows)('lets nobody in without a token where %s needs one', (id, row) => {
+  it.each(rows)('has a refusal for a missing or bad token where %s requires a token', (id, row) => {
     const { authorization } = operations[id];
     const needsToken = ['device', 'user', 'socket'].includes(authorization);
     for (const kind of ['missing', 'malformed', 'invalid', 'otherKind', 'expired'] as const) {
@@ -54,20 +54,20 @@ describe('the authorisation matrix', () => {
     expect(row.decommissioned === 401).toBe(row.rejected === 401);
   });
 
-  it.each(rows)('tells of %s only statuses that the contract names', (id, row) => {
+  it.each(rows)('contains for %s only statuses that the contract names', (id, row) => {
     const { success, refusals } = operations[id];
     const named = new Set([...Object.keys(success).map(Number), ...refusals, 401, 403]);
     const statuses = Object.values(row).filter((cell) => typeof cell === 'number');
     expect(statuses.filter((status) => !named.has(status))).toEqual([]);
   });
 
-  it.each(rows)('says of %s whose id it takes', (id, row) => {
+  it.each(rows)('expects 404 for a foreign ID only if %s takes an ID', (id, row) => {
     const takesId = operations[id].path.includes('{id}') && !id.includes('artifact');
     if (takesId) expect([row.otherDevice, row.otherTenant]).toEqual([404, 404]);
     else expect(row.otherDevice).not.toBe(404);
   });
 
-  it.each(kinds)('has a judge for each status of the kind %s, and for nothing else', (kind) => {
+  it.each(kinds)('has a judging case for each status in the column %s, and no other', (kind) => {
     const judged = Object.entries(authorizationJudges).filter(([, row]) => row[kind]);
     expect(judged.map(([id]) => id).toSorted()).toEqual(
       statusesOf(kind)
@@ -76,11 +76,11 @@ describe('the authorisation matrix', () => {
     );
   });
 
-  it.each(rows)('has judges of %s that are cases which call it', (id, row) => {
+  it.each(rows)('assigns %s only to cases that exist and call the operation', (id, row) => {
     for (const [kind, caseId] of Object.entries(authorizationJudges[id] ?? {})) {
       const listing = cases.get(caseId);
       expect([caseId, listing?.id]).toEqual([caseId, caseId]);
-      // A case that calls many operations or reads what must be hidden covers no single status.
+      // A case that calls many operations, or reads what must be hidden, covers no single status.
       const called = callsOf[caseId] ?? coveredBy(listing?.covers);
       expect([caseId, kind, called.includes(id)]).toEqual([caseId, kind, true]);
       if (!(caseId in callsOf))
@@ -88,7 +88,7 @@ describe('the authorisation matrix', () => {
     }
   });
 
-  it('has judges that call nothing beside what they are named for', () => {
+  it('assigns cases that call many operations to exactly these operations', () => {
     for (const [caseId, called] of Object.entries(callsOf)) {
       const judged = Object.entries(authorizationJudges).filter(([, row]) =>
         Object.values(row).includes(caseId),
@@ -98,13 +98,13 @@ describe('the authorisation matrix', () => {
   });
 });
 
-describe('the requests of the matrix', () => {
-  it.each(Object.keys(tokenCalls) as OperationId[])('%s is one that takes a token', (id) => {
+describe('the requests for the authorisation matrix', () => {
+  it.each(Object.keys(tokenCalls) as OperationId[])('call %s, which requires a token', (id) => {
     const kind = id in userCalls ? ['user'] : ['device', 'socket'];
     expect(kind).toContain(operations[id].authorization);
   });
 
-  it('leave none out that takes one', () => {
+  it('cover every operation that requires a token', () => {
     const taking = Object.values(operations).filter(({ authorization }) =>
       ['device', 'user', 'socket'].includes(authorization),
     );

@@ -19,23 +19,23 @@ function contractStatuses(id: OperationId): readonly number[] {
 
 const covered = new Set<string>(allCases.flatMap(({ covers }) => covers));
 
-describe('the cases', () => {
-  it('have ids of their own', () => {
+describe('the conformance cases', () => {
+  it('have unique IDs', () => {
     const ids = allCases.map(({ id }) => id);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
-  it('have ids that can be typed', () => {
+  it('have IDs of lower-case letters, digits and hyphens', () => {
     const pattern = /^[a-z-]+\/[a-z0-9]+(-[a-z0-9]+)*$/;
     expect(allCases.map(({ id }) => id).filter((id) => !pattern.test(id))).toEqual([]);
   });
 
-  it('have titles that are sentences', () => {
+  it('have titles that are whole sentences', () => {
     const titles = allCases.map(({ title }) => title);
     expect(titles.filter((title) => !/^[A-Z].{15,}\.$/.test(title))).toEqual([]);
   });
 
-  it('stand together with the other cases of their scenario', () => {
+  it('are grouped by area, scenario and start state', () => {
     const scenarios = allCases.map(({ id, scenario, start }) =>
       [id.split('/')[0], scenario, start].join(),
     );
@@ -43,19 +43,19 @@ describe('the cases', () => {
     expect(runs.filter((each, index) => runs.indexOf(each) !== index)).toEqual([]);
   });
 
-  it.each(operationIds)('bring about every status of %s', (id) => {
+  it.each(operationIds)('cover every status that the contract defines for %s', (id) => {
     const missing = contractStatuses(id).filter((status) => !covered.has(`${id} ${status}`));
     expect(missing).toEqual([]);
   });
 
-  it('claim no status that the contract does not name', () => {
+  it('cover no status that the contract does not define', () => {
     const named = new Set(
       operationIds.flatMap((id) => contractStatuses(id).map((status) => `${id} ${status}`)),
     );
     expect([...covered].filter((each) => !named.has(each))).toEqual([]);
   });
 
-  it('name every requirement that is neither excluded nor judged on every exchange', () => {
+  it('test every requirement that is neither excluded nor judged on every exchange', () => {
     const named = new Set<string>([
       ...allCases.flatMap((each) => each.requirements),
       ...generalRequirements,
@@ -64,20 +64,20 @@ describe('the cases', () => {
     expect(missing.map(({ id }) => id)).toEqual([]);
   });
 
-  it('name no requirement that is excluded', () => {
+  it('test no requirement that is excluded', () => {
     const excluded = allCases.flatMap((each) =>
       each.requirements.filter((id) => (requirements[id] as Requirement).excluded !== undefined),
     );
     expect(excluded).toEqual([]);
   });
 
-  it('need control of the target only in the areas that are about what is steered', () => {
+  it('require control of the target only in five areas', () => {
     const steered = allCases.filter(({ needs }) => needs.some(isControl));
     const areas = new Set(steered.map(({ id }) => id.split('/')[0]));
     expect([...areas].sort()).toEqual(['audit-log', 'faults', 'roles', 'tenants', 'time']);
   });
 
-  it('touch or burden what others use only where they say so', () => {
+  it('are disruptive only if they affect resources that others use', () => {
     const disruptive = allCases.filter(({ risk }) => risk === 'disruptive').map(({ id }) => id);
     expect(disruptive.toSorted()).toEqual([
       'artifacts/list-is-bounded',

@@ -16,8 +16,8 @@ import {
 } from './deployment-states.ts';
 import { goodReport, reportInputs } from './deployment-status.ts';
 
-describe('the statuses that are refused', () => {
-  it('are among others all states that only the server brings about', () => {
+describe('the inputs for status reports that must be refused', () => {
+  it('include all statuses that only the server sets', () => {
     const reportable: readonly string[] = reportableStatuses;
     const ofServer = deviceDeploymentStatuses.filter((state) => !reportable.includes(state));
     const row = reportInputs['other-status-is-400'];
@@ -26,26 +26,26 @@ describe('the statuses that are refused', () => {
   });
 });
 
-describe('the reports in states', () => {
-  it('are of each status of the contract, each with a requirement of its own', () => {
+describe('the cases that report in each deployment state', () => {
+  it('cover each reportable status, each with its own requirement', () => {
     expect([...statusColumns].sort()).toEqual([...reportableStatuses].sort());
     expect(Object.keys(statusRequirements).sort()).toEqual([...reportableStatuses].sort());
     expect(new Set(Object.values(statusRequirements)).size).toBe(reportableStatuses.length);
   });
 
-  it('are run in each state that a device deployment can be in while its device reports', () => {
+  it('start in each state that a reporting device can observe', () => {
     const notMet = ['pending', 'noartifact', 'decommissioned', 'aborted'];
     const met = deviceDeploymentStatuses.filter((state) => !notMet.includes(state));
     expect([...abortableStates, ...endedStates].sort()).toEqual(['offered', ...met].sort());
   });
 
-  it('know which states are an end, as the vocabulary does', () => {
+  it('distinguish final states from others as the contract vocabulary does', () => {
     const isEnd = (status: (typeof statusColumns)[number]) => finalStatuses.includes(status);
     expect(endedStates).toEqual(statusColumns.filter(isEnd));
     expect(abortableStates).toEqual(['offered', ...statusColumns.filter((each) => !isEnd(each))]);
   });
 
-  it('are run to the last', () => {
+  it('exist for every state, every repeated status and every abort', () => {
     const ids = deploymentStateCases.map(({ id }) => id.split('/')[1]);
     const slugs = (names: readonly string[]) => names.map((name) => name.replaceAll('_', '-'));
     const played = [
@@ -62,7 +62,7 @@ describe('the reports in states', () => {
   });
 });
 
-describe('the fields of instructions', () => {
+describe('the table of instruction fields', () => {
   const forms: Readonly<Record<string, string>> = {
     text: 'a string',
     texts: 'an array of strings',
@@ -70,7 +70,7 @@ describe('the fields of instructions', () => {
     time: 'a date-time',
   };
 
-  it.each(['v1', 'v2'] as const)('are those of the table of %s', (version) => {
+  it.each(['v1', 'v2'] as const)('matches the table of %s in the contract', (version) => {
     const resource = tables.find(({ name }) => name === `DeploymentInstructions (${version})`);
     const reported = (resource ? fieldsOf(resource) : [])
       .map(({ path, isRequired, type }) => [path.join('.'), isRequired, forms[type]])

@@ -35,7 +35,7 @@ interface TestedTable {
   readonly good: unknown;
 }
 
-/** Returns the fields of a contract resource, named as in the tables of inputs. */
+/** Returns the field names of a contract resource, spelled as in the input tables. */
 function fieldsOfResource(name: string): string[] {
   const resource = tables.find((each) => each.name === name);
   return (resource ? fieldsOf(resource) : []).map(({ path }) =>
@@ -45,7 +45,7 @@ function fieldsOfResource(name: string): string[] {
 
 const provideFields = ['artifact_name', 'device_type', 'colour'];
 
-/** The tables that give each of these fields in each way. */
+/** The input tables that must contain every kind of value for each of these fields. */
 const completeTables: readonly (TestedTable & { readonly fields: readonly string[] })[] = [
   {
     operation: 'put-deployment-status',
@@ -106,13 +106,15 @@ const inputTables: readonly TestedTable[] = [
   })),
 ];
 
-/** The kinds without an input of their own: the object there consists of fields. */
+/** The kinds of values without an input of their own, because separate fields cover the object. */
 const objects: Readonly<Record<string, readonly string[]>> = {
   'messages[]': ['missing', 'object'],
   device_provides: ['object'],
 };
 
-/** Rows of texts that the contract refuses for what they hold, which its shapes do not say. */
+/**
+ * Rows whose text is refused because of its content, which the shapes of the contract do not check.
+ */
 const refusedForContent = ['id-data-that-is-no-json-is-400', 'pubkey-that-is-no-pem-is-400'];
 
 function isAccepted(operation: OperationId, text: string | undefined): boolean {
@@ -121,7 +123,7 @@ function isAccepted(operation: OperationId, text: string | undefined): boolean {
   return v.safeParse(v.pipe(v.string(), v.parseJson(), body), text).success;
 }
 
-/** The names of the inputs of all rows with that expectation. */
+/** Returns the names of all inputs with this expectation for which `isWrong` returns true. */
 function inputsThat(
   { operation, table, good }: TestedTable,
   expectation: 'refused' | 'accepted',
@@ -134,7 +136,7 @@ function inputsThat(
     .map(({ id, name }) => `${id}: ${name}`);
 }
 
-/** The kinds of values that the field is given; inputs with a name of their own do not count. */
+/** The kinds of values that a field gets; inputs with names of their own do not count. */
 function kindsIn(table: InputTable, good: unknown, wanted: string): readonly string[] {
   const known: readonly string[] = [...fieldKinds, ...bodyKinds];
   return Object.values(table)
@@ -147,19 +149,19 @@ function kindsIn(table: InputTable, good: unknown, wanted: string): readonly str
 describe.each(inputTables)('the inputs of $operation for $what', (tested) => {
   const { operation, table, good } = tested;
 
-  it('begin with a body that the contract accepts', () => {
+  it('start from a body that the contract accepts', () => {
     expect(isAccepted(operation, JSON.stringify(good))).toBe(true);
   });
 
-  it('are refused only where the contract refuses them', () => {
+  it('expect a refusal only for a body that the contract refuses', () => {
     expect(inputsThat(tested, 'refused', (accepted) => accepted)).toEqual([]);
   });
 
-  it('are accepted only where the contract accepts them', () => {
+  it('expect success only for a body that the contract accepts', () => {
     expect(inputsThat(tested, 'accepted', (accepted) => !accepted)).toEqual([]);
   });
 
-  it('are decided by requirements of the operation, and observed by open ones', () => {
+  it('belong to a requirement of the operation, which is a MAY for open inputs', () => {
     for (const [id, row] of Object.entries(table)) {
       const isOpen = expectationOf(row) === 'open';
       const record: Requirement = requirements[row.requirement];
@@ -170,13 +172,13 @@ describe.each(inputTables)('the inputs of $operation for $what', (tested) => {
   });
 });
 
-describe.each(completeTables)('the inputs of $operation', ({ table, good, fields }) => {
-  it('speak of every field of the contract and of no other', () => {
+describe.each(completeTables)('the complete inputs of $operation', ({ table, good, fields }) => {
+  it('cover every field of the contract and no other field', () => {
     const named = new Set(Object.values(table).map(({ field }) => field));
     expect([...named].sort()).toEqual(['', ...fields].sort());
   });
 
-  it('give each field in each way, once', () => {
+  it('contain each kind of value exactly once for each field', () => {
     for (const field of fields) {
       const expected = fieldKinds.filter((kind) => !objects[field]?.includes(kind));
       expect([field, kindsIn(table, good, field).toSorted()]).toEqual([field, expected.toSorted()]);
@@ -186,14 +188,14 @@ describe.each(completeTables)('the inputs of $operation', ({ table, good, fields
 });
 
 describe('the inputs of an authentication request', () => {
-  it.each(fieldsOfResource('AuthRequest'))('give %s as no text, and as an empty one', (field) => {
+  it.each(fieldsOfResource('AuthRequest'))('contain %s with each wrong type of value', (field) => {
     const isRequired = ['id_data', 'pubkey'].includes(field);
     const otherKinds = ['boolean', 'list', 'number', 'object'];
     const expected = isRequired ? [...otherKinds, 'missing', 'null'].toSorted() : otherKinds;
     expect(kindsIn(authRequestInputs, textualRequest, field).toSorted()).toEqual(expected);
   });
 
-  it('call no JSON what is none', () => {
+  it('contain only invalid JSON in the row for identity data that is not JSON', () => {
     const row = authRequestInputs['id-data-that-is-no-json-is-400'];
     const texts = (row ? inputsOf(row, textualRequest) : []).map(({ value }) => String(value));
     expect(texts.length).toBeGreaterThan(3);
@@ -201,13 +203,13 @@ describe('the inputs of an authentication request', () => {
   });
 });
 
-describe('an input', () => {
+describe('an input of a table', () => {
   it.each([
     ['status', undefined, { substate: 'check' }],
     ['substate', 7, { status: 'installing', substate: 7 }],
     ['details.note', 'x', { status: 'installing', substate: 'check', details: { note: 'x' } }],
     ['', '{', '{'],
-  ])('is the good body with %j otherwise', (field, value, expected) => {
+  ])('is the good body with the field %j replaced', (field, value, expected) => {
     const row = {
       title: '',
       requirement: 'status.substate',
@@ -223,7 +225,7 @@ describe('an input', () => {
     });
   });
 
-  it('in a list is its last entry', () => {
+  it('replaces the field in the last entry of a list', () => {
     const row = {
       title: '',
       requirement: 'log.fields-are-required',
@@ -237,7 +239,7 @@ describe('an input', () => {
     ]);
   });
 
-  it('may be no body, or no JSON', () => {
+  it('can be a missing body or a body that is not JSON', () => {
     const row = {
       title: '',
       requirement: 'status.body-is-required',
@@ -250,20 +252,20 @@ describe('an input', () => {
   });
 });
 
-describe('other values that the cases send', () => {
-  it('are attributes that the contract allows', () => {
+describe('the other values that cases send', () => {
+  it('are attributes that the contract accepts', () => {
     for (const { words, values } of kinds) {
       const refused = values.filter((value) => !v.is(attributesShape, [{ name: 'a', value }]));
       expect([words, refused]).toEqual([words, []]);
     }
   });
 
-  it('are pairs that the contract allows', () => {
+  it('are configuration pairs that the contract accepts', () => {
     const pairs = allowedNames.map((name, index) => [name, allowedTexts[index] ?? 'text']);
     expect(v.is(deviceConfigurationShape, Object.fromEntries(pairs))).toBe(true);
   });
 
-  it('are ids that no artifact has', () => {
+  it('are malformed IDs that no artifact can have', () => {
     const ids = Object.values(malformedIds);
     expect(ids.filter((id) => v.is(artifactShape.entries.id, id))).toEqual([]);
   });

@@ -7,17 +7,17 @@ function answer(status: number, text = ''): Answer {
   return { status, text, bytes: Buffer.from(text), headers: {} };
 }
 
-describe('that nothing is offered', () => {
-  it.each([204, 400, 404, 409])('is seen in an answer with %i', (status) => {
+describe('the expectation that no deployment is offered', () => {
+  it.each([204, 400, 404, 409])('is met by an answer with status %i', (status) => {
     expect(() => expectNoOffer(answer(status))).not.toThrow();
   });
 
-  it('is not seen where something is', () => {
+  it('fails on an answer that offers a deployment', () => {
     const offer = JSON.stringify({ id: 'd', artifact: {} });
     expect(() => expectNoOffer(answer(200, offer))).toThrow(ExpectationFailure);
   });
 
-  it.each([500, 502, 503])('is not to be seen in an answer with %i', (status) => {
+  it.each([500, 502, 503])('cannot be observed in an answer with status %i', (status) => {
     expect(() => expectNoOffer(answer(status, '{"error":"fault"}'))).toThrow(NotObservable);
   });
 });

@@ -6,23 +6,23 @@ import { permittedOnly } from './roles.ts';
 const rows: Readonly<Record<string, Operation>> = managementOperations;
 const asked = Object.entries(permittedOnly);
 
-describe('the operations that a role without power must not reach', () => {
-  it.each(asked)('%s takes a permission that not everybody has', (id) => {
+describe('the requests for the role without permissions', () => {
+  it.each(asked)('call %s, which requires a permission other than Basic', (id) => {
     const takes = rows[id]?.permissions ?? [];
     expect(takes.length).toBeGreaterThan(0);
     expect(takes).not.toContain('Basic');
   });
 
-  it.each(asked)('%s is asked for with all that its path needs', (id, { path = {} }) => {
+  it.each(asked)('call %s with every parameter of its path', (id, { path = {} }) => {
     const parameters = [...(rows[id]?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(path).sort()).toEqual(parameters.sort());
   });
 
-  it('are none that will be retired', () => {
+  it('call no deprecated operation', () => {
     expect(asked.filter(([id]) => rows[id]?.deprecated).map(([id]) => id)).toEqual([]);
   });
 
-  it('are of every permission set that opens anything', () => {
+  it('cover every permission set that gives access to an operation', () => {
     const opened = new Set(asked.flatMap(([id]) => rows[id]?.permissions ?? []));
     const unneeded = ['UploadArtifacts'];
     const sets = new Set(Object.values(rows).flatMap(({ permissions = [] }) => permissions));

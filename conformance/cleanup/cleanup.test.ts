@@ -23,7 +23,7 @@ const resources = [
   { kind: 'deployment', name: 'rollout' },
 ] as const;
 
-/** Adds a run to the ledger that has left these resources. */
+/** Adds a run that left these resources behind to the ledger. */
 async function leave(runId: string, baseUrl: string, left: readonly Resource[] = resources) {
   const head = { runId, baseUrl, startedAt: '2026-01-31T12:00:00Z' };
   const ledger = CleanupLedgerFile.open(ledgerFile, head);
@@ -47,13 +47,15 @@ function clean(baseUrl: string, more: Partial<CleanupOptions> = {}) {
     credentials: { token: 'user-token' },
     clock: systemClock,
     requestTimeLimitMs: 2000,
-    // The ledger is of a server that no test starts.
+    // The ledger names a server that no test starts.
     isForced: true,
     ...more,
   });
 }
 
-/** A target that takes part of the ids; gives what it was asked to change. */
+/**
+ * Starts a target that removes only resources with certain IDs, and records the change requests.
+ */
 async function target(takes: (url: string) => boolean) {
   const asked: string[] = [];
   const listener: RequestListener = ({ method, url = '' }, answer) => {
@@ -65,7 +67,7 @@ async function target(takes: (url: string) => boolean) {
 }
 
 describe('a clean-up without --force', () => {
-  /** A target that knows the resources with these ids. */
+  /** Starts a target that knows only the resources with these IDs. */
   async function knowing(...ids: readonly string[]) {
     const baseUrl = await serve(({ method, url = '' }, answer) => {
       if (method === 'GET') return answer.end('[]');
@@ -138,7 +140,7 @@ describe('a clean-up without --force', () => {
 });
 
 describe('a clean-up', () => {
-  it('removes what is left, the newest first, and deletes the ledger then', async () => {
+  it('removes the remaining resources in reverse order, then deletes the ledger', async () => {
     const { baseUrl, asked } = await target(() => true);
     const first = await clean(baseUrl);
     expect(first).toMatchObject({ announced: 3, stayed: [] });
@@ -149,7 +151,7 @@ describe('a clean-up', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('goes on after something that stays, tells it, and tries only that again', async () => {
+  it('continues after a resource that cannot be removed, and later retries only that one', async () => {
     let isBusy = true;
     const { baseUrl, asked } = await target((url) => !(isBusy && url.endsWith('id-1')));
     const { stayed, removed } = await clean(baseUrl);
@@ -160,7 +162,7 @@ describe('a clean-up', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that is interrupted goes on where it was', async () => {
+  it('continues after an interruption with the remaining resources', async () => {
     const ender = new AbortController();
     const { baseUrl, asked } = await target(() => true);
     const onRemoved = () => ender.abort();
@@ -175,7 +177,7 @@ describe('a clean-up', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('that meets closed sockets midway tells what stayed', async () => {
+  it('reports the remaining resources when the target closes connections', async () => {
     const baseUrl = await serve((request, answer) => {
       if (request.method === 'DELETE') request.socket.destroy();
       else if (request.method === 'GET') answer.end('[{"id":"id-2","name":"rollout"}]');
@@ -185,7 +187,7 @@ describe('a clean-up', () => {
     expect([removed, stayed.length]).toEqual([['deployment rollout'], 2]);
   });
 
-  it('leaves tenants to the control listener, and says so without one', async () => {
+  it('removes tenants through the control listener, and reports them without one', async () => {
     const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
     const ledger = CleanupLedgerFile.open(ledgerFile, head);
     (await ledger.intend({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
@@ -221,7 +223,7 @@ describe('a clean-up', () => {
     ]);
   });
 
-  it('does not begin when the control listener does not let it in', async () => {
+  it('does not start when the control listener refuses the token', async () => {
     const { baseUrl, asked } = await target(() => true);
     const url = await serve((_, answer) => answer.writeHead(401).end());
     const control = { url, token: 'wrong' };
@@ -229,18 +231,18 @@ describe('a clean-up', () => {
     expect(asked).toEqual([]);
   });
 
-  it('does not begin when its user is refused', async () => {
+  it('does not start when the target refuses the user', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
     await expect(clean(baseUrl)).rejects.toThrow(LoginRefusedError);
   });
 
-  it('does not begin when the login gives no token', async () => {
+  it('does not start when the login returns no token', async () => {
     const baseUrl = await serve((_, answer) => answer.end('<html>no token'));
     const credentials = { email: 'a@b', password: 'secret' };
     await expect(clean(baseUrl, { credentials })).rejects.toThrow(AdminUnusableError);
   });
 
-  it('does not begin when nothing answers where the run has played', async () => {
+  it('does not start when nothing answers at the base URL of the run', async () => {
     const nowhere = await deserted();
     await expect(clean(nowhere)).rejects.toThrow(`nothing answers at ${nowhere}`);
     await expect(clean(undefined as never)).rejects.toThrow('http://127.0.0.1:9');

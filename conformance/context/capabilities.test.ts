@@ -11,13 +11,13 @@ import {
 
 const everyOperation = Object.keys(operations) as OperationId[];
 
-describe('the capabilities', () => {
-  it('name an operation in one part at most', () => {
+describe('the capabilities of the suite', () => {
+  it('assign an operation to at most one part of the API', () => {
     const named = capabilityNames.flatMap(operationsOf);
     expect(named.filter((id, index) => named.indexOf(id) !== index)).toEqual([]);
   });
 
-  it('leave what every target has out of the parts', () => {
+  it('leave out the operations that every target has', () => {
     expect(everyOperation.filter((id) => partOf(id) === undefined)).toEqual([
       'get-next-deployment',
       'post-next-deployment',
@@ -27,28 +27,28 @@ describe('the capabilities', () => {
     ]);
   });
 
-  it('give operations only to parts of the API', () => {
+  it('assign operations only to capabilities of the kind "part"', () => {
     const parts = capabilitiesOf('part');
     expect(capabilityNames.filter((name) => operationsOf(name).length > 0)).toEqual(parts);
   });
 });
 
-describe('a case', () => {
-  it('needs the part whose status it covers', () => {
+describe('the parts that a case needs', () => {
+  it('include the part of each status that the case covers', () => {
     expect(partsNeededBy(['tokens.missing-is-401'], ['post-alerts 401'])).toEqual(['monitor']);
   });
 
-  it('needs the part of which its requirement speaks and of nothing else', () => {
+  it('consist of the part that the requirement of the case belongs to', () => {
     expect(partsNeededBy(['audit.list'], [])).toEqual(['audit-log']);
   });
 
-  it('needs no part when its requirement speaks of several, or of none', () => {
+  it('are none when the requirement applies to several parts or to none', () => {
     expect(partsNeededBy(['tokens.missing-is-401', 'tokens.renewal'], [])).toEqual([]);
   });
 });
 
-describe('a target', () => {
-  it('has the operations of the parts that it offers, and those that every target has', () => {
+describe('the operations of a target', () => {
+  it('are those of the offered parts and those that every target has', () => {
     const without = operationsWith(new Set(['operator', 'monitor', 'deployments-v2']));
     expect(without.has('post-alerts')).toBe(true);
     expect(without.has('post-auth-request')).toBe(true);
@@ -56,7 +56,7 @@ describe('a target', () => {
     expect(without.has('connect')).toBe(false);
   });
 
-  it('has every operation when it offers everything', () => {
+  it('are all operations when the target offers every part', () => {
     expect(operationsWith(new Set(capabilityNames))).toEqual(new Set(everyOperation));
   });
 });

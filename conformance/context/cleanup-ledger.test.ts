@@ -28,8 +28,8 @@ async function written(act: (ledger: CleanupLedgerFile) => Promise<void>): Promi
   return path;
 }
 
-describe('a ledger', () => {
-  it('is for the eyes of its owner only, also when the file was there', async () => {
+describe('a clean-up ledger', () => {
+  it('is readable by its owner only, even if the file existed before', async () => {
     const path = newPath();
     writeFileSync(path, '', { mode: 0o644 });
     CleanupLedgerFile.open(path, head).close();
@@ -37,7 +37,7 @@ describe('a ledger', () => {
     expect(statSync(await written(async () => undefined)).mode & 0o777).toBe(0o600);
   });
 
-  it('tells what is left, the newest first, with the ids that came back', async () => {
+  it('lists the remaining resources in reverse order, with the known IDs', async () => {
     const path = await written(async (ledger) => {
       await ledger.intend(device('1'), 'a/one');
       const gone = await ledger.intend(device('2'), 'a/one');
@@ -52,7 +52,7 @@ describe('a ledger', () => {
     expect([announced, baseUrls]).toEqual([3, ['http://host']]);
   });
 
-  it('holds several runs, and reads on after a line that was cut off', async () => {
+  it('holds several runs, and is readable beyond a truncated line', async () => {
     const path = await written(async (ledger) => {
       await ledger.intend(device('1'), 'a/one');
     });
@@ -66,7 +66,7 @@ describe('a ledger', () => {
   });
 
   it.each(['', 'not a ledger\n', '{"run":"cafe","entry":1,"made":"x"}\n', '<html>'])(
-    'is not what begins with %j',
+    'is not accepted when the file begins with %j',
     (text) => {
       const path = newPath();
       writeFileSync(path, text);
@@ -75,7 +75,7 @@ describe('a ledger', () => {
     },
   );
 
-  it('is used by one run or clean-up at a time, and its lock is gone with its process', async () => {
+  it('is locked for one run or clean-up, until the process ends', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const open = () => CleanupLedgerFile.open(path, { ...head, runId: 'beef' });
@@ -94,7 +94,7 @@ describe('a ledger', () => {
     expect(open).not.toThrow();
   });
 
-  it('cannot be where nobody can write, which ends the run before it makes anything', async () => {
+  it('ends the run before the first resource when the file cannot be written', async () => {
     const methods: (string | undefined)[] = [];
     const baseUrl = await serve(({ method }, answer) => {
       methods.push(method);
@@ -107,7 +107,7 @@ describe('a ledger', () => {
 });
 
 describe('a resource that a case creates', () => {
-  it('is in the ledger before its request is sent, until it is removed', async () => {
+  it('is in the ledger from before its request until its removal', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const leftAtRequest: number[] = [];
@@ -127,7 +127,7 @@ describe('a resource that a case creates', () => {
     expect(readLedger(path).remainders).toEqual([]);
   });
 
-  it('is looked for by its name when the answer never came', async () => {
+  it('is found by name and removed when the creating request got no answer', async () => {
     const asked: string[] = [];
     const baseUrl = await serve((request, answer) => {
       asked.push(`${request.method} ${request.url?.split('/').at(-1)}`);
@@ -146,7 +146,7 @@ describe('a resource that a case creates', () => {
     expect(asked[2]).toBe('PUT status');
   });
 
-  it('cannot come about after the case is over', async () => {
+  it('cannot be created after its case has ended', async () => {
     const ownership = new Ownership();
     await ownership.release(undefined);
     await expect(ownership.intend(deployment)).rejects.toThrow(
@@ -154,7 +154,7 @@ describe('a resource that a case creates', () => {
     );
   });
 
-  it('stays in the ledger when it cannot be removed', async () => {
+  it('stays in the ledger when the removal fails', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const ownership = new Ownership(ledger, 'a/one');

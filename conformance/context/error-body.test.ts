@@ -9,19 +9,19 @@ const refusal = (text: string, status = 400) => ({
   headers: { 'content-type': 'application/json' },
 });
 
-describe('the body of a refusal', () => {
-  it.each(['{}', '{"error":"no","request_id":"1"}'])('may be %s', (text) => {
+describe('the error body of a refusal', () => {
+  it.each(['{}', '{"error":"no","request_id":"1"}'])('may be the JSON object %s', (text) => {
     expect(() => expectErrorBody(refusal(text))).not.toThrow();
   });
 
   it.each(['[]', '[{"error":"no"}]', '"no"', '1', 'null', '', '<p>no</p>'])(
-    'may not be %s',
+    'must not be the text %s',
     (text) => {
       expect(() => expectErrorBody(refusal(text))).toThrow(ExpectationFailure);
     },
   );
 
-  it('is not to be seen in a success', () => {
+  it('cannot be observed in a successful answer', () => {
     expect(() => expectErrorBody(refusal('{}', 200))).toThrow(NotObservable);
   });
 });

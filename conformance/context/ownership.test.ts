@@ -4,7 +4,7 @@ import { Ownership } from './ownership.ts';
 
 const closed = new TransportFailure('connection-closed', 'read ECONNRESET');
 
-/** Owns a thing whose removal fails so often, and returns how often it was tried. */
+/** Owns a thing whose removal fails this many times, and returns how often it was tried. */
 async function release(failures: number, failure: Error) {
   const ownership = new Ownership();
   let tried = 0;
@@ -15,8 +15,8 @@ async function release(failures: number, failure: Error) {
   return { leftBehind: await ownership.release(undefined), tried };
 }
 
-describe('a removal', () => {
-  it('is repeated when its connection was closed', async () => {
+describe('the removal of a resource', () => {
+  it('is retried when the connection was closed', async () => {
     expect(await release(2, closed)).toEqual({ leftBehind: [], tried: 3 });
   });
 
@@ -24,7 +24,7 @@ describe('a removal', () => {
     [3, closed, 3],
     [1, new TransportFailure('request-time-limit', 'no answer'), 1],
     [1, new Error('refused'), 1],
-  ])('that fails %i times by %s leaves a line for what remains', async (failures, fault, tried) => {
+  ])('that fails %i times with %s is reported as left behind', async (failures, fault, tried) => {
     const leftBehind = [`a thing: ${fault.message}`];
     expect(await release(failures, fault)).toEqual({ leftBehind, tried });
   });

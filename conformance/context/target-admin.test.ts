@@ -11,25 +11,25 @@ describe('the target admin', () => {
     [200, 'not JSON'],
     [200, '[{"id":7}]'],
     [500, '[]'],
-  ])('cannot go on when the management API answers %i %s', async (status, body) => {
+  ])('fails when the management API answers %i with the body %s', async (status, body) => {
     const { admin } = contextOn(await serve((_, answer) => answer.writeHead(status).end(body)));
     await expect(admin.findDevice({ serial: '7' })).rejects.toThrow(AdminFailure);
   });
 
-  it('needs a Location to know what it has created', async () => {
+  it('requires a Location header to learn the ID of a new deployment', async () => {
     const { admin } = contextOn(await serve((_, answer) => answer.writeHead(201).end()));
     const deployment = admin.deploy({ name: 'd', artifact_name: 'a', devices: [] });
     await expect(deployment).rejects.toThrow('201 without a Location');
   });
 
-  it('is content with what is gone already, and says that it was not there', async () => {
+  it('accepts a resource that is already gone, and reports its absence', async () => {
     const { admin } = contextOn(await serve((_, answer) => answer.writeHead(404).end()));
     await expect(admin.decommission('7')).resolves.toBe(false);
     await expect(admin.abort('7')).resolves.toBeUndefined();
     await expect(admin.deleteArtifact('7')).resolves.toBe(false);
   });
 
-  it('looks through every page of devices', async () => {
+  it('searches every page of the device list', async () => {
     const device = (serial: string) => ({
       id: `id-${serial}`,
       identity_data: { serial },
@@ -55,20 +55,20 @@ function refusingUploads(listed: readonly object[]): Promise<string> {
   });
 }
 
-describe('a context', () => {
-  it('cannot go on with a target that takes no artifact', async () => {
+describe('a test context', () => {
+  it('fails when the target refuses the artifact', async () => {
     const refused = contextOn(await refusingUploads([])).artifact('plain');
     await expect(refused).rejects.toThrow('does not accept conformance-cafe-release-1');
   });
 
-  it('takes an artifact for uploaded when the answer to an earlier upload was lost', async () => {
+  it('uses the artifact on the target when the answer to its upload was lost', async () => {
     const { name, deviceTypes } = await sampleOfRun('plain', 'cafe');
     const listed = { id: 'kept', name, device_types_compatible: deviceTypes };
     const { id } = await contextOn(await refusingUploads([listed])).artifact('plain');
     expect(id).toBe('kept');
   });
 
-  it('removes what it made, the newest first, and goes on after a failure', async () => {
+  it('removes its resources in reverse order, and continues after a failure', async () => {
     const { ownership, admin } = contextOn(await serve((_, answer) => answer.end()));
     const removed: string[] = [];
     for (const what of ['first', 'second', 'third']) {
@@ -82,7 +82,7 @@ describe('a context', () => {
     expect(await ownership.release(admin)).toEqual([]);
   });
 
-  it('waits for an effect no longer than five seconds', async () => {
+  it('waits at most five seconds for an effect', async () => {
     const clock = new HurriedClock(0);
     const context = contextOn('http://127.0.0.1:9', clock);
     expect(
@@ -94,7 +94,7 @@ describe('a context', () => {
     expect(clock.now()).toBe(5000);
   });
 
-  it('does not wait for an effect that is there', async () => {
+  it('does not wait when the effect is visible already', async () => {
     const clock = new HurriedClock(0);
     const context = contextOn('http://127.0.0.1:9', clock);
     expect(
@@ -107,8 +107,8 @@ describe('a context', () => {
   });
 });
 
-describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s', (name) => {
-  it('is the file that is described', async () => {
+describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample artifact %s', (name) => {
+  it('has the content that its description states', async () => {
     const sample = sampleArtifacts[name];
     const contents = await readArtifact(toStream(await readSample(name)));
     expect(contents).toMatchObject({
@@ -125,7 +125,7 @@ describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s', (na
 });
 
 describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s of a run', (name) => {
-  it('says by its names which run has made it, and is described so', async () => {
+  it('contains the run ID in its names, as its description states', async () => {
     const sample = await sampleOfRun(name, 'cafe0123');
     const contents = await readArtifact(toStream(sample.bytes));
     expect(contents).toMatchObject({
@@ -143,7 +143,7 @@ describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s of a 
   });
 });
 
-/** A clock on which waiting takes no time. */
+/** A clock on which waits end immediately. */
 class HurriedClock extends ManualClock {
   override after(delayMs: number, act: () => void): Timer {
     const timer = super.after(delayMs, act);

@@ -7,7 +7,7 @@ import { startOf } from './identity-steps.ts';
 import { Life } from './life.ts';
 import type { Reality, Step } from './step.ts';
 
-/** A server that takes every report and offers the deployments of these ids, one after another. */
+/** Starts a server that accepts every report and offers deployments with these IDs in order. */
 function serverOffering(...ids: readonly string[]): Promise<string> {
   const left = [...ids];
   return serve((request, response) => {
@@ -19,7 +19,7 @@ function serverOffering(...ids: readonly string[]): Promise<string> {
   });
 }
 
-/** Takes the steps of one device that is accepted and has two deployments, named `one` and `two`. */
+/** Takes these steps with one accepted device that has two deployments, `one` and `two`. */
 async function take(baseUrl: string, steps: readonly Step[]): Promise<void> {
   const context = contextOn(baseUrl);
   const life = new Life(['accepted']);
@@ -42,8 +42,8 @@ const asking = asks(0, askingForms[0]);
 const finishing = reports(0, 0, 'success');
 const steppingBack = reports(0, 0, 'installing');
 
-describe('a device that asks', () => {
-  it('must be offered the same until it has ended', async () => {
+describe('a device that asks for its deployment', () => {
+  it('must be offered the same deployment until it has reported the end', async () => {
     const target = await serverOffering('one', 'two');
     await expect(take(target, [asking, asking])).rejects.toMatchObject({
       missed: ['next.repeatable'],
@@ -51,7 +51,7 @@ describe('a device that asks', () => {
   });
 
   it.each(['one', 'two'])(
-    'may be offered "%s" once it reports progress for the one that it had finished',
+    'may be offered "%s" once it reports progress for a finished deployment',
     async (third) => {
       const target = await serverOffering('one', 'two', third);
       await expect(

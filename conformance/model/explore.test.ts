@@ -10,7 +10,7 @@ import { configures, isConfigured, readsConfiguration } from './store-steps.ts';
 
 type Stores = Map<string, Record<string, string>>;
 
-/** What a store does after a write; faults are injected here. */
+/** What a configuration store does after a write; tests inject faults here. */
 type Write = (stores: Stores, device: string, pairs: Record<string, string>) => void;
 
 const write: Write = (stores, device, pairs) => {
@@ -18,7 +18,7 @@ const write: Write = (stores, device, pairs) => {
   stores.set(device, Object.fromEntries(merged.filter(([, value]) => value !== '')));
 };
 
-/** A server that accepts every device and stores configurations; users cannot configure. */
+/** A server that accepts every device and stores configurations, but refuses those of users. */
 function configurationServer(keep: Write): Promise<string> {
   const stores: Stores = new Map();
   let count = 0;
@@ -61,7 +61,7 @@ async function foundOn(keep: Write, model: ModelOptions = {}): Promise<Expectati
   throw new Error(`no requirement was missed: ${failure}`);
 }
 
-/** A removed key reappears when another device writes. */
+/** A store in which a removed key reappears when another device writes. */
 const comesBack: Write = (stores, device, pairs) => {
   const removed = Object.keys(pairs).filter((name) => pairs[name] === '' && stores.get(device));
   for (const [other, store] of stores) {
@@ -73,13 +73,13 @@ const comesBack: Write = (stores, device, pairs) => {
   if (name) stores.set(device, { ...stores.get(device), removed: name });
 };
 
-describe('random sequences', () => {
-  it('agree with a server that keeps the contract', async () => {
+describe('random sequences of steps', () => {
+  it('find no fault in a server that follows the contract', async () => {
     const context = contextOn(await configurationServer(write));
     await expect(explore(context, exploration)).resolves.toBeDefined();
   });
 
-  it('agree with a server that drops the keys that a request does not name', async () => {
+  it('find no fault in a server that drops keys that a request omits', async () => {
     const replacing: Write = (stores, name, given) => {
       stores.delete(name);
       write(stores, name, given);
@@ -88,7 +88,7 @@ describe('random sequences', () => {
     await expect(explore(context, exploration)).resolves.toBeDefined();
   });
 
-  it('find a fault that takes two devices and an order, in its shortest form', async () => {
+  it('find a fault that takes two devices and an order, and report the shortest form', async () => {
     const { expected, missed } = await foundOn(comesBack);
     expect(missed).toContain('configuration.empty-removes');
     const steps = expected.split(/; \d+\. /);
@@ -100,7 +100,7 @@ describe('random sequences', () => {
     expect(read).toMatch(new RegExp(`^device ${name} reads its configuration`));
   });
 
-  it('find the same again by the figures that the failure shows, in one sequence', async () => {
+  it('repeat a failure in one sequence with --model-replay', async () => {
     const { expected } = await foundOn(comesBack);
     const [, word = ''] = /\(--model-replay (\S+) repeats it\)$/.exec(expected) ?? [];
     const replay = readSequence(word);
@@ -110,7 +110,7 @@ describe('random sequences', () => {
     expect(withoutWord(again.expected)).toBe(withoutWord(expected));
   });
 
-  it('are as many as the run wants, and of its seed', async () => {
+  it('are as many as requested, and depend on the seed', async () => {
     const seen: string[][] = [];
     for (const model of [{ sequences: 3, seed: 7 }, { sequences: 3, seed: 7 }, { seed: 8 }]) {
       const words: string[] = [];
@@ -126,7 +126,7 @@ describe('random sequences', () => {
     expect(seen[2]?.length).toBeGreaterThan(seen[0]?.length ?? 0);
   });
 
-  it('tell a store that is shared from one that forgets', async () => {
+  it('tell a shared store from a store that loses writes', async () => {
     const shared: Write = (stores, _, given) => {
       for (const each of ['Bearer token-0', 'Bearer token-1']) write(stores, each, given);
     };
@@ -135,13 +135,13 @@ describe('random sequences', () => {
     expect((await foundOn(forgetful)).missed).toContain('configuration.written-is-read');
   });
 
-  it('decide nothing when the operator fails', async () => {
+  it('decide nothing when the management API fails', async () => {
     const context = contextOn(await configurationServer(write));
     const steps = [device.map((index) => isConfigured(index, { colour: 'one' }))];
     await expect(explore(context, { ...exploration, steps })).rejects.toThrow(AdminFailure);
   });
 
-  it('decide nothing when no sequence can begin', async () => {
+  it('decide nothing when no device can be created', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(500).end());
     await expect(explore(contextOn(baseUrl), exploration)).rejects.toThrow(AdminFailure);
   });

@@ -9,19 +9,19 @@ function many(seed: string) {
   return Array.from({ length: 300 }, () => mutated(body, random));
 }
 
-describe('mutations of a body', () => {
-  it('are the same for the same seed, and others for another', () => {
+describe('the mutations of a body', () => {
+  it('are the same for the same seed, and differ for another seed', () => {
     expect(many('one')).toEqual(many('one'));
     expect(many('one')).not.toEqual(many('two'));
   });
 
-  it('change the body each time, in each way', () => {
+  it('always change the body, and include every kind of mutation', () => {
     const all = many('one');
     expect(all.filter(({ bytes }) => bytes.equals(body))).toEqual([]);
     expect(new Set(all.map(({ words }) => words)).size).toBe(13);
   });
 
-  it('break most bodies, and leave some that are JSON with other members', () => {
+  it('break the JSON of many bodies, and leave others valid', () => {
     const values = many('one').map(({ bytes }) => strictJson(bytes));
     const broken = values.filter((value) => value === undefined).length;
     expect(broken).toBeGreaterThan(100);
@@ -29,20 +29,20 @@ describe('mutations of a body', () => {
   });
 });
 
-describe('strict JSON', () => {
+describe('the strict JSON parser', () => {
   it.each([
     ['cut', Buffer.from('{"a":')],
     ['with bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['empty', Buffer.alloc(0)],
-  ])('is nothing that is %s', (_, bytes) => {
+  ])('rejects a body that is %s', (_, bytes) => {
     expect(strictJson(bytes)).toBeUndefined();
   });
 
-  it('may stand after a byte order mark, which parsers may ignore', () => {
+  it('accepts a byte order mark, which parsers may ignore', () => {
     expect(strictJson(Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]))).toEqual({});
   });
 
-  it('is what any parser reads', () => {
+  it('returns the value of a valid body', () => {
     expect(strictJson(Buffer.from('{"a":"ü"}'))).toEqual({ a: 'ü' });
   });
 });

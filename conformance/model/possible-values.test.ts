@@ -5,8 +5,8 @@ function possible(): PossibleValues<string> {
   return new PossibleValues(['colour', 'volume'], 'configuration.own-store');
 }
 
-describe('the values that a name may have', () => {
-  it('are none at first, so a foreign value is a misfit', () => {
+describe('the possible values of a name', () => {
+  it('are none at first, so any value is a misfit', () => {
     const misfit = possible().misfit({ colour: 'red' });
     expect(misfit).toMatchObject({ name: 'colour', found: 'red' });
     expect(misfit?.because).toBe('configuration.own-store');
@@ -15,20 +15,20 @@ describe('the values that a name may have', () => {
   it.each([
     ['gone', {}],
     ['another one', { colour: 'green' }],
-  ])('do not allow what was set to be %s, and name the rule', (_, found) => {
+  ])('exclude that a name that was set is %s, and name the requirement', (_, found) => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     expect(values.misfit(found)?.because).toBe('configuration.write');
     expect(values.misfit({ colour: 'red' })).toBeUndefined();
   });
 
-  it('do not allow what was removed to come back', () => {
+  it('exclude the former value of a removed name', () => {
     const values = possible();
     values.set('colour', undefined, 'configuration.empty-removes');
     expect(values.misfit({ colour: 'red' })?.because).toBe('configuration.empty-removes');
   });
 
-  it('are two where the contract is silent, and never a third', () => {
+  it('are two where the contract is silent, and exclude a third', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     values.blur(['volume']);
@@ -38,7 +38,7 @@ describe('the values that a name may have', () => {
     expect(values.has('colour')).toBe(false);
   });
 
-  it('are one again once the target has chosen', () => {
+  it('are one again once the target has shown a value', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     values.blur();
@@ -46,14 +46,14 @@ describe('the values that a name may have', () => {
     expect(values.misfit({ colour: 'red' })).toBeDefined();
   });
 
-  it('are any after everything was forgotten', () => {
+  it('include any value once the former ones are forgotten', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     values.forget();
     expect(values.misfit({ colour: 'green', volume: '7' })).toBeUndefined();
   });
 
-  it('say nothing of names that no step uses', () => {
+  it('do not restrict names that no step uses', () => {
     expect(possible().misfit({ preset: 'by the vendor' })).toBeUndefined();
   });
 });

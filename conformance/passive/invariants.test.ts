@@ -31,7 +31,7 @@ const entry = {
 };
 const page = '<html>no</html>';
 
-/** The head of an artifact file's first entry, with what stands there as its size. */
+/** Returns the head of the first entry of an artifact file, with this text as the entry's size. */
 const entryOfSize = (size: string) => `version${'\0'.repeat(117)}${size}${'\0'.repeat(376)}`;
 
 const refused = (body: unknown, given: Given = {}): GivenExchange => [
@@ -40,7 +40,7 @@ const refused = (body: unknown, given: Given = {}): GivenExchange => [
   { body, ...given },
 ];
 
-describe('an invariant is broken by', () => {
+describe('an invariant of the contract is broken by', () => {
   it.each<[string, RequirementId, readonly GivenExchange[], string]>([
     ['a fault', 'errors.no-needless-fault', [['get-configuration', 500, { body: error }]], '500'],
     ['another success', 'configuration.write', [['put-configuration', 200]], 'must be 204'],
@@ -163,14 +163,14 @@ describe('an invariant is broken by', () => {
     expect(found.join('\n')).toContain(words);
   });
 
-  it('a fault names the operation too', () => {
+  it('a status 500, whose breach also names the operation requirement', () => {
     expect(broken([['get-configuration', 500, { body: error }]])[0]).toContain(
       'configuration.read',
     );
   });
 });
 
-describe('no invariant is broken by', () => {
+describe('no invariant of the contract is broken by', () => {
   const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
   it.each<[string, readonly GivenExchange[]]>([
     ['a refusal without a request id', [refused({ error: 'no' })]],
@@ -261,8 +261,8 @@ describe('no invariant is broken by', () => {
   });
 });
 
-describe('the judge', () => {
-  it('counts by requirement and operation', () => {
+describe('the invariant judge', () => {
+  it('counts judged and broken exchanges by requirement and operation', () => {
     const judge = new InvariantJudge(base, names);
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
@@ -272,7 +272,7 @@ describe('the judge', () => {
     expect(tally).toEqual({ judged: 1, broken: 1 });
   });
 
-  it('takes an answer that never came for a breach of the operation', () => {
+  it('reports an unanswered request as a breach of the operation', () => {
     const each = new InvariantJudge(base, names).forCase();
     const outcome = new TransportFailure('request-time-limit', 'no complete answer within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
@@ -283,7 +283,7 @@ describe('the judge', () => {
     ]);
   });
 
-  it('says nothing of an operation that the target does not have', () => {
+  it('ignores an operation that the target does not offer', () => {
     const each = new InvariantJudge(base, names, new Set(['connect'])).forCase();
     const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
@@ -292,7 +292,7 @@ describe('the judge', () => {
     expect(each.breaches).toEqual([]);
   });
 
-  it('says nothing of what is not an operation', () => {
+  it('ignores requests that are no operation of the contract', () => {
     const each = new InvariantJudge(base, names).forCase();
     const outcome = { status: 500, headers: {}, bytes: Buffer.alloc(0), text: '' };
     for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {
@@ -304,21 +304,21 @@ describe('the judge', () => {
   });
 });
 
-describe('the rows', () => {
+describe('the invariants and their requirements', () => {
   it.each(Object.keys(operations) as OperationId[])(
-    'name a requirement on the status of %s',
+    'include a requirement on the status of %s',
     (id) => {
       const named = requirementOn(id, ['status']);
       expect((requirements[named] as Requirement).answerPart).toBe('status');
     },
   );
 
-  it('name the fields of an answer that hold links', () => {
+  it('locate the answer fields that contain links', () => {
     expect(linkPlaces('get-next-deployment')).toEqual([['artifact', 'source', 'uri']]);
     expect(linkPlaces('get-artifact-link')).toEqual([['uri']]);
   });
 
-  it('have invariants of different names', () => {
+  it('have unique IDs', () => {
     const ids = invariants.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });

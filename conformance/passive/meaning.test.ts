@@ -86,7 +86,7 @@ const accept = createHash('sha1')
   .update('a key258EAFA5-E914-47DA-95CA-C5AB0DC85B11')
   .digest('base64');
 
-describe('what an answer says is broken by', () => {
+describe('a requirement on the meaning of an answer is broken by', () => {
   it.each<[string, string, readonly GivenExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
     ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
@@ -188,7 +188,7 @@ describe('what an answer says is broken by', () => {
   });
 });
 
-describe('what an answer says is not broken by', () => {
+describe('no requirement on the meaning of an answer is broken by', () => {
   it.each<[string, readonly GivenExchange[]]>([
     ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],

@@ -53,7 +53,7 @@ interface Made {
   readonly sent?: unknown;
   readonly headers?: readonly (readonly [string, string])[];
   readonly answerHeaders?: readonly (readonly [string, string])[];
-  /** The member of the response. */
+  /** The member `content` of the recorded response. */
   readonly content?: unknown;
 }
 
@@ -64,7 +64,7 @@ const json = (value: unknown) => {
   return { size: text.length, mimeType: 'application/json', text };
 };
 
-/** An entry with the members that every recorder writes. */
+/** Returns a HAR entry with the members that every recorder writes. */
 function entry(path: string, made: Made = {}) {
   const { method = 'PUT', url = server + path, status = 200, sent, content } = made;
   return {
@@ -117,8 +117,8 @@ const asks = (content: unknown, status = 200, of = token) =>
 const reports = (status: string, answered = 204) =>
   entry(paths.status, { status: answered, sent: { status }, headers: bearer(token) });
 
-describe('a recording of a server that does everything right', () => {
-  it('holds, by a proxy that keeps everything', async () => {
+describe('the recording of a correct server', () => {
+  it('holds when a proxy has recorded everything', async () => {
     const found = await judge(
       'proxy.har',
       har(
@@ -142,7 +142,7 @@ describe('a recording of a server that does everything right', () => {
     );
   });
 
-  it('may have compressed answers that the recorder decoded, also in base64', async () => {
+  it('may contain compressed answers that the recorder decoded, also as base64', async () => {
     const { text } = json({ key: 'value' });
     const content = { size: text.length, text: Buffer.from(text).toString('base64') };
     const found = await judge(
@@ -161,15 +161,15 @@ describe('a recording of a server that does everything right', () => {
     );
   });
 
-  it('is judged in the order in which its exchanges ended', async () => {
+  it('is judged in the order in which the exchanges ended', async () => {
     const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
     const found = await judge('turned.har', har(last, first, signIn(), asks(json(instructions))));
     expect(found.outcome).toBe('held');
   });
 });
 
-describe('a recording shows a violation', () => {
-  it('with the entry, what was expected and seen, and no secrets', async () => {
+describe('a judged recording shows a violation', () => {
+  it('with the entry, the expected and the actual behaviour, and no secrets', async () => {
     const entries = [signIn(), asks(json(instructions)), reports('success')];
     const found = await judge('again.har', har(...entries, asks(json(instructions))));
     expect(brokenBy(found)).toEqual(['next.finished-is-over']);
@@ -182,7 +182,7 @@ describe('a recording shows a violation', () => {
     expect(JSON.stringify(found)).not.toContain('c2lnbmVk');
   });
 
-  it('without tokens, where one entry is enough', async () => {
+  it('without device tokens when one entry suffices', async () => {
     const found = await judge(
       'bare.har',
       har(entry(paths.attributes, { status: 204, headers: [] })),
@@ -194,7 +194,7 @@ describe('a recording shows a violation', () => {
   it.each([
     ['lines', (entries: readonly unknown[]) => entries.map((e) => JSON.stringify(e)).join('\n')],
     ['a list', (entries: readonly unknown[]) => `\n ${JSON.stringify(entries)}`],
-  ])('in a journal as %s, with paths and devices', async (_, written) => {
+  ])('in a journal written as %s, and tells devices apart', async (_, written) => {
     const at = { device: { id: 'one' }, tookMs: 2 };
     const call = { ...at, kind: 'exchange', method: 'PUT', path: paths.attributes };
     const found = await judge(
@@ -211,8 +211,8 @@ describe('a recording shows a violation', () => {
   });
 });
 
-describe('a recording shows no violation', () => {
-  it('by devices that cannot be told apart: one has finished, the other is offered it', async () => {
+describe('a judged recording shows no violation', () => {
+  it('when masked tokens hide which device has finished a deployment', async () => {
     for (const hidden of ['[masked]', '***', 'REDACTED']) {
       const entries = [asks(json(instructions)), reports('success'), asks(json(instructions))];
       const text = har(...entries).replaceAll(token, hidden);
@@ -220,7 +220,7 @@ describe('a recording shows no violation', () => {
     }
   });
 
-  it('by a token that was masked', async () => {
+  it('when the token in an answer was masked', async () => {
     const [masked] = [signIn()];
     const text = har(masked).replaceAll(token, '[masked]');
     const found = await judge('masked-token.har', text);
@@ -228,7 +228,7 @@ describe('a recording shows no violation', () => {
     expect(reasonsOf(found)).toEqual({ 'no-body': 1 });
   });
 
-  it('by a link whose signature was masked', async () => {
+  it('when the signature of a link was masked', async () => {
     const text = har(
       signIn(),
       asks(json(instructions)),
@@ -252,7 +252,7 @@ describe('a recording shows no violation', () => {
       'empty, though it was sent in pieces',
       { content: { size: 0 }, answerHeaders: [['Transfer-Encoding', 'chunked']] },
     ],
-  ])('by a body that was %s', async (_, made) => {
+  ])('when a response body was %s', async (_, made) => {
     const found = await judge(
       'no-body.har',
       har(entry(paths.configuration, { method: 'GET', ...made })),
@@ -261,7 +261,7 @@ describe('a recording shows no violation', () => {
     expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
   });
 
-  it('by a string in a journal that may be a JSON string or no JSON', async () => {
+  it('when a journal string may be a JSON string or malformed JSON', async () => {
     const call = { at: startedAt(), method: 'GET', path: paths.configuration, status: 200 };
     const type = [['Content-Type', 'application/json']];
     const line = { ...call, responseHeaders: type, responseBody: 'a string' };
@@ -270,7 +270,7 @@ describe('a recording shows no violation', () => {
   });
 });
 
-describe('entries that cannot be judged', () => {
+describe('recorded entries that cannot be judged', () => {
   it.each<[keyof ReturnType<typeof reasonsOf> & string, Made, string?]>([
     ['other-server', { url: 'https://cdn.example/app.js', method: 'GET' }],
     ['other-server', { url: 'https://devices.example/gatewayx/api/devices/v1/x' }],
@@ -292,7 +292,7 @@ describe('entries that cannot be judged', () => {
     expect(recordingText(found)).toContain('Not judged: 1 entry\n  1 ');
   });
 
-  it('are all counted, the first five with their places', async () => {
+  it('are all counted, and the first five are listed', async () => {
     const others = Array.from({ length: 7 }, () => entry('', { url: 'https://cdn.example/a' }));
     const found = await judge('many.har', har(...others, entry(paths.attributes)));
     expect(recordingText(found)).toContain(
@@ -305,7 +305,7 @@ describe('entries that cannot be judged', () => {
     ['an empty file', ''],
     ['traffic of something else', har(entry('', { url: 'https://cdn.example/a' }))],
     ['a user of the management API', har(entry('/api/management/v1/inventory/groups'))],
-  ])('decide no requirement in %s', async (_, content) => {
+  ])('leave every requirement undecided in %s', async (_, content) => {
     const found = await judge('nothing', content);
     expect(found.outcome).toBe('nothing');
     expect(recordingText(found)).toMatch(
@@ -314,14 +314,14 @@ describe('entries that cannot be judged', () => {
   });
 });
 
-describe('of several servers', () => {
+describe('a recording with calls to several servers', () => {
   const both = () =>
     har(
       entry(paths.attributes, { url: `http://one.example${paths.attributes}` }),
       entry(paths.attributes, { url: `http://two.example:80${paths.attributes}`, status: 204 }),
     );
 
-  it('none is chosen without being asked', async () => {
+  it('is refused when no server is named', async () => {
     const refused = await judge('two.har', both()).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RecordingError);
     expect(String(refused)).toContain(
@@ -329,7 +329,7 @@ describe('of several servers', () => {
     );
   });
 
-  it('the one that is named is judged, however its URL is written', async () => {
+  it('is judged for the named server, however the URL is spelled', async () => {
     const found = await judge('two.har', both(), { url: 'http://TWO.example:80' });
     expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
     expect(reasonsOf(found)).toEqual({ 'other-server': 1 });

@@ -13,18 +13,20 @@ const WEEK_SECONDS = 7 * DAY_SECONDS;
 const base = 'https://server.example';
 const sourceUri = `${base}/files/1?x-svc-signature=c2VjcmV0`;
 
-/** One exchange; every one takes a millisecond, and begins a second after the one before. */
+/**
+ * One exchange of a device; it takes 1 ms, and starts one second after the previous one by default.
+ */
 interface GivenExchange {
   readonly operation: OperationId | typeof SOURCE;
   readonly status: number;
-  /** JSON, or the text itself. */
+  /** The body of the answer: a value to encode as JSON, or a text. */
   readonly answer?: unknown;
   readonly sent?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly token?: string;
   readonly id?: string;
   readonly isSilent?: boolean;
-  /** Seconds that pass before it. */
+  /** Seconds between the previous exchange and this one. */
   readonly afterSeconds?: number;
 }
 
@@ -36,7 +38,7 @@ function tokenOf(name: string, claims: object = { iat: 0, exp: WEEK_SECONDS }): 
 const first = tokenOf('first');
 const second = tokenOf('second');
 
-/** What the steps decide, by the last one. */
+/** Returns the verdicts of the watch on the last of these exchanges. */
 function verdictsOn(steps: readonly GivenExchange[]): readonly WatchVerdict[] {
   const watch = new Watch('X-SVC');
   let nowMs = noonMs;
@@ -140,7 +142,7 @@ const simple = (
 const log = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'done' }] };
 const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
 
-/** A life in which the server does everything right, whichever door the device asks at. */
+/** The life of a device on a correct server, with all three ways to ask for a deployment. */
 const honest: readonly GivenExchange[] = [
   refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
   signIn(),
@@ -180,7 +182,7 @@ const refusedToken = (token: string) => askV2(error, { status: 401, token });
 const refusedAgain = (answer: unknown, headers = {}) => refusedWith(answer, { headers });
 const page = '<html>busy</html>';
 
-/** The instructions with one field that holds what no field may hold. */
+/** Returns the instructions with an invalid value in one field. */
 function withWrong(path: string): unknown {
   const copy = structuredClone(instructions) as Record<string, unknown>;
   const steps = path.split('.');
@@ -200,7 +202,7 @@ const statusBreaches = reportableStatuses.map((status) => {
   return [id, [...offered, report(status, 400, { answer: error })]] as const;
 });
 
-/** Each requirement with a life whose last exchange breaks it. */
+/** Each requirement with a device life whose last exchange breaks that requirement. */
 const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
   ...fieldBreaches,
   ...statusBreaches,
@@ -291,8 +293,8 @@ function brokenBy(steps: readonly GivenExchange[]): string[] {
 
 const watched = watchedRequirements.map(({ requirement }) => requirement);
 
-describe('the watch', () => {
-  it('blames a server that does everything right for nothing, and judges all it can', () => {
+describe('the watch of a device', () => {
+  it('reports no breach by a correct server, and judges every watched requirement', () => {
     const judged = new Set<string>();
     for (let length = 1; length <= honest.length; length++) {
       const steps = honest.slice(0, length);
@@ -302,16 +304,16 @@ describe('the watch', () => {
     expect([...judged].toSorted()).toEqual([...watched].toSorted());
   });
 
-  it.each(breaches)('names %s when it is broken', (requirement, steps) => {
+  it.each(breaches)('reports a breach of %s', (requirement, steps) => {
     expect(brokenBy(steps)).toContain(requirement);
   });
 
-  it('knows a breach of each requirement that it judges', () => {
+  it('has a test of a breach for each requirement that it judges', () => {
     const known = new Set(breaches.map(([requirement]) => requirement));
     expect(watched.filter((requirement) => !known.has(requirement))).toEqual([]);
   });
 
-  it('judges musts only, that bind servers and show in operations of devices', () => {
+  it('judges only MUSTs of the server that device operations show', () => {
     for (const { requirement, operations: places = [] } of watchRules) {
       if (requirement === undefined) throw new Error('a rule of the watch names no requirement');
       const row: Requirement = requirements[requirement];
@@ -325,7 +327,7 @@ describe('the watch', () => {
   });
 });
 
-describe('the watch decides nothing', () => {
+describe('the watch of a device decides nothing', () => {
   it.each<[string, readonly GivenExchange[]]>([
     ['of a server that is overloaded', [askV2(page, { status: 503 })]],
     ['of a gateway that has no such path', [askV2(page, { status: 404 })]],
@@ -380,20 +382,20 @@ describe('the watch decides nothing', () => {
     expect(brokenBy(steps)).toEqual([]);
   });
 
-  it('of an exchange that is none of the contract, or was not answered', () => {
+  it('about an exchange outside the contract, or without an answer', () => {
     const other = { ...exchangeOf(askV2(), noonMs), operation: 'list-devices' };
     expect(new Watch('X-SVC').see(other)).toEqual([]);
     expect(verdictsOn([askV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });
 
-describe('the evidence of a breach', () => {
+describe('the evidence of a breach in a device life', () => {
   const evidenceOf = (steps: readonly GivenExchange[], requirement: RequirementId) =>
     verdictsOn(steps)
       .find((each) => each.requirement === requirement)
       ?.breach?.();
 
-  it('is the request, the answer, and what was expected', () => {
+  it('contains the request, the answer and the expectation', () => {
     const steps = [...offered, report('success', 204), askV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
       expected:
@@ -404,7 +406,7 @@ describe('the evidence of a breach', () => {
     });
   });
 
-  it('is the exchange in which a token was refused, not the one that shows it', () => {
+  it('is the exchange that refused a token, not the later proof', () => {
     const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',
@@ -422,7 +424,7 @@ describe('the evidence of a breach', () => {
     ['auth.token-is-plain-text', [signIn(`"${first}"`)], first],
     ['auth.token-is-a-jwt', [signIn(`opaque-${'t'.repeat(5000)}`)], 'opaque-ttt'],
     ['errors.body-is-error', [refusedWith(page)], `Bearer ${first}`],
-  ])('of %s holds no secret', (requirement, steps, secret) => {
+  ])('contains no secret for the requirement %s', (requirement, steps, secret) => {
     const text = JSON.stringify(evidenceOf(steps, requirement));
     expect(text).toContain('<masked');
     expect(text).not.toContain(secret);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dayOf, dayStartMs, daysBetween, isDay } from './day.ts';
 
-describe('a day', () => {
+describe('a day of the calendar', () => {
   it.each([
     '',
     'today',
@@ -14,16 +14,16 @@ describe('a day', () => {
     '2027-04-31',
     '+12027-08-25',
     ' 2027-08-25',
-  ])('is refused as %j, with what is accepted', (text) => {
+  ])('cannot be written as %j', (text) => {
     expect(isDay(text)).toBe(false);
   });
 
-  it.each(['2027-08-25', '2028-02-29', '0001-01-01', '9999-12-31'])('may be %s', (text) => {
+  it.each(['2027-08-25', '2028-02-29', '0001-01-01', '9999-12-31'])('may be written %s', (text) => {
     expect(isDay(text)).toBe(true);
     expect(dayOf(dayStartMs(text))).toBe(text);
   });
 
-  it('is that of UTC from its first millisecond to its last', () => {
+  it('lasts from the first to the last millisecond of the UTC day', () => {
     const startMs = Date.UTC(2027, 7, 25);
     expect(dayOf(startMs)).toBe('2027-08-25');
     expect(dayOf(startMs - 1)).toBe('2027-08-24');
@@ -36,7 +36,7 @@ describe('a day', () => {
     ['2027-08-26', '2027-08-25', -1],
     ['2024-02-28', '2024-03-01', 2],
     ['2026-08-25', '2027-08-25', 365],
-  ])('lies, from %s to %s, %d days away', (from, to, days) => {
+  ])('has from %s to %s a distance of %d days', (from, to, days) => {
     expect(daysBetween(from, to)).toBe(days);
   });
 });

@@ -13,7 +13,9 @@ interface Sent {
   readonly answer?: unknown;
 }
 
-/** The names of the fields that an exchange carries, or `unseen` for what was not recorded. */
+/**
+ * Returns the fields that an exchange contains; `unseen …` for those whose body was not recorded.
+ */
 function fieldsOf(pathname: string, { method = 'GET', status = 200, request, answer }: Sent) {
   const bodies = { requestBody: () => request, responseBody: () => answer };
   const uses = finder.usesOf({ atMs: 0, method, pathname, status, ...bodies });
@@ -26,7 +28,7 @@ const m2 = '/api/management/v2/deployments';
 const artifact = { id: 'a', updates: [{ type_info: {}, meta_data: { a: 1 }, metadata: { a: 1 } }] };
 const clean = { id: 'a', updates: [{ type_info: {}, metadata: { a: 1 } }] };
 
-describe('meta_data', () => {
+describe('the deprecated field meta_data', () => {
   it.each<[string, unknown]>([
     [`${m1}/artifacts`, [clean, artifact]],
     [`${m2}/artifacts`, [artifact]],
@@ -72,17 +74,17 @@ describe('meta_data', () => {
   });
 
   it.each([undefined, '', '[{"updates":[{"meta', 'plain', 7, null])(
-    'is unseen in the body %j',
+    'is reported as unseen in the body %j',
     (answer) => {
       expect(fieldsOf(`${m2}/artifacts`, { answer })).toEqual(['unseen updates[].meta_data']);
     },
   );
 });
 
-describe('from_release and to_release', () => {
+describe('the deprecated fields from_release and to_release', () => {
   const job = `${m2}/deployments/releases/delta/jobs/5`;
 
-  it('are found one by one in the answer of a delta job', () => {
+  it('are found separately in the answer of a delta job', () => {
     expect(fieldsOf(job, { answer: { from_release: 'a', to_release: 'b' } })).toEqual([
       'from_release',
       'to_release',
@@ -100,7 +102,7 @@ describe('from_release and to_release', () => {
   });
 });
 
-describe('size', () => {
+describe('the deprecated field size', () => {
   const multipart = (...heads: readonly string[]) =>
     [...heads.map((head) => `--b0undary\r\n${head}\r\n\r\n12\r\n`), '--b0undary--\r\n'].join('');
   const sent = (request: unknown) => fieldsOf(`${m1}/artifacts`, { method: 'POST', request });
@@ -136,17 +138,17 @@ describe('size', () => {
     expect(sent(request)).toEqual([]);
   });
 
-  it.each([undefined, '', 'PK\x03\x04', 'size=12'])('is unseen in the body %j', (request) => {
+  it.each([undefined, '', 'PK\x03\x04', 'size=12'])('is unseen in the upload %j', (request) => {
     expect(sent(request)).toEqual(['unseen size']);
   });
 
-  it('is not a deprecated part where an artifact is generated', () => {
+  it('is not deprecated in a request that generates an artifact', () => {
     const path = `${m1}/artifacts/generate`;
     expect(fieldsOf(path, { method: 'POST', request: { size: '1' } })).toEqual([]);
   });
 });
 
-describe('propagate', () => {
+describe('the deprecated field propagate', () => {
   const path = '/api/internal/v1/useradm/tenants/t/users';
 
   it.each([{ propagate: false }, '{"email":"a@b.c","propagate":true}'])(
@@ -156,7 +158,7 @@ describe('propagate', () => {
     },
   );
 
-  it('is not found where nobody sends it', () => {
+  it('is not found in other operations, nor in a request without it', () => {
     const request = { propagate: true };
     const others = ['/api/management/v1/useradm/users', '/api/internal/v2/useradm/tenants/t/users'];
     for (const other of others) {
@@ -166,8 +168,8 @@ describe('propagate', () => {
   });
 });
 
-describe('a body', () => {
-  it('is not read where no field of the schedule can be', () => {
+describe('the body of a recorded exchange', () => {
+  it('is not read when the call can contain no deprecated field', () => {
     const never = () => {
       throw new Error('it was read');
     };

@@ -20,8 +20,8 @@ async function trafficOf(exchanges: readonly RecordedExchange[], on = '2026-10-1
   return count.traffic();
 }
 
-describe('what traffic uses of the schedule', () => {
-  it('is counted by row in schedule order, with first and last time', async () => {
+describe('the findings in recorded traffic', () => {
+  it('are counted by row in schedule order, with first and last time', async () => {
     const [early, late] = [Date.UTC(2025, 0, 2, 3, 4, 5), Date.UTC(2026, 0, 1)];
     const traffic = await trafficOf([
       call(roles),
@@ -42,7 +42,7 @@ describe('what traffic uses of the schedule', () => {
     ]);
   });
 
-  it('is counted over several recordings, each of which is named', async () => {
+  it('are counted over several recordings, each with its name', async () => {
     const count = new TrafficCount(scheduleOn('2026-10-18'));
     await count.add('a.har', 'har', [call(roles), call('v2/useradm/roles')]);
     await count.add('b.ndjson', 'journal', [call(roles), call('', { pathname: '/index.html' })]);
@@ -54,7 +54,7 @@ describe('what traffic uses of the schedule', () => {
     expect(findings.map(({ exchanges }) => exchanges)).toEqual([2]);
   });
 
-  it('shows how many calls are refused already, with 410 and nothing else', async () => {
+  it('count the calls that were answered 410 as refused already', async () => {
     const statuses = [410, 404, 200, 410, 500];
     const { findings } = await trafficOf(statuses.map((status) => call(roles, { status })));
     expect(findings).toMatchObject([{ exchanges: 5, refused: 2 }]);
@@ -62,7 +62,7 @@ describe('what traffic uses of the schedule', () => {
     expect(others.findings).toEqual([]);
   });
 
-  it('is both a call and a field where both are in one exchange', async () => {
+  it('contain a call and a field when one exchange uses both', async () => {
     const { findings } = await trafficOf([call('v1/deployments/artifacts', artifacts)]);
     expect(findings.map(({ kind }) => kind)).toEqual(['call', 'field']);
   });
@@ -81,12 +81,12 @@ describe('the outcome of recorded traffic', () => {
       'of a field that is sent',
       [call('v1/deployments/artifacts', { method: 'POST', requestBody: () => ({ size: '1' }) })],
     ],
-  ])('is %j %s', async (outcome, _, exchanges) => {
+  ])('is %j in the case %s', async (outcome, _, exchanges) => {
     expect((await trafficOf(exchanges)).outcome).toBe(outcome);
   });
 
   it.each(['2020-01-01', '2027-08-24', '2027-08-25', '2030-01-01'])(
-    'is the same on %s: the day changes the state and nothing else',
+    'is the same on %s, because the day changes only the state',
     async (on) => {
       const { outcome, findings } = await trafficOf([call(roles)], on);
       expect({ outcome, endOfLife: findings[0]?.endOfLife }).toEqual({
@@ -115,8 +115,8 @@ describe('the sentence on recorded traffic', () => {
   });
 });
 
-describe('the table on recorded traffic', () => {
-  it('says for every row when it stops working, how far that is, and what to use', async () => {
+describe('the table of findings in recorded traffic', () => {
+  it('shows the end-of-life day, the days left and the replacement of every row', async () => {
     const shown = (on: string) =>
       trafficOf([call(roles, { status: 410 }), call(roles)], on).then(trafficText);
     const text = await shown('2027-08-23');
@@ -128,7 +128,7 @@ describe('the table on recorded traffic', () => {
     expect(await shown('2027-09-01')).toMatch(/7 days ago; /);
   });
 
-  it('is left out when there is nothing to show', async () => {
+  it('is omitted when nothing deprecated is used', async () => {
     const text = trafficText(await trafficOf([call('v2/useradm/roles')]));
     expect(text).toBe('nothing deprecated is used in 1 call.');
   });

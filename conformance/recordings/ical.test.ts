@@ -7,14 +7,14 @@ const stampMs = Date.UTC(2026, 9, 18, 7, 8, 9);
 const schedule = scheduleOn('2026-10-18');
 const document = scheduleIcal(schedule, stampMs);
 
-/** A component of RFC 5545, section 3.6: its properties in order, then what it holds. */
+/** A component of RFC 5545, section 3.6, with its properties and inner components in order. */
 interface Component {
   readonly name: string;
   readonly properties: { name: string; parameters: string; value: string }[];
   readonly components: Component[];
 }
 
-/** Reads a document by the letter of RFC 5545, sections 3.1 and 3.4, and throws where it errs. */
+/** Parses a document strictly by RFC 5545, sections 3.1 and 3.4; throws at a violation. */
 function parsed(text: string): Component {
   if (!text.endsWith('\r\n')) throw new Error('the last line has no end');
   const physical = text.slice(0, -2).split('\r\n');
@@ -55,7 +55,7 @@ function propertyOf({ properties }: Component, name: string) {
   return { parameters: found[0]?.parameters, value: found[0]?.value ?? '' };
 }
 
-/** The value of a text property, section 3.3.11; throws where a character should be escaped. */
+/** Returns a text property by RFC 5545, section 3.3.11; throws at an unescaped character. */
 function textOf(component: Component, name: string): string {
   const { value } = propertyOf(component, name);
   if (/(?<!\\)(?:\\\\)*[,;]/.test(value) || /\p{Cc}/u.test(value)) throw new Error(value);
@@ -71,14 +71,14 @@ function eventOf(uid: string): Component {
   return found;
 }
 
-describe('the reader of this test', () => {
+describe('the strict iCalendar parser of this test', () => {
   it.each([
     ['a last line without its end', document.trimEnd()],
     ['bare line feeds', document.replaceAll('\r\n', '\n')],
     ['a line that is too long', document.replace('TRANSP:', `X-LONG:${'x'.repeat(80)}\r\nTRANSP:`)],
     ['a component that is not closed', document.replace('END:VEVENT\r\n', '')],
     ['a line that is not a property', document.replace('TRANSP:', 'TRANSP ')],
-  ])('takes no %s', (_, text) => {
+  ])('refuses a document with %s', (_, text) => {
     expect(() => parsed(text)).toThrow();
   });
 });
@@ -91,7 +91,7 @@ describe('the iCalendar document', () => {
     expect(textOf(calendar, 'X-WR-CALNAME')).toBe('Device API deprecations');
   });
 
-  it('has one event for each day on which something changes, in order', () => {
+  it('has one event for each day with a change, in order', () => {
     const days = [...new Set(schedule.rows.map(({ deprecatedSince }) => deprecatedSince))].sort();
     expect(events.map(({ name }) => name)).toEqual([...days, 'end'].map(() => 'VEVENT'));
     const starts = events.map((event) => propertyOf(event, 'DTSTART'));
@@ -101,18 +101,18 @@ describe('the iCalendar document', () => {
     expect(new Set(starts.map(({ parameters }) => parameters))).toEqual(new Set([';VALUE=DATE']));
   });
 
-  it('makes nobody busy', () => {
+  it('marks no time as busy', () => {
     expect(new Set(events.map((event) => propertyOf(event, 'TRANSP').value))).toEqual(
       new Set(['TRANSPARENT']),
     );
   });
 
-  it('carries the moment it was given as its stamp', () => {
+  it('uses the given moment as the stamp of every event', () => {
     const stamps = events.map((event) => propertyOf(event, 'DTSTAMP').value);
     expect(new Set(stamps)).toEqual(new Set(['20261018T070809Z']));
   });
 
-  it('is the same text at the same moment, and keeps its ids at another', () => {
+  it('depends only on its input, and keeps the event IDs at later times', () => {
     expect(scheduleIcal(scheduleOn('2026-10-18'), stampMs)).toBe(document);
     const later = parsed(scheduleIcal(scheduleOn('2027-09-01'), dayStartMs('2027-09-01')));
     const uidsOf = ({ components }: Component) =>
@@ -121,7 +121,7 @@ describe('the iCalendar document', () => {
     expect(new Set(uidsOf(calendar)).size).toBe(events.length);
   });
 
-  it('says what is deprecated on a day, and what to use instead', () => {
+  it('lists what is deprecated on a day, and the replacements', () => {
     const alone = eventOf('deprecated-2025-07-22@fleetbed');
     expect(textOf(alone, 'SUMMARY')).toBe('Deprecated: GET v1 /deployments/artifacts/list');
     const roles = eventOf('deprecated-2022-03-15@fleetbed');
@@ -133,7 +133,7 @@ describe('the iCalendar document', () => {
     expect(textOf(fields, 'SUMMARY')).toBe('Deprecated: 2 fields');
   });
 
-  it('names on the last day all twenty rows and their replacements', () => {
+  it('lists all twenty rows and their replacements in the end-of-life event', () => {
     const end = eventOf('end-of-life@fleetbed');
     expect(propertyOf(end, 'DTSTART').value).toBe('20270825');
     expect(textOf(end, 'SUMMARY')).toBe('End of life: 15 calls and 5 fields stop working');
@@ -142,7 +142,7 @@ describe('the iCalendar document', () => {
     );
   });
 
-  it('reminds of the last day five times before it, and of no other', () => {
+  it('has five reminders before the end-of-life day, and none for other events', () => {
     const alarms = eventOf('end-of-life@fleetbed').components;
     expect(alarms.map(({ name }) => name)).toEqual(Array(5).fill('VALARM'));
     expect(alarms.map((alarm) => propertyOf(alarm, 'ACTION').value)).toEqual(

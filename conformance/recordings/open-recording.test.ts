@@ -26,7 +26,7 @@ async function read(file: string, limits?: Parameters<typeof openRecording>[1]) 
   return { form, all };
 }
 
-/** The sentence of the fault, without the folder. */
+/** Returns the message of the expected fault, without the path of the folder. */
 async function problemOf(file: string, limits?: Parameters<typeof openRecording>[1]) {
   const problem = await read(file, limits).then(
     () => undefined,
@@ -54,7 +54,7 @@ const journal = (...lines: readonly unknown[]) =>
   lines.map((each) => JSON.stringify(each)).join('\n');
 
 describe('a HAR file', () => {
-  it('gives when, what and how it was answered', async () => {
+  it('is read with the time, method, path, status and bodies of each entry', async () => {
     const { form, all } = await read(fileOf('a.har', har(entry)));
     expect(form).toBe('har');
     const atMs = Date.UTC(2026, 9, 2, 8, 0, 0, 500);
@@ -63,12 +63,12 @@ describe('a HAR file', () => {
     expect(all[0]?.requestBody()).toBeUndefined();
   });
 
-  it('is known by its content too, behind a byte order mark and white space', async () => {
+  it('is recognised by its content, even after a byte order mark and white space', async () => {
     const file = fileOf('traffic.json', `\ufeff\n  {\n  "log" : ${har(entry).slice(7)}`);
     expect(await read(file)).toMatchObject({ form: 'har', all: [{ status: 200 }] });
   });
 
-  it('may hold answers in base64, and forms taken apart or in one piece', async () => {
+  it('may contain base64 answers, and form bodies as fields or as text', async () => {
     const content = { text: Buffer.from('{"ü":1}').toString('base64'), encoding: 'base64' };
     const params = [
       { name: 'size', value: '7' },
@@ -92,7 +92,7 @@ describe('a HAR file', () => {
     expect(all[1]?.requestBody()).toBe('y');
   });
 
-  it('may hold what a page loads besides, and requests that failed', async () => {
+  it('may contain data URLs and requests that failed', async () => {
     const data = {
       ...entry,
       request: { method: 'GET', url: 'data:text/plain,/api/management/v1/x' },
@@ -149,12 +149,12 @@ describe('a HAR file', () => {
       { ...entry, response: { status: '200' } },
       'response.status must be an integer, not "200".',
     ],
-  ])('with %s is refused by the number of the entry', async (_, wrong, sentence) => {
+  ])('with %s is refused with the number of the entry', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.har', har(entry, wrong)));
     expect(problem).toEqual({ sentence: `bad.har, entry 2: ${sentence}` });
   });
 
-  it('is read up to its limit and no further', async () => {
+  it('is refused when it is larger than the limit', async () => {
     const content = har(entry);
     const file = fileOf('large.har', content);
     const limits = { harMaxBytes: content.length, lineMaxCharacters: 10 };
@@ -164,8 +164,8 @@ describe('a HAR file', () => {
   });
 });
 
-describe('a journal', () => {
-  it('gives an exchange for every line, by url or by path', async () => {
+describe('a journal file', () => {
+  it('is read line by line, with a URL or a path in each', async () => {
     const { url: _, ...place } = line;
     const bodies = { requestBody: { a: 1 }, responseBody: 'text', extra: true };
     const byPath = { ...place, path: '/base/api/x?y=/z#', status: 0, ...bodies };
@@ -180,14 +180,14 @@ describe('a journal', () => {
     expect(all[1]?.responseBody()).toBe('text');
   });
 
-  it('may have a line end of any system, no last one, and lines longer than a piece read', async () => {
+  it('may have any line ends, no final line end, and very long lines', async () => {
     const long = { ...line, responseBody: 'ü'.repeat(200_000) };
     const text = `${JSON.stringify(line)}\r\n${JSON.stringify(long)}\n${JSON.stringify(line)}`;
     const { all } = await read(fileOf('long.ndjson', text));
     expect(all.map((each) => String(each.responseBody() ?? '').length)).toEqual([0, 200_000, 0]);
   });
 
-  it('without a line has no exchange', async () => {
+  it('without lines contains no exchange', async () => {
     expect(await read(fileOf('empty.ndjson', ''))).toEqual({ form: 'journal', all: [] });
   });
 
@@ -239,19 +239,19 @@ describe('a journal', () => {
       journal({ ...line, url: undefined, path: 'api' }),
       'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
-  ])('with %s is refused by the number of the line', async (_, wrong, sentence) => {
+  ])('with %s is refused with the number of the line', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
     expect(problem).toEqual({ sentence: `bad.ndjson, line 3: ${sentence}` });
   });
 
-  it('cannot fill the terminal or steer it by what is wrong in it', async () => {
+  it('cannot flood or control the terminal through the error message', async () => {
     const at = `\u202e\u001b[2J${'x'.repeat(10_000)}`;
     const { sentence } = await problemOf(fileOf('bad.ndjson', journal({ ...line, at })));
     expect(sentence.length).toBeLessThan(200);
     expect(sentence).toMatch(/not "\\u\{202e\}\\u001b\[2Jx+….$/);
   });
 
-  it('has no line beyond the limit', async () => {
+  it('is refused when a line is longer than the limit', async () => {
     const limits = { harMaxBytes: 10, lineMaxCharacters: 300 };
     const good = JSON.stringify({ ...line, responseBody: 'x'.repeat(100) });
     expect((await read(fileOf('b.ndjson', `${good}\n${good}\n${good}`), limits)).all).toHaveLength(
@@ -264,9 +264,9 @@ describe('a journal', () => {
   });
 });
 
-describe('a file', () => {
+describe('a recording file', () => {
   it.each([['that is missing', 'missing.har', 'ENOENT']])(
-    '%s is refused by the system',
+    "%s is refused with the system's error code",
     async (_, name, code) => {
       await expect(read(join(folder, name))).rejects.toMatchObject({ code });
     },

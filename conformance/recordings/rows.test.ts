@@ -8,7 +8,7 @@ import { rowName, scheduleOn } from './schedule.ts';
 
 const finder = rowFinder(scheduleOn('2026-10-18'));
 
-/** The names of the rows that a call without bodies uses; undefined when it is none of this API. */
+/** Returns the rows used by a call without bodies; undefined for a path outside this API. */
 function usedBy(method: string, pathname: string): readonly string[] | undefined {
   const bodies = { requestBody: () => undefined, responseBody: () => undefined };
   const uses = finder.usesOf({ atMs: 0, method, pathname, status: 200, ...bodies });
@@ -19,13 +19,13 @@ const v1 = '/api/management/v1';
 const v2 = '/api/management/v2';
 
 describe('a deprecated call', () => {
-  it.each(deprecatedApis)('is found: $method $version $path', ({ method, version, path }) => {
+  it.each(deprecatedApis)('is found by $method $version $path', ({ method, version, path }) => {
     const name = `${method} ${version} ${path}`;
     const filled = path.replace(/\{\w+\}/g, '5f0c8d2e-aaaa-4bbb-8ccc-000000000001');
     expect(usedBy(method, `/api/management/${version}${filled}`)).toEqual([name]);
   });
 
-  it('is found whatever its parameter is, and whatever stands before the prefix', () => {
+  it('is found with any parameter and any prefix before the API path', () => {
     const row = deprecatedApis.find(({ path }) => path === '/useradm/roles/{id}');
     const segment = fc.stringMatching(/^[\w.~%@:-]{1,40}$/);
     const before = fc.array(fc.stringMatching(/^[a-z0-9]{1,8}$/), { maxLength: 3 });
@@ -41,12 +41,12 @@ describe('a deprecated call', () => {
     [`${v2}/devauth/limits/max_devices`, 'GET v2 /devauth/limits/{name}'],
     [`${v1}/deployments/artifacts/list`, 'GET v1 /deployments/artifacts/list'],
     [`${v1}/deployments/deployments/releases`, 'GET v1 /deployments/deployments/releases'],
-  ])('is found by its nearest form: GET %s', (path, name) => {
+  ])('is found by the most specific row for GET %s', (path, name) => {
     expect(usedBy('GET', path)).toEqual([name]);
   });
 });
 
-describe('what stays', () => {
+describe('a call that is not deprecated', () => {
   it.each([
     ['GET', `${v2}/devauth/limits/devices`],
     ['POST', `${v1}/deployments/artifacts`],
@@ -64,7 +64,7 @@ describe('what stays', () => {
     ['PATCH', `${v1}/useradm/roles/x`],
     ['OPTIONS', `${v1}/useradm/roles`],
     ['HEAD', `${v1}/useradm/roles`],
-  ])('is not a deprecated call: %s %s', (method, path) => {
+  ])('matches no row of the schedule: %s %s', (method, path) => {
     expect(usedBy(method, path)).toEqual([]);
   });
 
@@ -77,11 +77,11 @@ describe('what stays', () => {
     '/api/management/v3/useradm/roles',
     '/api/devices/v1/useradm/roles',
     '/api/internal/v1/useradm/roles',
-  ])('is what no path of the schedule is: GET %s', (path) => {
+  ])('may differ from a deprecated path in one detail: GET %s', (path) => {
     expect(usedBy('GET', path)).toEqual([]);
   });
 
-  it('is every other operation of the contract and of the management API', () => {
+  it('is every other operation of the contract and the management API', () => {
     const formOf = (method: string, path: string) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`;
     const gone = deprecatedApis.map(({ method, version, path }) =>
       formOf(method, `/api/management/${version}${path}`),
@@ -96,7 +96,7 @@ describe('what stays', () => {
   });
 });
 
-describe('what is none of this API', () => {
+describe('a call outside this API', () => {
   it.each([
     '/',
     '',
@@ -108,7 +108,7 @@ describe('what is none of this API', () => {
     '/api/management/latest/useradm/roles',
     '/api/managements/v1/useradm/roles',
     '/API/management/v1/useradm/roles',
-  ])('is left alone: GET %j', (path) => {
+  ])('is ignored: GET %j', (path) => {
     expect(usedBy('GET', path)).toBeUndefined();
   });
 });

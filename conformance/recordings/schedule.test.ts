@@ -16,11 +16,11 @@ describe('the schedule on a day', () => {
     ['2027-08-24', 'deprecated', 1],
     ['2027-08-25', 'retired', 0],
     ['2031-01-01', 'retired', 0],
-  ])('has on %s a call of 2026-08-21 that is %s with %d days left', (on, state, daysLeft) => {
+  ])('shows on %s a call of 2026-08-21 as %s with %d days left', (on, state, daysLeft) => {
     expect(rowOn(on, 'POST v1 /useradm/users')).toMatchObject({ state, daysLeft });
   });
 
-  it('has every call and every field once, in the order of the contract', () => {
+  it('contains every call and every field once, in contract order', () => {
     const { rows } = scheduleOn('2026-10-18');
     expect(rows.map(({ kind }) => kind).join()).toBe(
       [...Array(15).fill('call'), ...Array(5).fill('field')].join(),
@@ -32,23 +32,23 @@ describe('the schedule on a day', () => {
     expect(new Set(rows.map(rowName)).size).toBe(20);
   });
 
-  it('names what the internal API has although it does not exist here', () => {
+  it('contains the field of the internal API, which this server lacks', () => {
     const name = 'propagate of POST internal v1 /useradm/tenants/{tenant_id}/users';
     expect(rowOn('2023-07-05', name).state).toBe('not-yet-deprecated');
   });
 });
 
-describe('the table', () => {
+describe('the table of the schedule', () => {
   const lines = scheduleText(scheduleOn('2026-08-20')).split('\n');
   const text = lines.join('\n');
 
-  it('says in its first line what the day is and how far the end', () => {
+  it('states its day and the time to the end of life in the first line', () => {
     expect(lines[0]).toBe('Schedule on 2026-08-20: every row ends on 2027-08-25, in 370 days');
     expect(scheduleText(scheduleOn('2027-08-25'))).toContain('ends on 2027-08-25, today');
     expect(scheduleText(scheduleOn('2027-08-26'))).toContain('2027-08-25, 1 day ago');
   });
 
-  it('has a line with both days for every row', () => {
+  it('has one line with both days for every row', () => {
     const days = lines.filter((line) => /│ \d{4}-\d\d-\d\d │ 2027-08-25 +│/.test(line));
     expect(days).toHaveLength(20);
   });
@@ -61,7 +61,7 @@ describe('the table', () => {
     expect(scheduleText(scheduleOn('2027-08-25'))).toMatch(/│ retired +│ 0 /);
   });
 
-  it('is never wider than 140 columns and loses nothing to that', () => {
+  it('is at most 140 columns wide and truncates nothing', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(140);
     expect(text).not.toContain('…');
     const cells = lines.map((line) => line.split('│').at(-2)?.trim() ?? '');

@@ -19,14 +19,14 @@ const verdict = verdictOn(
 const line =
   'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-texts)';
 
-describe('a breach', () => {
-  it('stands in the text and in JUnit, by operation and requirement', () => {
+describe('the breach of an invariant in a report', () => {
+  it('is shown in the text and in JUnit, by operation and requirement', () => {
     const result = resultOf([verdict]);
     expect(conformanceReport(result)).toContain(`breaks    ${line}`);
     expect(conformanceJunit(result)).toContain(line);
   });
 
-  it('counts by operation', () => {
+  it('is counted by operation in the text', () => {
     const row = { operation: 'get-configuration', judged: 9, broken: 2 };
     const judgedEverywhere = [
       { requirement: 'errors.body-is-error', operations: [row], unjudged: ['connect'] },
@@ -38,21 +38,21 @@ describe('a breach', () => {
   });
 });
 
-describe('a must that speaks of all operations', () => {
+describe('a MUST that applies to all operations', () => {
   const decided = (unjudged: readonly string[]) => {
     const requirement = 'errors.statuses-are-listed';
     const { undecidedMusts } = decideMusts([verdict], [{ requirement, operations: [], unjudged }]);
     return undecidedMusts.find(({ id }) => id === requirement);
   };
 
-  it('is decided only when each operation was judged by it', () => {
+  it('is decided only when each operation was judged', () => {
     expect(decided([])).toBeUndefined();
     expect(decided(['connect', 'put-attributes'])?.because).toBe(
       'no exchange of connect, put-attributes was judged by it',
     );
   });
 
-  it('that a case names takes that case too', () => {
+  it('is undecided when a case that names it is inconclusive', () => {
     const requirement = 'errors.body-is-error';
     const inconclusive = verdictOn('errors/malformed-is-an-error-body', {
       verdict: 'inconclusive',

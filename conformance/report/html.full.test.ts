@@ -36,8 +36,8 @@ const tab = (name: string) => page.getByRole('tab', { name }).click();
 const showAll = () => page.getByRole('button', { name: 'Show all' }).click();
 const caseLine = (id: string) => page.locator(`[id="case-${id}"]`);
 
-describe('the page of a run', () => {
-  it('says at the top what decided the outcome, and names each MUST that failed', async () => {
+describe('the HTML page of a run', () => {
+  it('shows at the top why the run failed, with each MUST that failed', async () => {
     const top = page.locator('header .kit-verdict');
     const levelOf = new Map(coverage.rows.map(({ id, level }) => [id, level]));
     const named = [...(failed?.requirements ?? []), ...breach.requirements];
@@ -51,7 +51,7 @@ describe('the page of a run', () => {
     expect((await top.boundingBox())?.y).toBeLessThan(150);
   });
 
-  it('groups the cases by area with counts, and opens only what needs a look', async () => {
+  it('groups the cases by area with counts, and opens only undecided and failed ones', async () => {
     expect(await count()).toBe(`${verdicts.length} of ${verdicts.length} cases`);
     const areas = new Set(verdicts.map(({ id }) => id.split('/')[0]));
     expect(await page.locator('#verdicts > .kit-group').count()).toBe(areas.size);
@@ -65,7 +65,7 @@ describe('the page of a run', () => {
     expect(await caseLine(waived).isVisible()).toBe(true);
   });
 
-  it('filters by verdict, level, requirement and words', async () => {
+  it('filters the cases by verdict, level, requirement and words', async () => {
     await page.getByRole('checkbox', { name: 'inconclusive' }).check();
     expect(await shown().count()).toBe(1);
     await page.getByRole('checkbox', { name: 'error' }).check();
@@ -86,7 +86,7 @@ describe('the page of a run', () => {
     expect(await page.getByText('No case matches these filters.').isVisible()).toBe(true);
   });
 
-  it('opens a case: requirements, both sides, exchanges, and the way to repeat it', async () => {
+  it('shows requirements, both sides, exchanges and repro script of an opened case', async () => {
     await caseLine(failedId).locator('> summary').click();
     const inside = caseLine(failedId).locator('.inside');
     const [required = ''] = failed?.requirements ?? [];
@@ -120,7 +120,7 @@ describe('the page of a run', () => {
     expect(await copied('Copy repro script')).toBe(failed?.reproScript);
   });
 
-  it('opens the linked case even when a filter and a closed group hide it', async () => {
+  it('opens the linked case even if a filter or a closed group hides it', async () => {
     const id = verdicts.at(-1)?.id ?? '';
     await page.goto('about:blank');
     await page.goto(`${url}#${id}`);
@@ -135,7 +135,7 @@ describe('the page of a run', () => {
     expect(await page.locator('#coverage').isVisible()).toBe(true);
   });
 
-  it('shows what has changed since an earlier run', async () => {
+  it('shows the changes since an earlier run', async () => {
     const changes = page.locator('#changes');
     const words = await changes.locator('> summary').textContent();
     expect(words).toContain('Since the earlier run: 1 regression, 1 fixed, 1 new');
@@ -149,7 +149,7 @@ describe('the page of a run', () => {
     expect(await shown().first().textContent()).toContain(`fail: ${hostile}`);
   });
 
-  it('keeps whatever the target said text', async () => {
+  it('shows all text of the target as text, never as markup', async () => {
     await page.locator('#verdicts').waitFor();
     for (const { id } of [...verdicts.slice(0, 5), { id: waived }]) {
       await page.evaluate(`location.assign('#${id}')`);
@@ -165,7 +165,7 @@ describe('the page of a run', () => {
     expect(await page.locator('script').count()).toBe(2);
   });
 
-  it('has a tab for time, coverage, open points and the run', async () => {
+  it('has tabs for the timeline, the coverage, the open points and the run', async () => {
     await tab('Timeline');
     expect(await page.locator('#timeline rect').count()).toBe(verdicts.length);
     const lanes = await page.locator('#timeline rect').evaluateAll((bars) => {
@@ -201,7 +201,7 @@ describe('the page of a run', () => {
     expect(narrow).toEqual([]);
   });
 
-  it('works by keyboard alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('report-skip');
     await page.keyboard.press('Enter');
@@ -222,7 +222,7 @@ describe('the page of a run', () => {
     await page.locator('.case .inside').first().waitFor();
   });
 
-  it('is printed with all groups open, and with what failed in full', async () => {
+  it('is printed with all groups open and with failed cases in full', async () => {
     await beginPrinting(page);
     await expect.poll(() => shown().count()).toBe(verdicts.length);
     expect(await caseLine(failedId).locator('.inside').isVisible()).toBe(true);
@@ -231,7 +231,7 @@ describe('the page of a run', () => {
   });
 });
 
-describe.each(schemes)('the page in %s colours', (colorScheme) => {
+describe.each(schemes)('the HTML page of a run in %s colours', (colorScheme) => {
   const views = ['Cases', 'Timeline', 'Coverage', 'Open points', 'Run'];
 
   beforeEach(async () => {
@@ -240,7 +240,7 @@ describe.each(schemes)('the page in %s colours', (colorScheme) => {
     await caseLine(failedId).locator('.kit-group > summary').first().click();
   });
 
-  it('fits a screen of 360 px, whatever a target said', async () => {
+  it('fits a screen of 360 px, whatever the target answered', async () => {
     await page.setViewportSize({ width: 360, height: 800 });
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe(colorScheme === 'dark' ? 'rgb(18, 22, 21)' : 'rgb(245, 246, 244)');
@@ -250,7 +250,7 @@ describe.each(schemes)('the page in %s colours', (colorScheme) => {
     }
   });
 
-  it('has nothing that axe finds fault with', { timeout: 60_000 }, async () => {
+  it('has no accessibility problem that axe detects', { timeout: 60_000 }, async () => {
     for (const name of views) {
       await tab(name);
       expect(await accessibilityProblems(page), name).toEqual([]);

@@ -8,8 +8,8 @@ import { conformanceHtml } from './html.ts';
 const maxBytes = 2_000_000;
 const html = conformanceHtml(result, coverage, compareReports(before, result));
 
-describe('the page of a run as a file', () => {
-  it('may load nothing and run only its own script', () => {
+describe('the HTML file of a run', () => {
+  it('loads nothing and runs only its own script', () => {
     const [, policy = ''] =
       /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/);
@@ -18,7 +18,7 @@ describe('the page of a run as a file', () => {
     expect(html.match(/<\/script>/g)).toHaveLength(2);
   });
 
-  it('stays below 2 MB with 1,000 cases, however much evidence there is', () => {
+  it('stays below 2 MB with 1,000 cases and much evidence', () => {
     const long = { ...exchange, answer: { ...exchange.answer, body: '<"'.repeat(2048) } };
     const exchanges = Array.from({ length: 40 }, () => long);
     const finding = { verdict: 'fail', expected: 'x', actual: hostile.repeat(100) } as const;

@@ -46,10 +46,10 @@ const verdicts = [
 const leftBehind = ['artifact conformance-release-1: it is in use'];
 const result = resultOf(verdicts, { leftBehind });
 
-describe('the text report', () => {
+describe('the text report of a run', () => {
   const text = conformanceReport(result);
 
-  it('gives a failure with its requirement, both sides and the exchange', () => {
+  it('shows a failure with its requirement, both sides and the exchange', () => {
     expect(text).toContain(
       [
         '  deployment-status/missing-status-is-400',
@@ -65,7 +65,7 @@ describe('the text report', () => {
     );
   });
 
-  it('shows the repro script of a failure, each line whole', () => {
+  it('shows the repro script of a failure, and breaks none of its lines', () => {
     expect(text).toContain(
       [
         '    repro script:',
@@ -79,7 +79,7 @@ describe('the text report', () => {
     expect(text.match(/repro script:/g)).toHaveLength(2);
   });
 
-  it('tells musts from what clients rely on', () => {
+  it('separates failed MUSTs from failed SHOULDs', () => {
     const must = text.indexOf('Failed: required by the contract (MUST)');
     const should = text.indexOf('Failed: expected by clients (SHOULD)');
     expect(text.indexOf('  deployment-status/missing-status-is-400')).toBeGreaterThan(must);
@@ -87,7 +87,7 @@ describe('the text report', () => {
     expect(must).toBeLessThan(should);
   });
 
-  it('names every case that was not decided, with the reason', () => {
+  it('lists every undecided case with the reason', () => {
     expect(text).toContain('connect/ping-gets-pong: too long [case-time-limit]');
     expect(text).toContain('faults/too-many-requests-is-429: ');
     expect(text).toContain('deployment-log/empty-log: answered 400');
@@ -103,14 +103,14 @@ describe('the text report', () => {
     expect(lines.at(-1)).toBe(lines[0]);
   });
 
-  it('lets no control character of the target through', () => {
+  it('escapes the control characters of the target', () => {
     expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
     expect(text).toContain('\\u{1b}[31mred');
   });
 });
 
 describe('a line of progress', () => {
-  it('holds verdict, case and finding', () => {
+  it('contains the verdict, the case and the finding', () => {
     const [first] = verdicts;
     expect(first && verdictLine(first)).toBe(
       'fail         deployment-status/missing-status-is-400: ' +
@@ -122,7 +122,7 @@ describe('a line of progress', () => {
 describe('the list of cases', () => {
   const lines = caseList(listCases()).split('\n');
 
-  it('names each case with its conditions and its title', () => {
+  it('shows each case with its conditions and its title', () => {
     expect(lines).toContain(
       '  deployment-status/other-status-is-400 (must, write, needs operator)',
     );
@@ -132,17 +132,17 @@ describe('the list of cases', () => {
     expect(lines.at(-1)).toBe(`${listCases().length} cases`);
   });
 
-  it('names the start state once for each scenario', () => {
+  it('shows the start state once for each scenario', () => {
     const starts = lines.filter((line) => line.includes('from two devices that have been offered'));
     expect(starts).toHaveLength(3);
   });
 });
 
-describe('the JUnit report', () => {
+describe('the JUnit report of a run', () => {
   const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
   const { testsuites } = parser.parse(conformanceJunit(result));
 
-  it('counts failures, errors and skipped ones, so that no CI takes them for passed', () => {
+  it('counts failures, errors and skipped cases, so that no CI counts them as passed', () => {
     expect(testsuites).toMatchObject({
       '@tests': '7',
       '@failures': '2',
@@ -151,13 +151,13 @@ describe('the JUnit report', () => {
     });
   });
 
-  it('says at the top what decides the outcome', () => {
+  it('shows the outcome and its reason at the top', () => {
     expect(testsuites['@name']).toMatch(
       /^fleetbed conformance 1: http:\/\/host: fail: 2 of 7 cases/,
     );
   });
 
-  it('gives each area a suite, and each case a test with its requirements', () => {
+  it('has a suite for each area, and a test with requirements for each case', () => {
     const names = testsuites.testsuite.map((suite: Record<string, unknown>) => suite['@name']);
     expect(names).toEqual([
       'deployment-status',
@@ -182,14 +182,14 @@ describe('the JUnit report', () => {
     expect(testcase.failure['@message']).toBe('expected status 400, actual 204 without a body');
   });
 
-  it('stays readable as XML whatever the target has answered', () => {
+  it('remains well-formed XML whatever the target answers', () => {
     const { failure } = testsuites.testsuite[0].testcase;
     expect(failure['#text']).toContain('<b>');
     expect(conformanceJunit(result)).not.toMatch(/[^\P{Cc}\n\t]/u);
   });
 });
 
-describe('a SHOULD that is missed with --fail-on must', () => {
+describe('a missed SHOULD under --fail-on must', () => {
   const failure = { verdict: 'fail', expected: 'a label', actual: 'none' } as const;
   const tolerated = resultOf([verdictOn('service/json-is-labelled', failure, { tolerated: true })]);
 
@@ -203,19 +203,19 @@ describe('a SHOULD that is missed with --fail-on must', () => {
   });
 });
 
-describe('a failure that is waived', () => {
+describe('a waived failure in the reports', () => {
   const waiver = { reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
   const failure = { verdict: 'fail', expected: 'a string', actual: 'none' } as const;
   const waived = resultOf([verdictOn('errors/error-says-why', failure, { waiver })]);
 
-  it('is told as waived, with whose waiver it is, and not among the failures', () => {
+  it('is listed as waived with the owner, apart from the other failures', () => {
     const text = conformanceReport(waived);
     expect(text).toContain('Failed but waived\n  errors/error-says-why: none [waived by Ada');
     expect(text).toContain('1 fail (1 waived)');
     expect(text).not.toContain('Failed: what');
   });
 
-  it('is skipped for a CI that reads JUnit, and says why', () => {
+  it('is skipped in JUnit, with the reason for the waiver', () => {
     const xml = conformanceJunit(waived);
     expect(xml).toContain(
       '<skipped message="waived by Ada until 2026-12-31: ticket 7; actual none"',
@@ -225,11 +225,11 @@ describe('a failure that is waived', () => {
   });
 });
 
-describe('what fails a run beside its verdicts', () => {
+describe('a problem that fails a run besides its verdicts', () => {
   const problems = [{ code: 'must-undecided', text: 'x.y (MUST) was not tested: skip' }];
   const failed = resultOf([verdictOn('errors/error-says-why', { verdict: 'pass' })], { problems });
 
-  it('stands in the text, and is a failing test in JUnit', () => {
+  it('is shown in the text and fails in JUnit', () => {
     expect(conformanceReport(failed)).toContain(
       'Other reasons why the run fails\n  x.y (MUST) was not tested: skip [must-un',
     );

@@ -25,7 +25,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A server that keeps what arrives, a line to it, and the block of the request last sent. */
+/** Starts a server that records requests; `blockOf` sends one and returns its repro script. */
 async function listening(mask = new Mask()) {
   const arrived: Arrived[] = [];
   const baseUrl = await serve((request, answer) => {
@@ -51,7 +51,9 @@ async function listening(mask = new Mask()) {
   };
 }
 
-/** Sends a request by the suite and then by its script, and returns both as they arrived. */
+/**
+ * Sends a request first by the suite and then by its repro script; returns both as they arrived.
+ */
 async function twice(request: WireRequest): Promise<readonly [Arrived, Arrived]> {
   const { arrived, blockOf } = await listening();
   const { code, stdout, stderr } = await runBlock(await blockOf(request), folder);
@@ -62,7 +64,7 @@ async function twice(request: WireRequest): Promise<readonly [Arrived, Arrived]>
   return [bySuite, again];
 }
 
-describe('a request repeated by its repro script', () => {
+describe('a request that is repeated by its repro script', () => {
   it.each<[string, string | Buffer]>([
     ['quotes and words of the shell', hostile],
     ['a file name for curl', '@/etc/passwd'],
@@ -82,7 +84,7 @@ describe('a request repeated by its repro script', () => {
     expect(again.headers['content-type']).toBe(bySuite.headers['content-type']);
   });
 
-  it('carries any bytes', { timeout: 60_000 }, async () => {
+  it('carries arbitrary bytes in its body', { timeout: 60_000 }, async () => {
     const { arrived, blockOf } = await listening();
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
     const property = fc.asyncProperty(bytes, async (sent) => {
@@ -93,14 +95,14 @@ describe('a request repeated by its repro script', () => {
     await fc.assert(property, { seed: 5, numRuns: 25 });
   });
 
-  it('asks for exactly the same URL', async () => {
+  it('uses exactly the same URL', async () => {
     const url = "/a/../b/%2e%2e/[x]{y}'$(id)?q=%00&r='%22&s=*";
     const [bySuite, again] = await twice({ method: 'GET', url });
     expect(again.url).toBe(bySuite.url);
     expect(again.url).toContain("'$(id)?");
   });
 
-  it('carries the same headers, even an empty one, without an added Content-Type', async () => {
+  it('has the same headers, even empty ones, and no added Content-Type', async () => {
     const headers = { 'x-odd': `'"$HOME\`id\`;`, 'x-empty': '', 'if-match': '*' };
     const [bySuite, again] = await twice({ method: 'POST', url: '/', headers, body: 'text' });
     for (const name of [...Object.keys(headers), 'content-type']) {
@@ -113,14 +115,14 @@ describe('a request repeated by its repro script', () => {
     expect(again.method).toBe(method);
   });
 
-  it('does nothing else', async () => {
+  it('executes no command that its body contains', async () => {
     await twice({ method: 'POST', url: '/', body: `$(touch pwned)'; touch pwned; '` });
     expect((await runBlock('ls', folder)).stdout).not.toContain('pwned');
   });
 });
 
-describe('a block', () => {
-  it('has a variable in place of each secret, and says how to get it', async () => {
+describe('a repro script', () => {
+  it('has a variable in place of each secret, and explains how to get it', async () => {
     const mask = new Mask();
     mask.learn('device-secret-0123456789', 'device-token');
     mask.learn('user-secret-0123456789', 'user-token');
@@ -144,7 +146,7 @@ describe('a block', () => {
     expect(again?.headers.authorization).toBe(headers.authorization);
   });
 
-  it('does not run without its secrets', async () => {
+  it('does not run while a secret is missing', async () => {
     const mask = new Mask();
     mask.learn('device-secret-0123456789', 'device-token');
     const { arrived, blockOf } = await listening(mask);
@@ -158,7 +160,7 @@ describe('a block', () => {
   it.each([
     ['is long', 'x'.repeat(70_000)],
     ['comes in chunks', ['[{"a":', '1}]']],
-  ])('sends a body that %s as it was, also when its lines are indented', async (_, body) => {
+  ])('sends a body that %s unchanged, even when its lines are indented', async (_, body) => {
     const { arrived, blockOf } = await listening();
     const block = await blockOf({ method: 'PUT', url: '/', body });
     await runBlock(block.replaceAll('\n', '\n    '), folder);
@@ -168,7 +170,7 @@ describe('a block', () => {
     expect(block.length).toBeLessThan(1000);
   });
 
-  it('holds one command a line, all of it visible', async () => {
+  it('has one command on each line, with only visible characters', async () => {
     const { blockOf } = await listening();
     const block = await blockOf({ method: 'PUT', url: '/', body: `a\nb\u001b\u2028${hostile}` });
     expect(block.replaceAll('\n', '')).not.toMatch(/[\p{C}\u2028\u2029]/u);
@@ -179,7 +181,7 @@ describe('a block', () => {
   it.each([
     ['as a websocket client does', 'upgrade'],
     ['with header names in capital letters', 'UPGRADE'],
-  ])('asks for an upgrade %s, and ends', async (_, name) => {
+  ])('requests an upgrade %s, and ends', async (_, name) => {
     const { arrived, baseUrl } = await listening();
     const key = { 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
     const headers = { connection: 'Upgrade', [name]: 'websocket', ...key };

@@ -23,7 +23,7 @@ function compare(before: Finding, after: Finding) {
   return compareReports(reportOf(verdictOn(one, before)), reportOf(verdictOn(one, after)));
 }
 
-describe('two results of a case', () => {
+describe('two results of the same case', () => {
   it.each<[Finding['verdict'], Finding['verdict'], string | undefined]>([
     ['pass', 'fail', 'regression'],
     ['observed', 'fail', 'regression'],
@@ -41,13 +41,13 @@ describe('two results of a case', () => {
     ['skip', 'inconclusive', undefined],
     ['pass', 'pass', undefined],
     ['fail', 'fail', undefined],
-  ])('from %s to %s are: %s', (before, after, kind) => {
+  ])('that change from %s to %s are classified as: %s', (before, after, kind) => {
     const { changes, unchanged } = compare(findingOf(before), findingOf(after));
     expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
     expect(unchanged).toBe(kind === undefined ? 1 : 0);
   });
 
-  it('of which both failed are told apart by what was seen', () => {
+  it('that both fail differ if the actual values differ', () => {
     const { changes } = compare(findingOf('fail', 'status 204'), findingOf('fail', 'status 500'));
     expect(changes).toEqual([
       {
@@ -68,32 +68,32 @@ describe('two results of a case', () => {
     ],
     ['serial deadbeef12345678 after 12 ms', 'serial 0011223344556677 after 7 ms', undefined],
     ['keeps 20 of them', 'keeps 30 of them', 'changed-observation'],
-  ])('saw %s, then %s: %s', (before, after, kind) => {
+  ])('with the observations %s and %s are classified as: %s', (before, after, kind) => {
     const { changes } = compare(findingOf('observed', before), findingOf('observed', after));
     expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
   });
 });
 
-describe('two results of different cases', () => {
+describe('two results with different cases', () => {
   const comparison = compareReports(
     reportOf(verdictOn(one, findingOf('pass'))),
     reportOf(verdictOn(other, findingOf('fail'))),
   );
 
-  it('have new and vanished ones, and no regression', () => {
+  it('contain a new and a removed case, and no regression', () => {
     expect(comparison.newCases).toEqual([{ id: other, verdict: 'fail' }]);
     expect(comparison.vanishedCases).toEqual([{ id: one, verdict: 'pass' }]);
     expect(comparison.changes).toEqual([]);
   });
 
-  it('are told in lines with the counts at the end', () => {
+  it('are compared in lines with the counts at the end', () => {
     const text = comparisonText(comparison);
     expect(text).toContain(`New cases\n  ${other}: fail`);
     expect(text).toContain(`Removed cases\n  ${one}: pass`);
     expect(text).toMatch(/0 regressions, .* 1 new, 1 removed, 0 unchanged$/);
   });
 
-  it('let nothing of a target steer the terminal', () => {
+  it('are compared in text that cannot control the terminal', () => {
     const steering = compare(findingOf('pass'), findingOf('fail', '\u001b[2J\nred'));
     expect(comparisonText(steering).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });

@@ -27,24 +27,24 @@ function standing(changes: Partial<Requirement>, cases = naming(record.id)) {
   return [row?.standing, row?.reason];
 }
 
-describe('the map of requirements', () => {
-  it('has each record of the contract once', () => {
+describe('the coverage of the requirements', () => {
+  it('has one row for each requirement of the contract', () => {
     const ids = coverage.rows.map(({ id }) => id);
     expect(ids.toSorted()).toEqual(Object.keys(requirements).toSorted());
   });
 
-  it('leaves nothing unaccounted', () => {
+  it('leaves no requirement unaccounted', () => {
     expect(coverage.unaccounted).toEqual([]);
   });
 
-  it('counts every record once by heading, by level and by plan', () => {
+  it('counts every requirement once by heading, by level and by plan', () => {
     for (const groups of [coverage.byHeading, coverage.byLevel, coverage.byPlan]) {
       const sum = Object.values(groups).flatMap((counts) => Object.values(counts));
       expect(sum.reduce((one, other) => one + other, 0)).toBe(coverage.rows.length);
     }
   });
 
-  it('tells which cases decide a requirement', () => {
+  it('names the cases that test a requirement', () => {
     const row = coverage.rows.find(({ id }) => id === 'auth.first-contact-is-401');
     expect(row?.standing).toBe('tested');
     expect(row?.cases.map(({ id }) => id)).toContain('authentication/first-contact-is-401');
@@ -70,7 +70,7 @@ describe('the map of requirements', () => {
       naming(record.id),
       'there is no open point errors.no-such-point',
     ],
-  ])('finds a record %s', (_, changes, cases, reason) => {
+  ])('reports a requirement %s as unaccounted', (_, changes, cases, reason) => {
     expect(standing(changes, cases)).toEqual(['unaccounted', reason]);
     expect(coverageOf(cases, [{ ...record, ...changes }]).unaccounted).toEqual([record.id]);
   });
@@ -81,19 +81,19 @@ describe('the map of requirements', () => {
     [{ level: 'may' }, naming(record.id), 'observed'],
     [{ excluded: 'nobody can see it from outside' }, [], 'excluded'],
     [{ excluded: 'the client has to do it', actor: 'client' }, [], 'client'],
-  ])('takes %j for accounted', (changes, cases, expected) => {
+  ])('reports the requirement %j as accounted for', (changes, cases, expected) => {
     expect(standing(changes, cases)[0]).toBe(expected);
   });
 });
 
-describe('its renderings', () => {
-  it('name every requirement in each form', () => {
+describe('the renderings of the coverage', () => {
+  it('contain every requirement in each format', () => {
     for (const text of [coverageText(coverage), coverageCsv(coverage), coverageHtml(coverage)]) {
       expect(coverage.rows.filter(({ id }) => !text.includes(id))).toEqual([]);
     }
   });
 
-  it('end the lines with the counts', () => {
+  it('end with the counts in the text format', () => {
     const { tested, observed, excluded, client } = coverage.totals;
     const last = coverageText(coverage).trimEnd().split('\n').at(-1);
     expect(last?.split(/\s+/)).toEqual([
@@ -102,19 +102,19 @@ describe('its renderings', () => {
     ]);
   });
 
-  it('give a table of values a line for each, whatever the sentence holds', () => {
+  it('have one CSV row for each requirement, whatever the sentence contains', () => {
     const odd = coverageOf([], [{ ...record, sentence: 'It "says", over\ntwo lines, this.' }]);
     expect(coverageCsv(odd)).toContain('"It ""says"", over\ntwo lines, this."');
     expect(coverageCsv(coverage).trimEnd().split('\n')).toHaveLength(coverage.rows.length + 1);
   });
 
-  it('keep a sentence from becoming markup', () => {
+  it('escape markup in the sentence of a requirement', () => {
     const odd = coverageOf([], [{ ...record, sentence: '<img src=x> & "co".' }]);
     expect(coverageHtml(odd)).toContain('&lt;img src=x&gt; &amp; &quot;co&quot;.');
     expect(coverageHtml(odd)).not.toContain('<img');
   });
 
-  it('make a whole page that may load nothing', () => {
+  it('include an HTML page that loads nothing', () => {
     const page = coverageHtml(coverage);
     expect(page).toContain(`content="default-src 'none'; style-src 'sha256-`);
     expect(page).not.toMatch(/<script|\ssrc=|href=/);

@@ -17,7 +17,7 @@ const control: CapabilityRow = {
   probed: 'offered',
 };
 
-/** The musts that these name, each not tested for this reason. */
+/** Returns the parts of a result in which each of these MUSTs is untested for this reason. */
 function untested(...rows: readonly (readonly [string, string | undefined])[]) {
   const undecidedMusts = rows.map(([id, code]) => ({
     id,
@@ -37,7 +37,7 @@ const fail = verdictOn('authentication/first-contact-is-401', failed);
 const tolerated = verdictOn('service/json-is-labelled', failed, { tolerated: true });
 const none = { decided: 1, undecided: 0, undecidedMusts: [] };
 
-describe('what decides the outcome', () => {
+describe('the headline of a result', () => {
   it.each<[string, readonly CaseVerdict[], Partial<ConformanceResult>]>([
     ['pass: 1 case passed', [pass], { musts: none }],
     [

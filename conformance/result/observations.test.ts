@@ -10,14 +10,16 @@ import { observationsOf } from './observations.ts';
 const records: readonly Requirement[] = Object.values(requirements);
 const linked = records.filter(({ openPoint }) => openPoint !== undefined);
 
-/** A record that judges the point, since there the contract or practice does say something. */
+/** The requirement that judges an open point, because contract or practice settles the point. */
 interface Judged {
   readonly judgedBy: RequirementId;
 }
 
 const ofManagement = { because: 'only operations of users show it, which the contract leaves out' };
 
-/** Open points that no requirement observes: what judges them, or why no run can tell. */
+/**
+ * Open points that no requirement observes, with the requirement that judges them or the reason.
+ */
 const withoutReading: Readonly<Record<string, Judged | { readonly because: string }>> = {
   'artifacts.release-name': { judgedBy: 'artifacts.list-selects-release' },
   'auth.authorization-header': { judgedBy: 'auth.authorization-is-ignored' },
@@ -59,7 +61,7 @@ const withoutReading: Readonly<Record<string, Judged | { readonly because: strin
 };
 
 describe('the links from requirements to open points', () => {
-  it('lead to open points that are there', () => {
+  it('lead only to existing open points', () => {
     const known = openPoints.map(({ id }) => id);
     const lost = linked.filter(({ openPoint = '' }) => !known.includes(openPoint));
     expect(lost.map(({ id }) => id)).toEqual([]);
@@ -75,12 +77,12 @@ describe('the links from requirements to open points', () => {
     expect(judging).not.toContain('may');
   });
 
-  it('begin at what is left open, which no case can fail', () => {
+  it('start only at requirements of the level MAY', () => {
     expect(linked.filter(({ level }) => level !== 'may').map(({ id }) => id)).toEqual([]);
   });
 });
 
-describe('the readings of a run', () => {
+describe('the observations of open points in a run', () => {
   const observing = listCases().filter(({ requirements: named }) =>
     linked.some(({ id }) => named.some((each) => each === id)),
   );
@@ -97,7 +99,7 @@ describe('the readings of a run', () => {
     expect(observationsOf([]).flatMap(({ seen }) => seen)).toEqual([]);
   });
 
-  it('put what the target did beside what our server does', () => {
+  it('show the behaviour of the target beside that of the reference server', () => {
     const verdict = verdictOn(first?.id ?? '', {
       verdict: 'observed',
       observation: 'answered 404',
@@ -114,7 +116,7 @@ describe('the readings of a run', () => {
     expect(text).toContain(`    target            answered 404 [${first?.id}]`);
   });
 
-  it('say why nothing was seen', () => {
+  it('give the reason when nothing was observed', () => {
     const reason = { code: 'operator', text: 'the target does not offer operator' };
     const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
     const seen = observationsOf([verdict]).flatMap((reading) => reading.seen);

@@ -22,18 +22,18 @@ describe('worstOf', () => {
     [['observed', 'skip'], 'inconclusive'],
     [['skip'], 'inconclusive'],
     [[], 'inconclusive'],
-  ])('of %j is %s', (names, worst) => {
+  ])('returns for the verdicts %j the outcome %s', (names, worst) => {
     expect(worstOf(findings(...names))).toBe(worst);
   });
 });
 
-describe('with --fail-on must', () => {
+describe('a run with --fail-on must', () => {
   const failed = { verdict: 'fail', expected: 'a', actual: 'b' } as const;
   const should = verdictOn('service/json-is-labelled', failed);
   const must = verdictOn('authentication/first-contact-is-401', failed);
   const passed = verdictOn('errors/error-says-why', { verdict: 'pass' });
 
-  it('a missed SHOULD stays a failure that does not fail the run', () => {
+  it('passes despite a missed SHOULD, whose verdict remains a failure', () => {
     const verdicts = tolerating([should, passed]);
     expect(verdicts).toEqual([{ ...should, tolerated: true }, passed]);
     expect(outcomeOf(verdicts, [])).toBe('pass');
@@ -42,17 +42,17 @@ describe('with --fail-on must', () => {
   it.each([
     ['a missed MUST', [must, should], []],
     ['a problem', [should, passed], [{ code: 'waiver-expired', text: 'expired' }]],
-  ])('%s fails the run', (_, verdicts, problems) => {
+  ])('with %s fails', (_, verdicts, problems) => {
     expect(outcomeOf(tolerating(verdicts), problems)).toBe('fail');
   });
 
-  it('nothing passes by failures alone', () => {
+  it('is inconclusive when it has only tolerated failures', () => {
     expect(outcomeOf(tolerating([should]), [])).toBe('inconclusive');
   });
 });
 
 describe('countVerdicts', () => {
-  it('counts each of the six, also those that never came', () => {
+  it('counts each of the six verdicts, including those that do not occur', () => {
     expect(countVerdicts(findings('pass', 'pass', 'skip'))).toEqual({
       fail: 0,
       error: 0,
@@ -67,7 +67,7 @@ describe('countVerdicts', () => {
 describe('decideMusts', () => {
   const first = 'authentication/first-contact-is-401';
 
-  it('takes of a failed case only what it missed for decided, where it tells', () => {
+  it('counts only the missed requirements of a failed case as decided', () => {
     const failed = verdictOn('audit-log/list-is-200', { verdict: 'fail' });
     const { decided } = decideMusts([{ ...failed, missed: ['audit.list'] }]);
     expect([failed.requirements.length > 1, decided]).toEqual([true, 1]);
@@ -79,11 +79,11 @@ describe('decideMusts', () => {
     ['inconclusive', 0],
     ['error', 0],
     ['skip', 0],
-  ])('takes a must with the verdict %s for decided: %i', (verdict, decided) => {
+  ])('counts a MUST with the verdict %s this many times as decided: %i', (verdict, decided) => {
     expect(decideMusts([verdictOn(first, { verdict })]).decided).toBe(decided);
   });
 
-  it('names each must that nothing decided', () => {
+  it('lists each MUST that no case decided', () => {
     const none = decideMusts([]);
     const ids = none.undecidedMusts.map(({ id }) => id);
     expect(ids).toContain('auth.first-contact-is-401');
@@ -95,7 +95,7 @@ describe('decideMusts', () => {
     );
   });
 
-  it('tells for each what kept the nearest case from deciding it', () => {
+  it('gives for each undecided MUST the reason of its nearest case', () => {
     const reason = { code: 'operator', text: 'the target does not offer operator' };
     const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
     const because = `${first} skip: the target does not offer operator`;

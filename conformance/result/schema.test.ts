@@ -7,7 +7,7 @@ import { serve } from '../testing/tiny-server.ts';
 import { observationsOf } from './observations.ts';
 import { ReportError, readReport, resultSchema } from './schema.ts';
 
-/** The reader of JSON Schema that the mutation tester brings along; it shares no code with ours. */
+/** The JSON Schema validator of the mutation tester, which shares no code with our schema. */
 const ownModules = createRequire(import.meta.url);
 const tester = createRequire(ownModules.resolve('@stryker-mutator/core/package.json'));
 const Reader: new (
@@ -30,7 +30,7 @@ const whole = resultOf([failed], {
 });
 
 describe('the JSON Schema of a result', () => {
-  it('takes the result of a real run, and names every field of it', async () => {
+  it('accepts the result of a real run, and names all of its fields', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(404).end('{"error":"no"}'));
     const result = await runAgainst(baseUrl, { selection: ['errors/', 'authentication/'] });
     expect(result.totals.fail).toBeGreaterThan(0);
@@ -38,11 +38,11 @@ describe('the JSON Schema of a result', () => {
     const valid = check(JSON.parse(written));
     expect(check.errors ?? []).toEqual([]);
     expect(valid).toBe(true);
-    // The shape leaves out what it does not name.
+    // `readReport` drops all fields that the shape does not name.
     expect(readReport(written)).toEqual(JSON.parse(written));
   });
 
-  it('takes what a run has that went through everything', () => {
+  it('accepts a result with capabilities, problems, waivers and open points', () => {
     expect(check(JSON.parse(JSON.stringify(whole)))).toBe(true);
     expect(readReport(JSON.stringify(whole))).toEqual(JSON.parse(JSON.stringify(whole)));
   });
@@ -53,19 +53,19 @@ describe('the JSON Schema of a result', () => {
     ['a verdict of another name', (result) => Object.assign(result, { outcome: 'passed' })],
     ['a count below zero', (result) => Object.assign(result, { durationMs: -1 })],
     ['no verdicts', (result) => Object.assign(result, { verdicts: null })],
-  ])('refuses %s', (_, change) => {
+  ])('refuses a result with %s', (_, change) => {
     const result = JSON.parse(JSON.stringify(whole));
     change(result);
     expect(check(result)).toBe(false);
     expect(() => readReport(JSON.stringify(result))).toThrow(ReportError);
   });
 
-  it('takes fields that a later version adds', () => {
+  it('accepts fields that a later version adds', () => {
     expect(check({ ...JSON.parse(JSON.stringify(whole)), later: 1 })).toBe(true);
   });
 });
 
-describe('a file that is not a report', () => {
+describe('a file that is not a conformance report', () => {
   it.each([
     ['', 'is not JSON'],
     ['{', 'is not JSON'],
@@ -80,7 +80,7 @@ describe('a file that is not a report', () => {
       JSON.stringify({ ...whole, verdicts: [{ ...failed, verdict: 'bad' }] }),
       'is a damaged report: verdicts.0.verdict is not ("fail" | "error" | "inconclusive" | "pass" | "observed" | "skip")',
     ],
-  ])('is refused with what is wrong: %s', (json, message) => {
+  ])('is refused with the reason: %s', (json, message) => {
     expect(() => readReport(json)).toThrow(new ReportError(message));
   });
 });

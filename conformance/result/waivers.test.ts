@@ -16,8 +16,8 @@ function judge(verdict: VerdictName | undefined, changes: Partial<typeof waiver>
   return { ...waived, outcome: outcomeOf(waived.verdicts, waived.problems) };
 }
 
-describe('a waiver', () => {
-  it('stands for a failure until the end of its day, and keeps the verdict', () => {
+describe('a waiver of a case', () => {
+  it('covers a failure until the end of its last day, and keeps the verdict', () => {
     const { verdicts, waivers, problems, outcome } = judge('fail');
     expect(verdicts[0]).toMatchObject({
       verdict: 'fail',
@@ -48,34 +48,34 @@ describe('a waiver', () => {
     expect(outcome).toBe('fail');
   });
 
-  it('on no case of the suite fails the run', () => {
+  it('for an unknown case fails the run', () => {
     const { problems, outcome } = judge('fail', { check: 'authentication/first' });
     expect(problems[0]?.code).toBe('waiver-unknown-case');
     expect(problems[0]?.text).toContain('authentication/first matches no case');
     expect(outcome).toBe('fail');
   });
 
-  it.each<VerdictName>(['error', 'inconclusive'])('stands for no %s', (verdict) => {
+  it.each<VerdictName>(['error', 'inconclusive'])('does not cover the verdict %s', (verdict) => {
     const { waivers, outcome } = judge(verdict);
     expect(waivers[0]?.state).toBe('idle');
     expect(outcome).toBe(verdict);
   });
 
   it.each<VerdictName | undefined>(['skip', undefined])(
-    'on a case that is %s is idle',
+    'for a case with the verdict %s is idle',
     (verdict) => {
       const { waivers, problems } = judge(verdict);
       expect([waivers[0]?.state, problems]).toEqual(['idle', []]);
     },
   );
 
-  it('does not make a pass of a run in which nothing else was decided', () => {
+  it('does not turn a run without other decided cases into a pass', () => {
     const { verdicts } = applyWaivers([verdictOn(check, { verdict: 'fail' })], [waiver], known);
     expect(outcomeOf(verdicts, [])).toBe('inconclusive');
   });
 });
 
-describe('a file of waivers', () => {
+describe('a waiver file', () => {
   const good = `waivers:
   - check: ${check}
     reason: ticket 7
@@ -83,7 +83,7 @@ describe('a file of waivers', () => {
     expires: 2026-12-31
 `;
 
-  it('is YAML or JSON', () => {
+  it('may be written as YAML or JSON', () => {
     expect(readWaivers(good, 'w.yaml')).toEqual([waiver]);
     expect(readWaivers(JSON.stringify({ waivers: [waiver] }), 'w.json')).toEqual([waiver]);
     expect(readWaivers('waivers: []', 'w.yaml')).toEqual([]);
@@ -97,7 +97,7 @@ describe('a file of waivers', () => {
     [good.replace('2026-12-31', 'soon'), /w\.yaml:5:14 .*must be a day such as 2026-12-31/],
     [good.replace('reason', 'reasons'), /w\.yaml:3:5 .*is not a known field/],
     [`${good}${good.slice('waivers:\n'.length)}`, /w\.yaml:6:12 .* has a waiver already/],
-  ])('that is wrong tells line and column: %#', (text, sentence) => {
+  ])('that is wrong is refused with line and column: %#', (text, sentence) => {
     expect(() => readWaivers(text, 'w.yaml')).toThrow(WaiverFileError);
     expect(() => readWaivers(text, 'w.yaml')).toThrow(sentence);
   });

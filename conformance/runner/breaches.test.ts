@@ -33,7 +33,7 @@ const judging: RunnableCase = {
 };
 const observed: Finding = { verdict: 'observed', observation: 'something' };
 
-describe('a breach', () => {
+describe('the breach of an invariant in a case', () => {
   it.each<[string, RunnableCase, Finding]>([
     ['passed', judging, { verdict: 'pass' }],
     ['observed', observing, observed],
@@ -53,7 +53,7 @@ describe('a breach', () => {
     expect(listing.sentences).toHaveLength(3);
   });
 
-  it('stands beside the failure of a case', () => {
+  it('is added to the failure of the case', () => {
     const own: Finding = { verdict: 'fail', expected: 'a', actual: 'b' };
     const { finding, listing } = withBreaches(judging, own, [breach]);
     expect(finding).toMatchObject({ expected: 'a', actual: 'b' });
@@ -61,18 +61,18 @@ describe('a breach', () => {
     expect(listing.breaches).toEqual([breach]);
   });
 
-  it('leaves an error of the suite what it is', () => {
+  it('does not replace an error of the suite', () => {
     const own: Finding = { verdict: 'error', reason: { code: 'suite-error', text: 'oh' } };
     expect(withBreaches(judging, own, [breach]).finding).toEqual(own);
   });
 
-  it('that no answer came counts where a case observes only', () => {
+  it('by a missing answer fails only a case that observes', () => {
     const silent: Breach = { ...breach, exchange: { ...exchange, failure: 'no answer' } };
     expect(withBreaches(observing, observed, [silent]).finding.verdict).toBe('fail');
     expect(withBreaches(judging, { verdict: 'pass' }, [silent]).finding.verdict).toBe('pass');
   });
 
-  it('changes nothing when there is none', () => {
+  it('does not change the finding when none occurred', () => {
     expect(withBreaches(observing, observed, []).finding).toBe(observed);
   });
 });

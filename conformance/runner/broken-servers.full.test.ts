@@ -7,11 +7,11 @@ import { serve } from '../testing/tiny-server.ts';
 
 const TRAP_MAX_MS = 60_000;
 const user = { email: 'user@example.com', password: 'correct horse battery' };
-/** Areas that ask much of what there is; the whole suite shows no more of these targets. */
+/** Areas with many kinds of requests; the whole suite would find nothing more on these targets. */
 const selection = ['errors/', 'authentication/', 'inventory/', 'connect/'];
 const hurried = { jobs: 8, requestTimeLimitMs: 150, caseTimeLimitMs: 2000, selection };
 
-/** Sends a byte now and then, for ever. */
+/** Sends one byte every 20 ms and never ends the answer. */
 const drip: RequestListener = (_, answer) => {
   answer.writeHead(200);
   const timer = systemClock.every(20, () => answer.write('.'));
@@ -27,26 +27,26 @@ const traps: Readonly<Record<string, readonly [RequestListener, VerdictName]>> =
     ({ url }, answer) => answer.writeHead(307, { location: url }).end(),
     'fail',
   ],
-  // A case that only observes has nothing to observe of a server that never answers, and fails.
+  // On a server that never answers, a case that only observes fails.
   hangs: [() => undefined, 'fail'],
   'closes every socket': [({ socket }) => socket.destroy(), 'inconclusive'],
   'speaks no HTTP': [({ socket }) => socket.end('220 mail.example ESMTP\r\n'), 'inconclusive'],
   'drips bytes': [drip, 'fail'],
 };
 
-/** Those whose answers are never whole. */
+/** The targets that never complete an answer. */
 const neverEnding: ReadonlySet<string> = new Set(['hangs', 'drips bytes']);
 
 describe.each(Object.keys(traps))('eight cases at a time against a target that %s', (name) => {
   it.each(['without a user', 'with a user'])(
-    'are never green and come to an end %s',
+    'end without a pass %s',
     {
       timeout: TRAP_MAX_MS,
     },
     async (who) => {
       const [listener, outcome] = traps[name] ?? [() => undefined, 'pass'];
       const credentials = who === 'with a user' ? user : 'none';
-      // What answers has time to, also on a busy machine.
+      // Targets that do answer get enough time, even on a busy machine.
       const patient = neverEnding.has(name)
         ? {}
         : { requestTimeLimitMs: 5000, caseTimeLimitMs: 10_000 };
@@ -62,8 +62,8 @@ describe.each(Object.keys(traps))('eight cases at a time against a target that %
   );
 });
 
-describe('credentials that are refused midway', () => {
-  it('leave what needs them inconclusive, and what cannot be removed is told', async () => {
+describe('user credentials that stop working during a run', () => {
+  it('leave dependent cases inconclusive, and the remaining resources are reported', async () => {
     let requests = 0;
     const baseUrl = await serve((request, answer) => {
       request.resume();
@@ -85,7 +85,7 @@ describe('credentials that are refused midway', () => {
 });
 
 describe('an interrupted run of eight cases at a time', () => {
-  it('ends the running cases, removes their resources and starts no other', async () => {
+  it('ends the running cases, removes their resources and starts no others', async () => {
     const ender = new AbortController();
     const made = new Set<string>();
     let afterwards = 0;
@@ -117,7 +117,7 @@ describe('an interrupted run of eight cases at a time', () => {
     });
     const interrupted = result.verdicts.filter(({ reason }) => reason?.code === 'interrupted');
     expect(interrupted.length).toBeGreaterThan(0);
-    // Eight requests may be on their way; what they make is looked for by name, which this target hides.
+    // Up to eight requests can be underway; their resources cannot be found by name on this target.
     expect(afterwards).toBeLessThanOrEqual(8);
     expect(made.size).toBeLessThanOrEqual(8);
     expect(announced).toBeGreaterThanOrEqual(20);

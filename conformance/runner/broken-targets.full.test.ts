@@ -25,7 +25,7 @@ const user = { email: 'user@example.com', password: 'correct horse battery' };
 describe('a target that answers everything with 200 and an empty body', () => {
   const agreeable: RequestListener = (_, answer) => answer.end();
 
-  it('fails, and passes only the OPTIONS case', async () => {
+  it('fails the run, and passes only the OPTIONS case', async () => {
     const result = await runAgainst(await serve(agreeable));
     expect(result.outcome).toBe('fail');
     expect(result.totals.error).toBe(0);
@@ -42,8 +42,8 @@ describe('a target that answers everything with 200 and an empty body', () => {
   });
 });
 
-describe('a target that speaks HTML', () => {
-  it('fails, and never makes the suite stumble', async () => {
+describe('a target that answers with HTML', () => {
+  it('fails without an error of the suite', async () => {
     const page = '<!doctype html><title>Welcome</title>';
     const baseUrl = await serve((_, answer) => {
       answer.writeHead(200, { 'content-type': 'text/html' }).end(page);
@@ -56,7 +56,7 @@ describe('a target that speaks HTML', () => {
 });
 
 describe('a target that refuses everything with 401', () => {
-  it('passes only what asks for a refusal', async () => {
+  it('passes only cases that expect a refusal', async () => {
     const baseUrl = await serve((_, answer) => {
       answer.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"no"}');
     });
@@ -68,7 +68,7 @@ describe('a target that refuses everything with 401', () => {
 });
 
 describe('a target that closes every socket', () => {
-  it('is inconclusive, and is given up after five silent cases', async () => {
+  it('is inconclusive, and the run ends after five unanswered cases', async () => {
     const baseUrl = await serve((request) => request.socket.destroy());
     const result = await runAgainst(baseUrl, { credentials: user });
     expect(result.outcome).toBe('inconclusive');
@@ -80,7 +80,7 @@ describe('a target that closes every socket', () => {
 });
 
 describe('a target that never answers', () => {
-  it('is inconclusive once the time for a request is over', async () => {
+  it('is inconclusive after the time limit of a request', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
     const baseUrl = await serve(() => clock.advance(5000));
     const result = await runAgainst(baseUrl, { clock });
@@ -90,9 +90,9 @@ describe('a target that never answers', () => {
   });
 });
 
-describe('a target that sends without end', () => {
+describe('a target whose answer never ends', () => {
   const chunk = Buffer.alloc(1_048_576, 'a');
-  /** Sends whole pieces for as long as somebody reads. */
+  /** Sends pieces of 1 MiB until the connection is closed. */
   function pour(answer: ServerResponse): void {
     const more = (): void => {
       while (!answer.destroyed && answer.write(chunk));
@@ -101,7 +101,7 @@ describe('a target that sends without end', () => {
     more();
   }
 
-  it('is inconclusive once the answer is too large, and its connection is cut', async () => {
+  it('is inconclusive at the size limit, and the connection is closed', async () => {
     const cut: Promise<unknown>[] = [];
     const baseUrl = await serve((_, answer) => {
       cut.push(once(answer, 'close'));
@@ -116,7 +116,7 @@ describe('a target that sends without end', () => {
     await Promise.all(cut);
   });
 
-  it('is not read at all where it says so before', async () => {
+  it('is not read when its Content-Length exceeds the limit', async () => {
     const baseUrl = await serve((_, answer) => {
       answer.writeHead(200, { 'content-length': 2 ** 40 });
       pour(answer);
@@ -128,14 +128,14 @@ describe('a target that sends without end', () => {
   it.each([
     ['nests deeper than 100 levels', Buffer.alloc(200_000, '[')],
     ['holds more than 500000 values', Buffer.from(`[${'{},'.repeat(500_001)}0]`)],
-  ])('is not parsed when its JSON %s', async (how, body) => {
+  ])('is not parsed when the JSON of the answer %s', async (how, body) => {
     const baseUrl = await serve((_, answer) => answer.writeHead(400).end(body));
     const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
     expect(reasonsOf(result)).toEqual(['answer-too-large']);
     expect(JSON.stringify(result)).toContain(`the answer ${how}; the suite went no further`);
   });
 
-  it('is refused for headers without end', async () => {
+  it('is inconclusive when it sends too many headers', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => socket.destroy());
       socket.end(`HTTP/1.1 200 OK\r\n${`x: ${'a'.repeat(1000)}\r\n`.repeat(1000)}`);
@@ -149,7 +149,7 @@ describe('a target that sends without end', () => {
     expect(idsOf(result, 'error')).toEqual([]);
   });
 
-  it('is not kept in memory by the evidence of what it sent', async () => {
+  it('does not fill the memory with the evidence of large answers', async () => {
     const body = Buffer.alloc(15 * 1_048_576, 'a');
     const baseUrl = await serve((_, answer) => answer.end(body));
     const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 20_000 });
@@ -169,15 +169,15 @@ describe('a target that sends without end', () => {
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** What is held once all garbage is gone. */
+/** Returns the memory in use after garbage collection. */
 function usedBytes(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-describe('a run that selects nothing', () => {
-  it('is not a pass', async () => {
+describe('a run that selects no case', () => {
+  it('is inconclusive and decides no MUST', async () => {
     const baseUrl = await serve((_, answer) => answer.end());
     const result = await runAgainst(baseUrl, { selection: ['no/such-case'] });
     expect(result.verdicts).toEqual([]);
@@ -187,7 +187,7 @@ describe('a run that selects nothing', () => {
 });
 
 describe('a run that is interrupted', () => {
-  it('gives the case at hand and all after it as inconclusive', async () => {
+  it('reports the running case and all later cases as inconclusive', async () => {
     const ender = new AbortController();
     let requests = 0;
     const baseUrl = await serve((_, answer) => {
@@ -201,8 +201,8 @@ describe('a run that is interrupted', () => {
   });
 });
 
-describe('secrets', () => {
-  it('stay out of the result even when the target repeats them', async () => {
+describe('secrets of a run', () => {
+  it('stay out of the result even if the target repeats them', async () => {
     const token = 'opaque-user-token-0123456789';
     const baseUrl = await serve((request, answer) => {
       const isLogin = request.url?.endsWith('/login') ?? false;

@@ -11,7 +11,7 @@ const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';
 const html = { 'content-type': 'text/html' };
 
-/** What stands in the way of a run, and what is said of it. */
+/** Answers that are not from this API, each with the expected error message. */
 const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a page of nginx': [
     (_, answer) => answer.writeHead(200, html).end(welcome),
@@ -39,8 +39,8 @@ const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   ],
 };
 
-describe('a run against what is not this API', () => {
-  it.each(Object.keys(wrong))('ends before the first case at %s', async (name) => {
+describe('a run against a server that is not this API', () => {
+  it.each(Object.keys(wrong))('ends before the first case when it meets %s', async (name) => {
     const [listener, sentence] = wrong[name] ?? [() => undefined, /never/];
     const paths = new Set<string>();
     const baseUrl = await serve((request, answer) => {
@@ -54,14 +54,14 @@ describe('a run against what is not this API', () => {
     expect(paths.size).toBe(2);
   });
 
-  it('gives up what never answers after five seconds', async () => {
+  it('ends after five seconds when nothing answers', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
     const baseUrl = await serve(() => clock.advance(5000));
     const run = runAgainst(baseUrl, { preflight, clock, requestTimeLimitMs: 60_000 });
     await expect(run).rejects.toThrow(/does not answer HTTP requests \(no answer within 5 s\)/);
   });
 
-  it('names https where that is what the port speaks', async () => {
+  it('suggests https when the port answers with TLS', async () => {
     const baseUrl = await serve((_, answer) => answer.end(), await selfSigned());
     const run = runAgainst(baseUrl.replace('https:', 'http:'), { preflight });
     await expect(run).rejects.toThrow(
@@ -70,7 +70,7 @@ describe('a run against what is not this API', () => {
   });
 
   it.each(['http', 'https'])(
-    'says that what speaks no HTTP gives none, asked by %s',
+    'reports that the server speaks no HTTP, requested by %s',
     async (scheme) => {
       const server = createServer((socket) => {
         socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n');
@@ -86,7 +86,7 @@ describe('a run against what is not this API', () => {
   it.each([
     [{ email: 'user@example.com', password: 'any' }, /the login was answered 404/],
     [{ token: 'any' }, /the list of devices was answered 404/],
-  ])('ends where the user cannot be used: %o', async (credentials, sentence) => {
+  ])('ends when the user cannot be used: %o', async (credentials, sentence) => {
     const baseUrl = await serve(({ url = '' }, answer) => {
       answer.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
     });
@@ -94,9 +94,9 @@ describe('a run against what is not this API', () => {
   });
 });
 
-describe('a server of this API that is broken in one place', () => {
+describe('a server of this API with one broken operation', () => {
   it.each(['auth_requests', 'deployments/next'])(
-    'is still judged when %s answers 500',
+    'is still judged when the path %s answers 500',
     async (path) => {
       const baseUrl = await serve(({ url = '' }, answer) => {
         if (url.endsWith(path)) answer.writeHead(500).end('Internal Server Error');

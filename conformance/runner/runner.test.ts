@@ -83,13 +83,13 @@ function playOn(each: RunnableCase, leftBehind: readonly string[] = []): Promise
 }
 
 describe('a case that judges', () => {
-  it('passes when nothing is expected in vain, without keeping evidence', async () => {
+  it('passes when every expectation is met, without evidence', async () => {
     const verdict = await playOn(judging({}));
     expect(verdict).toMatchObject({ verdict: 'pass', id: 'example/one', level: 'must' });
     expect(verdict).not.toHaveProperty('exchanges');
   });
 
-  it('tells which of its requirements it missed, where it knows', async () => {
+  it('names the missed requirements when the failure names them', async () => {
     const act = async () => {
       throw new ExpectationFailure('one', 'two', ['auth.rsa']);
     };
@@ -98,7 +98,7 @@ describe('a case that judges', () => {
     expect(await playOn(unnamed)).not.toHaveProperty('missed');
   });
 
-  it('fails with what was expected and what was seen', async () => {
+  it('fails with the expected and the actual value', async () => {
     const verdict = await playOn(judging({ act: async () => expectEqual('status', 204, 409) }));
     expect(verdict).toMatchObject({
       verdict: 'fail',
@@ -120,27 +120,27 @@ describe('a case that judges', () => {
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code } });
   });
 
-  it('is skipped when it meets a step that nobody can carry out', async () => {
+  it('is skipped when a step lacks its capability', async () => {
     const act = () => Promise.reject(new MissingCapability('operator/configure', 'no hook'));
     const reason = { code: 'operator/configure', text: 'no hook' };
     expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'skip', reason });
   });
 
-  it('is inconclusive when its start state does not come about', async () => {
+  it('is inconclusive when its start state is not reached', async () => {
     const arrange = async (): Promise<void> => expectEqual('status', 500, 200);
     const verdict = await playOn(judging({ arrange }));
     expect(verdict).toMatchObject({ reason: { code: 'start-state-missed' } });
     expect(verdict.verdict).toBe('inconclusive');
   });
 
-  it('is an error of the suite when the suite itself breaks down', async () => {
+  it('is an error of the suite when the suite throws', async () => {
     const act = () => Promise.reject(new TypeError('x is not a function'));
     const verdict = await playOn(judging({ act }));
     expect(verdict).toMatchObject({ verdict: 'error', reason: { code: 'suite-error' } });
     expect(verdict.reason?.text).not.toContain('\n');
   });
 
-  it('is inconclusive when it never reports', async () => {
+  it('is inconclusive at the time limit of a case', async () => {
     const playing = playOn(judging({ act: () => new Promise(() => clock.advance(1000)) }));
     expect(await playing).toMatchObject({
       verdict: 'inconclusive',
@@ -148,23 +148,23 @@ describe('a case that judges', () => {
     });
   });
 
-  it('names what it could not remove, whatever its verdict', async () => {
+  it('names the resources that it could not remove, whatever the verdict', async () => {
     const verdict = await playOn(judging({}), ['device 7: no answer']);
     expect(verdict).toMatchObject({ verdict: 'pass', leftBehind: ['device 7: no answer'] });
   });
 
-  it('cannot be defined on what the contract leaves open', () => {
+  it('cannot name a requirement that the contract leaves open', () => {
     expect(() => judging({ requirement: 'log.empty' })).toThrow('does not fit the level');
   });
 });
 
 describe('a case that observes', () => {
-  it('tells what it saw', async () => {
+  it('reports its observation', async () => {
     const verdict = await playOn(observing(async () => observed('an empty list')));
     expect(verdict).toMatchObject({ verdict: 'observed', observation: 'an empty list' });
   });
 
-  it('never fails, even where it finds something odd', async () => {
+  it('never fails, even when an expectation is missed', async () => {
     const verdict = await playOn(
       observing(async () => {
         expectEqual('status', 500, 200);
@@ -178,18 +178,18 @@ describe('a case that observes', () => {
   });
 });
 
-describe('gate', () => {
+describe('the gate before a case', () => {
   const waiting = { ...judging({}), needs: ['fault-control', 'operator'] as const };
   const none = new Set<never>();
 
-  it('skips a case with the name of the capability that is missing', () => {
+  it('skips the case and names the missing capability', () => {
     expect(gate(waiting, { capabilities: none, disruptive: false })).toEqual({
       verdict: 'skip',
       reason: { code: 'fault-control', text: 'the target does not offer fault-control' },
     });
   });
 
-  it('does not take a login that failed for a missing capability', () => {
+  it('leaves the case inconclusive when the login failed', () => {
     const needy = { ...judging({}), needs: ['operator'] as const };
     const gates = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
     expect(gate(needy, gates)).toMatchObject({
@@ -198,7 +198,7 @@ describe('gate', () => {
     });
   });
 
-  it('skips a disruptive case unless it was asked for', () => {
+  it('skips a disruptive case unless disruptive cases are requested', () => {
     const rough = { ...judging({}), risk: 'disruptive' as const };
     expect(gate(rough, { capabilities: none, disruptive: false })?.verdict).toBe('skip');
     expect(gate(rough, { capabilities: none, disruptive: true })).toBeUndefined();

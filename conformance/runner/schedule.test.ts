@@ -10,12 +10,12 @@ const rough = { ...plain, risk: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {
-  it('keeps apart what touches resources of others', () => {
+  it('runs a case alone if it affects resources of other cases', () => {
     const lanes = lanesOf([rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough] });
   });
 
-  it('keeps apart what steers time, faults or limits that others share', () => {
+  it('runs a case alone if it steers a target that others share', () => {
     expect(lanesOf([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
     expect(lanesOf([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
   });
@@ -25,17 +25,17 @@ describe('inTurn', () => {
   const long = { id: 'long', isLong: true };
   const short = { id: 'short', isLong: false };
 
-  it('begins with those that take long, for several jobs', () => {
+  it('starts with the long cases when there are several jobs', () => {
     expect(inTurn([short, long, short], 8)).toEqual([long, short, short]);
   });
 
-  it('leaves a single job the order of the reports', () => {
+  it('keeps the report order when there is a single job', () => {
     expect(inTurn([short, long, short], 1)).toEqual([short, long, short]);
   });
 });
 
 describe('eachOf', () => {
-  /** How many were at hand at a time, and in which order they began. */
+  /** Returns the highest number of items in progress at once, and their starting order. */
   async function runAll(jobs: number, count: number) {
     const begun: number[] = [];
     let atHand = 0;
@@ -59,29 +59,29 @@ describe('eachOf', () => {
     [3, 9, 3],
     [8, 2, 2],
     [4, 0, 0],
-  ])('with %i jobs and %i items has %i at hand at most', async (jobs, count, most) => {
+  ])('with %i jobs and %i items has at most %i in progress', async (jobs, count, most) => {
     const { begun, atHandMax, atHand } = await runAll(jobs, count);
     expect([atHandMax, atHand]).toEqual([most, 0]);
     expect(begun).toEqual(Array.from({ length: count }, (_, index) => index));
   });
 
-  it('rejects with what went wrong', async () => {
+  it('rejects with the error of an item', async () => {
     const fault = new Error('the engine broke');
     await expect(eachOf([1], 2, () => Promise.reject(fault))).rejects.toBe(fault);
   });
 });
 
-describe('what is reported', () => {
+describe('the reported verdicts of a run', () => {
   const cases = allCases.slice(0, 3);
 
-  it('stands in the order of the cases, not in run order', () => {
+  it('are in the order of the cases, not in running order', () => {
     const verdicts = new Map<string, CaseVerdict>(
       cases.toReversed().map(({ id }) => [id, verdictOn(id, { verdict: 'pass' })]),
     );
     expect(reported(cases, verdicts).map(({ id }) => id)).toEqual(cases.map(({ id }) => id));
   });
 
-  it('has an inconclusive verdict for a case that never reported', () => {
+  it('are inconclusive for a case that never reported', () => {
     const [, silent] = cases;
     const verdicts = new Map<string, CaseVerdict>(
       cases

@@ -9,7 +9,7 @@ const attempt = (verdict: VerdictName, more: Partial<Finding> = {}) =>
 const failed = attempt('fail', { expected: 'status 401', actual: 'status 500' });
 
 describe('several attempts of a case', () => {
-  it('give the one verdict on which they agree, with each attempt', () => {
+  it('have their common verdict, and list each attempt', () => {
     const verdict = verdictOfAttempts([attempt('pass'), attempt('pass'), attempt('pass')]);
     expect(verdict).toMatchObject({ verdict: 'pass', durationMs: 36 });
     expect(verdict.attempts).toEqual(
@@ -24,12 +24,12 @@ describe('several attempts of a case', () => {
     [['fail', 'inconclusive'], 'of 2 attempts: 1 fail, 1 inconclusive'],
     [['skip', 'pass'], 'of 2 attempts: 1 pass, 1 skip'],
     [['error', 'pass'], 'of 2 attempts: 1 error, 1 pass'],
-  ])('that differ, %j, are unstable: neither pass nor fail', (names, text) => {
+  ])('that differ, such as %j, are inconclusive as unstable', (names, text) => {
     const verdict = verdictOfAttempts(names.map((name) => attempt(name)));
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code: 'unstable', text } });
   });
 
-  it('that differ keep the evidence of the worst, but not as a finding', () => {
+  it('that differ keep the exchanges of the worst attempt, without its finding', () => {
     const worst = {
       ...failed,
       exchanges: [{ startMs: 0, request: { line: 'GET /', headers: {} }, elapsedMs: 1 }],
@@ -40,14 +40,14 @@ describe('several attempts of a case', () => {
     expect(verdict.attempts?.[1]).toMatchObject({ actual: 'status 500' });
   });
 
-  it('that all fail are a failure', () => {
+  it('that all fail are a failure of the case', () => {
     expect(verdictOfAttempts([failed, failed])).toMatchObject({
       verdict: 'fail',
       actual: 'status 500',
     });
   });
 
-  it('of which one was interrupted are interrupted, not unstable', () => {
+  it('are interrupted, not unstable, when one was interrupted', () => {
     const interrupted = attempt('inconclusive', {
       reason: { code: 'interrupted', text: 'the run was interrupted' },
     });
@@ -57,7 +57,7 @@ describe('several attempts of a case', () => {
     });
   });
 
-  it('add up what they made and what stayed', () => {
+  it('have the sums of the created and remaining resources', () => {
     const one = { ...attempt('pass'), made: { device: 2 }, leftBehind: ['device 1: no answer'] };
     const other = { ...attempt('pass'), made: { device: 1, deployment: 1 } };
     expect(verdictOfAttempts([one, other])).toMatchObject({
@@ -66,25 +66,25 @@ describe('several attempts of a case', () => {
     });
   });
 
-  it('a single one is the verdict itself', () => {
+  it('are the verdict itself when there is only one', () => {
     expect(verdictOfAttempts([failed])).toBe(failed);
   });
 
-  it('none at all is not a verdict', () => {
+  it('are an error when there are none', () => {
     expect(() => verdictOfAttempts([])).toThrow('without an attempt');
   });
 });
 
-describe('a case that a closed connection cut short', () => {
+describe('a case whose connection was closed', () => {
   const reason = { code: 'connection-closed', text: 'read ECONNRESET' };
   const cut = attempt('inconclusive', { reason });
 
-  it('is told from one without an answer for another reason', () => {
+  it('is distinguished from a case that fails for another reason', () => {
     const late = attempt('inconclusive', { reason: { ...reason, code: 'request-time-limit' } });
     expect([cut, late, failed, undefined].map(isCutShort)).toEqual([true, false, false, false]);
   });
 
-  it('has the verdict of its last run, and shows the others', () => {
+  it('has the verdict of its last run, and lists the earlier runs', () => {
     const verdict = verdictOfLast([cut, failed]);
     expect(verdict).toMatchObject({ verdict: 'fail', actual: 'status 500', durationMs: 24 });
     expect(verdict.reason).toBeUndefined();
@@ -94,7 +94,7 @@ describe('a case that a closed connection cut short', () => {
     ]);
   });
 
-  it('keeps its runs when it is repeated to measure its stability', () => {
+  it('keeps all runs when it is repeated to measure stability', () => {
     const verdict = verdictOfAttempts([verdictOfLast([cut, attempt('pass')]), attempt('pass')]);
     expect(verdict.verdict).toBe('pass');
     expect(verdict.attempts).toHaveLength(3);

@@ -29,8 +29,8 @@ function judged(missed: readonly RequirementId[], breaches?: readonly ReportedBr
   return judgedDefect(defect, { verdicts: [verdict], changes: 1 });
 }
 
-describe('a case that fails by an invariant alone', () => {
-  it('is neither catch nor false catch on an operation the defect touches', () => {
+describe('a case that fails only by an invariant', () => {
+  it('is neither catch nor false catch on an operation of the defect', () => {
     const result = judged(['errors.body-is-error'], [breachOn('get-configuration')]);
     expect(result).toMatchObject({
       outcome: 'survived',
@@ -39,18 +39,18 @@ describe('a case that fails by an invariant alone', () => {
     });
   });
 
-  it('is a false catch on another operation', () => {
+  it('is a false catch on an operation outside the defect', () => {
     const result = judged(['errors.body-is-error'], [breachOn('put-configuration')]);
     expect(result.falseCatches).toMatchObject([{ caseId: id }]);
   });
 
-  it('is a false catch when it misses something else too', () => {
+  it('is a false catch when it also misses another requirement', () => {
     const missed = ['errors.body-is-error', 'configuration.set-by-user'] as const;
     const result = judged(missed, [breachOn('get-configuration')]);
     expect(result.falseCatches).toMatchObject([{ caseId: id }]);
   });
 
-  it('catches a defect that breaks what the invariant names', () => {
+  it('is a catch when the defect violates the requirement of the invariant', () => {
     expect(judged(['configuration.read'], [breachOn('get-configuration')])).toMatchObject({
       outcome: 'killed',
       alsoBreaks: [],
@@ -58,7 +58,7 @@ describe('a case that fails by an invariant alone', () => {
   });
 });
 
-describe('a case of a general requirement', () => {
+describe('a failed case with a general requirement', () => {
   it('is neither catch nor false catch of a defect in one part', () => {
     expect(judged(['service.legal-values'])).toMatchObject({
       outcome: 'survived',
@@ -68,10 +68,10 @@ describe('a case of a general requirement', () => {
   });
 });
 
-describe('the sample of cases', () => {
+describe('the sample of cases for a defect', () => {
   const touched = new Set(Array.from({ length: 100 }, (_, index) => `a/${index}`));
 
-  it('is of all where a defect names no size, and else always the same', () => {
+  it('contains all cases without a sample size, and otherwise depends on the defect', () => {
     expect(sampleOf(defect, touched)).toBe(touched);
     const [one, again] = [0, 1].map(() => [...sampleOf({ ...defect, sample: 7 }, touched)]);
     expect(one).toHaveLength(7);
@@ -79,7 +79,7 @@ describe('the sample of cases', () => {
     expect([...sampleOf({ ...defect, id: 'other', sample: 7 }, touched)]).not.toEqual(one);
   });
 
-  it('holds all that name the broken requirement and forty others unless a defect sets its size', () => {
+  it('contains all cases of the violated requirement and forty others by default', () => {
     const named = new Map([...touched].slice(0, 30).map((id) => [id, defect.violates]));
     const chosen = chosenCases(defect, touched, named);
     expect(chosen.size).toBe(70);
@@ -88,8 +88,8 @@ describe('the sample of cases', () => {
   });
 });
 
-describe('the table of kinds', () => {
-  it('counts what was killed of what was planted, and leaves out what cannot be', () => {
+describe('the table of defect kinds', () => {
+  it('counts planted and killed defects, and leaves impossible cells empty', () => {
     const row = (kind: string, operation: string, outcome: MatrixRow['outcome']): MatrixRow => ({
       ...judgedDefect(defect, { verdicts: [], changes: 0 }),
       ...{ title: '', violates: [], untouched: 0, kind, operation, outcome },

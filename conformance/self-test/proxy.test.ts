@@ -50,12 +50,12 @@ async function proxyBefore(targetUrl: string, planted?: ActiveDefect): Promise<D
   return proxy;
 }
 
-/** A proxy in front of a server with only this listener. */
+/** Opens a proxy in front of a server with only this listener. */
 async function before(listener: RequestListener, planted?: ActiveDefect): Promise<DefectProxy> {
   return proxyBefore(await listening(createServer(listener)), planted);
 }
 
-/** Returns everything received for these bytes, which ask to close the connection. */
+/** Sends these bytes, which must ask to close the connection, and returns everything received. */
 async function exchanged(baseUrl: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
   onTestFinished(() => {
@@ -77,8 +77,8 @@ const odd: RequestListener = (request, response) => {
   response.end('a\u0000b');
 };
 
-describe('a proxy without a defect', () => {
-  it('passes an answer on byte by byte', async () => {
+describe('a defect proxy without a defect', () => {
+  it('passes an answer on unchanged, byte by byte', async () => {
     const targetUrl = await listening(createServer(odd));
     const proxy = await proxyBefore(targetUrl);
     const asked = 'GET /a%2Fb?c=d&c=%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
@@ -87,7 +87,7 @@ describe('a proxy without a defect', () => {
     expect(await exchanged(proxy.baseUrl, asked)).toBe(direct);
   });
 
-  it('passes a request on with its header spelling, Host and body', async () => {
+  it('passes a request on with the spelling of its headers, Host and body', async () => {
     const seen: { headers: string[]; body: string }[] = [];
     const proxy = await before(async (request, response) => {
       seen.push({ headers: request.rawHeaders, body: await text(request) });
@@ -96,11 +96,11 @@ describe('a proxy without a defect', () => {
     const headers = ['HOST', 'devices.example', 'x-One', '1', 'X-one', '2', 'Content-Length', '4'];
     const lines = ['HOST: devices.example', 'x-One: 1', 'X-one: 2', 'Content-Length: 4'];
     await exchanged(proxy.baseUrl, `PUT / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\nbody`);
-    // The Connection header is hop-by-hop.
+    // The Connection header applies only to one hop, so the proxy sets its own.
     expect(seen).toEqual([{ headers: [...headers, 'Connection', 'keep-alive'], body: 'body' }]);
   });
 
-  it('passes chunks on as they come, before the answer is whole', async () => {
+  it('passes chunks on as they arrive, before the answer is complete', async () => {
     let proceed = (): void => undefined;
     const proxy = await before((_, response) => {
       response.write('first');
@@ -116,7 +116,7 @@ describe('a proxy without a defect', () => {
     expect(parts).toEqual(['first', 'second']);
   });
 
-  it('passes a range, an empty answer and the answer to HEAD on', async () => {
+  it('passes on a partial answer, an empty answer and an answer to HEAD', async () => {
     const proxy = await before((request, response) => {
       if (request.headers.range) {
         response.writeHead(206, { 'content-range': 'bytes 1-2/4', 'content-length': 2 }).end('bc');
@@ -134,12 +134,12 @@ describe('a proxy without a defect', () => {
     expect((await fetch(proxy.baseUrl)).status).toBe(204);
   });
 
-  it('passes on what no parser reads, and the answer to it', async () => {
+  it('passes on a malformed request and the answer to it', async () => {
     const proxy = await before(() => undefined);
     expect(await exchanged(proxy.baseUrl, 'NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('closes the connection when the target does, in the middle of an answer too', async () => {
+  it('closes the connection when the target does, even in the middle of an answer', async () => {
     const silent = await before((request) => request.socket.destroy());
     await expect(fetch(silent.baseUrl)).rejects.toThrow('fetch failed');
     const broken = await before((_, response) => {
@@ -150,7 +150,7 @@ describe('a proxy without a defect', () => {
     await expect(answer.text()).rejects.toThrow('terminated');
   });
 
-  it('leads a request to the path of the target', async () => {
+  it('prepends the path of the target to a request', async () => {
     const targetUrl = await listening(createServer(odd));
     const proxy = await proxyBefore(`${targetUrl}/family`);
     expect(proxy.baseUrl).toMatch(/\/family$/);
@@ -159,12 +159,12 @@ describe('a proxy without a defect', () => {
   });
 });
 
-describe('a proxy with a defect', () => {
+describe('a defect proxy with a defect', () => {
   const plain: RequestListener = (_, response) => {
     response.writeHead(200, { 'X-Kept': 'as it is', 'content-length': '4' }).end('good');
   };
 
-  it('changes nothing and counts nothing when the hooks give back what came', async () => {
+  it('counts no change when the hooks return what they received', async () => {
     const planted = planting({
       answer: (answer) => ({ ...answer }),
       request: (request) => request,
@@ -175,7 +175,7 @@ describe('a proxy with a defect', () => {
     expect(planted.changes).toBe(0);
   });
 
-  it('keeps the length in step with a changed body, and counts the change', async () => {
+  it('adjusts the length of a changed body, and counts the change', async () => {
     const planted = planting({ answer: (answer) => withText(answer, 'worse than that') });
     const proxy = await before(plain, planted);
     const answer = await fetch(proxy.baseUrl);
@@ -185,13 +185,13 @@ describe('a proxy with a defect', () => {
     expect(planted.changes).toBe(1);
   });
 
-  it('gives an answer without a body no length and no type', async () => {
+  it('sends neither length nor type with an answer without a body', async () => {
     const proxy = await before(plain, planting({ answer: (answer) => withStatus(answer, 204) }));
     const answer = await fetch(proxy.baseUrl);
     expect([answer.status, answer.headers.get('content-length')]).toEqual([204, null]);
   });
 
-  it('makes a chunked answer whole', async () => {
+  it('sends a chunked answer with a length when a hook removes the coding', async () => {
     const unchunked = planting({
       answer: (answer) => withHeaders(answer, { 'transfer-encoding': undefined }),
     });
@@ -201,7 +201,7 @@ describe('a proxy with a defect', () => {
     expect(answer.headers.get('transfer-encoding')).toBeNull();
   });
 
-  it('answers in the place of the target, with a request id and a date', async () => {
+  it('answers instead of the target, with a request ID and a date', async () => {
     const asked: string[] = [];
     const proxy = await before(
       (request) => asked.push(request.url ?? ''),
@@ -215,7 +215,7 @@ describe('a proxy with a defect', () => {
     expect(asked).toEqual([]);
   });
 
-  it('sends a changed request, with the length of its body', async () => {
+  it('sends a changed request with the length of its new body', async () => {
     const proxy = await before(
       async (request: IncomingMessage, response) => response.end(await text(request)),
       planting({ request: (request) => withText(request, 'something longer') }),
@@ -224,7 +224,7 @@ describe('a proxy with a defect', () => {
     expect(await answer.text()).toBe('something longer');
   });
 
-  it('leaves the exchanges of other operations alone', async () => {
+  it('does not change the exchanges of other operations', async () => {
     const planted = planting({ answer: (answer) => withStatus(answer, 500) }, [
       'get-configuration',
     ]);
@@ -234,7 +234,7 @@ describe('a proxy with a defect', () => {
     expect((await fetch(proxy.baseUrl + configurationPath)).status).toBe(500);
   });
 
-  it('lets a hook ask the target once more', async () => {
+  it('lets a hook send another request to the target', async () => {
     let count = 0;
     const proxy = await before(
       (_, response) => response.end(String(++count)),
@@ -244,8 +244,8 @@ describe('a proxy with a defect', () => {
   });
 });
 
-describe('a websocket through a proxy', () => {
-  /** A server that echoes, and answers pings as every websocket does. */
+describe('a WebSocket through the defect proxy', () => {
+  /** Starts a server that echoes messages, behind a proxy; returns its WebSocket URL. */
   async function echo(planted?: ActiveDefect): Promise<string> {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
@@ -270,7 +270,7 @@ describe('a websocket through a proxy', () => {
   it.each([
     ['without a defect', undefined],
     ['with one that changes no frame', planting({ frame: (frame) => frame })],
-  ])('passes messages of every length %s', async (_, planted) => {
+  ])('passes on messages of every length %s', async (_, planted) => {
     const socket = await opened(await echo(planted));
     for (const length of [0, 1, 125, 126, 65_535, 65_536, 300_000]) {
       const message = 'x'.repeat(length);
@@ -279,13 +279,13 @@ describe('a websocket through a proxy', () => {
     expect(planted?.changes ?? 0).toBe(0);
   });
 
-  it('passes the closing handshake on', async () => {
+  it('passes on the closing handshake with its code', async () => {
     const socket = await opened(await echo());
     socket.close(4001, 'enough');
     expect((await once(socket, 'close'))[0]).toBe(4001);
   });
 
-  it('passes a refusal on with its body', async () => {
+  it('passes on a refusal with its headers and body', async () => {
     const server = createServer();
     server.on('upgrade', (_, socket) => {
       socket.end('HTTP/1.1 403 No\r\nX-Why: so\r\nContent-Length: 4\r\n\r\nbody');
@@ -297,7 +297,7 @@ describe('a websocket through a proxy', () => {
     expect(await text(answer)).toBe('body');
   });
 
-  it('changes frames, sends its own, and counts them', async () => {
+  it('can have its frames replaced by a defect, which are counted', async () => {
     const planted = planting(
       {
         frame: (frame, from) =>
@@ -312,7 +312,7 @@ describe('a websocket through a proxy', () => {
     expect(planted.changes).toBe(1);
   });
 
-  it('outlives a caller who is gone when the answer comes', async () => {
+  it('may lose its caller before the answer without harm to the proxy', async () => {
     const steps = new EventEmitter();
     const late: Mutation = {
       request: async ({ operation }) => {
@@ -336,7 +336,7 @@ describe('a websocket through a proxy', () => {
     ).toContain('403');
   });
 
-  it('can refuse what the target grants', async () => {
+  it('can be refused by a defect although the target accepts it', async () => {
     const planted = planting({ answer: (answer) => withStatus(answer, 503) }, ['connect']);
     const socket = new WebSocket(await echo(planted));
     socket.on('error', () => socket.terminate());
@@ -344,7 +344,7 @@ describe('a websocket through a proxy', () => {
     expect(answer.statusCode).toBe(503);
   });
 
-  it('can rewrite the headers of the switch', async () => {
+  it('can have the headers of its handshake changed by a defect', async () => {
     const planted = planting({
       answer: (answer) => withHeaders(answer, { 'sec-websocket-accept': 'wrong' }),
     });

@@ -8,7 +8,7 @@ import { figuresOf, readmeText, readRecord, recordedResults } from './recorded.t
 const again = 'run `npm run self-test` and commit conformance/self-test/result.ndjson';
 
 describe('the planted defects', () => {
-  it('have ids of their own that can be typed, and titles that are sentences', () => {
+  it('have unique lower-case IDs, and titles that are whole sentences', () => {
     const ids = allDefects.map(({ id }) => id);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     expect(ids.filter((id) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(id))).toEqual([]);
@@ -16,7 +16,7 @@ describe('the planted defects', () => {
     expect(titles.filter((title) => !/^[A-Z`].{7,}\.$/.test(title))).toEqual([]);
   });
 
-  it('break every must that can be seen from outside', () => {
+  it('violate every MUST that can be observed from outside', () => {
     expect(undefendedMusts(allDefects)).toEqual([]);
   });
 });
@@ -24,7 +24,7 @@ describe('the planted defects', () => {
 describe('the committed result of the self-test', () => {
   const record = readRecord();
 
-  it('is of the cases, the model and the defects as they are', async () => {
+  it('matches the current cases, models and defects', async () => {
     expect(record.code, again).toEqual(await codeHashes());
     expect(record.cases, again).toBe(listCases().length);
     expect(
@@ -44,11 +44,11 @@ describe('the committed result of the self-test', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('shows for each such must a defect that was caught by its name', () => {
+  it('has a caught defect for each observable MUST', () => {
     expect(unprovenMusts(record.defects)).toEqual([]);
   });
 
-  it('is what README says', () => {
+  it('has the figures that README states', () => {
     expect(readmeText()).toContain(figuresOf(record));
   });
 
@@ -60,30 +60,30 @@ describe('the committed result of the self-test', () => {
   });
 });
 
-describe('a recorded result', () => {
+describe('the recorded result of a defect', () => {
   const [row] = readRecord().defects;
   const [defect] = allDefects;
   if (!row || !defect) throw new Error('nothing is recorded');
 
-  /** As many ids as the defect touched, all of cases that exist. */
+  /** As many case IDs as the defect touched when it was recorded. */
   const touched = new Set(
     listCases()
       .slice(0, row.casesRun)
       .map(({ id }) => id),
   );
 
-  it('is accepted while the defect and the cases that it touches are as they were', async () => {
+  it('is reused while the defect and the affected cases are unchanged', async () => {
     expect((await recordedResults())(defect, touched)).toEqual(row);
   });
 
-  it('is not taken when it touches more cases, or fewer', async () => {
+  it('is not reused when the defect affects more or fewer cases', async () => {
     const find = await recordedResults();
     expect(find(defect, new Set([...touched].slice(1)))).toBeUndefined();
     expect(find(defect, new Set([...touched, 'a/new-case']))).toBeUndefined();
   });
 
   it.each(['the defect', 'a case'])(
-    'is not taken when the code of %s has changed',
+    'is not reused when the code of %s has changed',
     async (which) => {
       const modules = await modulesById();
       const id = which === 'a case' ? [...touched].at(-1) : defect.id;
@@ -93,23 +93,23 @@ describe('a recorded result', () => {
     },
   );
 
-  it('knows the module of every case and of every defect', async () => {
+  it('has a known module for every case and every defect', async () => {
     const modules = await modulesById();
     const ids = [...listCases(), ...allDefects].map(({ id }) => id);
     expect(ids.filter((id) => !modules.has(id))).toEqual([]);
   });
 });
 
-describe('code that decides', () => {
+describe('the tokens of source code', () => {
   const tokens = async (text: string) => (await readSource(text, 'a/b.ts')).tokens;
 
-  it('is the same with other comments, blanks and paths of imports', async () => {
+  it('are the same despite other comments, white space and import paths', async () => {
     const one = "import { x } from './x.ts';\n/** A. */\nexport const a = [x, 1]; // b";
     const other = "import { x } from '../y/x.ts';\nexport const a = [\n  // c\n  x, 1];";
     expect(await tokens(one)).toBe(await tokens(other));
   });
 
-  it.each(['const a = 2;', "const a = '1';", 'let a = 1;'])('is another with %s', async (text) => {
+  it.each(['const a = 2;', "const a = '1';", 'let a = 1;'])('differ for %s', async (text) => {
     expect(await tokens(text)).not.toBe(await tokens('const a = 1;'));
   });
 });

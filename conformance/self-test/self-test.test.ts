@@ -25,7 +25,7 @@ const paths = {
   audit: operations['list-audit-logs'].path,
 };
 
-/** The cases of a tiny suite: what each requests, expects and names. */
+/** A case of a tiny suite: the requested path, the expected answer and its requirement. */
 interface TinyCase {
   readonly id: string;
   readonly path: string;
@@ -108,8 +108,8 @@ async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<Matr
   return row;
 }
 
-describe('the run without a defect', () => {
-  it('tells which defects would change something in each case', async () => {
+describe('the self-test run without a defect', () => {
+  it('lists for each case the defects that would affect it', async () => {
     const both = [defect, { ...defect, id: 'other', operations: ['list-audit-logs'] as const }];
     const { affectedCases, failures } = await runBaseline(both, await tinySuite());
     expect(failures).toEqual([]);
@@ -120,7 +120,7 @@ describe('the run without a defect', () => {
     ]);
   });
 
-  it('takes a hook that wants to ask the target for one that changes something', async () => {
+  it('assumes an effect if a hook would send another request, and sends none', async () => {
     let asked = 0;
     const mutation = (): ReturnType<Defect['mutation']> => ({
       answer: async (answer, request, ask) => {
@@ -134,33 +134,33 @@ describe('the run without a defect', () => {
     expect(asked).toBe(0);
   });
 
-  it('lets what is made once for all cases touch every case', async () => {
+  it('counts every case as affected by a defect in shared preparation', async () => {
     const upload: Defect = { ...defect, operations: ['upload-artifact'] };
     const { affectedCases } = await runBaseline([upload], await tinySuite());
     expect(casesTouched(upload, affectedCases).size).toBe(3);
   });
 
-  it('tells which cases fail although nothing is planted', async () => {
+  it('lists the cases that fail without any defect', async () => {
     const wrong = tinyCases.map((each) => ({ ...each, wants: '200 other' }));
     const { failures } = await runBaseline([defect], await tinySuite(wrong));
     expect(failures).toHaveLength(3);
   });
 });
 
-describe('a defect', () => {
-  it('is killed by the cases that fail and name what it breaks', async () => {
+describe('a planted defect', () => {
+  it('is killed by failed cases that name a violated requirement', async () => {
     const row = await rowFor({});
     expect(row.outcome).toBe('killed');
     expect(row.killedBy).toEqual(['configuration/set-by-user-is-read', 'errors/error-says-why']);
     expect(isSound(row)).toBe(true);
   });
 
-  it('is not run against cases that never call its operations', async () => {
+  it('is run only against cases that call its operations', async () => {
     expect(await rowFor({})).toMatchObject({ casesRun: 2, untouched: 1 });
     expect(await rowFor({ operations: 'all' })).toMatchObject({ casesRun: 3, untouched: 0 });
   });
 
-  it('survives when nobody catches it', async () => {
+  it('survives when no case fails', async () => {
     const row = await rowFor({ mutation: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
       { ...tinyCases[0], wants: '200 {"a":"1","b":"2"}' } as TinyCase,
     ]);
@@ -168,7 +168,7 @@ describe('a defect', () => {
     expect(isSound(row)).toBe(false);
   });
 
-  it('is told apart when nothing ever brought it about', async () => {
+  it('is unexercised when no answer was ever changed', async () => {
     const row = await rowFor({ mutation: statusBecomes(409, 204) });
     expect(row).toMatchObject({ outcome: 'unexercised', casesRun: 0, changes: 0 });
     expect(isSound(row)).toBe(false);
@@ -176,7 +176,7 @@ describe('a defect', () => {
     expect(notRun).toMatchObject({ outcome: 'unexercised', casesRun: 0, untouched: 3 });
   });
 
-  it('is not sound when a case catches it that names nothing of it', async () => {
+  it('is not sound when a case fails that names no violated requirement', async () => {
     const row = await rowFor({ violates: ['configuration.set-by-user'] });
     expect(row.outcome).toBe('killed');
     expect(row.falseCatches).toEqual([
@@ -190,7 +190,7 @@ describe('a defect', () => {
     expect(isSound(row)).toBe(false);
   });
 
-  it('is not held to a false catch that does not come again', async () => {
+  it('has no false catch if it does not occur in a second run', async () => {
     let runs = 0;
     const options = await tinySuite();
     const judge: SelfTestOptions['judge'] = async (request) => {
@@ -207,7 +207,7 @@ describe('a defect', () => {
     expect(runs).toBe(2);
   });
 
-  it('is not held to an error of the suite that does not come again', async () => {
+  it('has no error of the suite if it does not occur in a second run', async () => {
     let runs = 0;
     const options = await tinySuite();
     const judge: SelfTestOptions['judge'] = async (request) => {
@@ -225,7 +225,7 @@ describe('a defect', () => {
     expect(runs).toBe(2);
   });
 
-  it('that nobody can see needs its reason to hold', async () => {
+  it('that is declared unobservable must remain unobserved', async () => {
     const reason = { equivalent: 'white space says nothing' };
     const unseen = await rowFor({ ...reason, mutation: statusBecomes(200, 200) });
     expect([unseen.outcome, isSound(unseen)]).toEqual(['equivalent', true]);
@@ -233,7 +233,7 @@ describe('a defect', () => {
     expect([seen.outcome, isSound(seen)]).toEqual(['stale-reason', false]);
   });
 
-  it('has a fresh memory for each run', async () => {
+  it('starts with fresh state in each run', async () => {
     let made = 0;
     const mutation = (): ReturnType<Defect['mutation']> => {
       made += 1;
@@ -241,13 +241,13 @@ describe('a defect', () => {
     };
     await rowFor({ mutation });
     await rowFor({ mutation });
-    // Two per run: one for the probe, one for the active defect.
+    // Each run makes two mutations: one for the probe and one for the active defect.
     expect(made).toBe(4);
   });
 });
 
-describe('what a failed case missed', () => {
-  it('is narrower than what it names, when it says so', async () => {
+describe('the missed requirements of a failed case', () => {
+  it('replace the requirements that the case names', async () => {
     const options = await tinySuite();
     const judge: SelfTestOptions['judge'] = async (request) => {
       const { verdicts, ...rest } = await options.judge(request);
@@ -264,7 +264,7 @@ describe('what a failed case missed', () => {
   });
 });
 
-describe('a matrix', () => {
+describe('a kill matrix', () => {
   async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
     const options = { ...(await tinySuite()), ...(signal && { signal }) };
     const { affectedCases, named, failures } = await runBaseline(defects, options);
@@ -281,20 +281,20 @@ describe('a matrix', () => {
 
   const survivor: Defect = { ...defect, id: 'nobody-sees', mutation: statusBecomes(204, 200) };
 
-  it('holds when every defect is sound, and is in the order of the defects', async () => {
+  it('holds when every defect is sound, and keeps the order of the defects', async () => {
     const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);
     expect(matrix.rows.map(({ id }) => id)).toEqual(['configuration-is-empty', 'another']);
     expect(matrix.totals).toMatchObject({ defects: 2, killed: 2, casesRun: 4, untouched: 2 });
     expect(holds(matrix)).toBe(true);
   });
 
-  it('does not hold with one that is not', async () => {
+  it('does not hold when a defect is not sound', async () => {
     const matrix = await matrixOf([defect, survivor]);
     expect(matrix.totals).toMatchObject({ killed: 1, unexercised: 1 });
     expect(holds(matrix)).toBe(false);
   });
 
-  it('does not hold when cases fail without a defect, or when it was interrupted', async () => {
+  it('does not hold with failures without a defect, or after an interruption', async () => {
     const matrix = await matrixOf([defect]);
     expect(holds({ ...matrix, baselineFailures: ['errors/error-says-why'] })).toBe(false);
     const ended = AbortSignal.abort();
@@ -303,7 +303,7 @@ describe('a matrix', () => {
     expect(holds(interrupted)).toBe(false);
   });
 
-  it('names the musts that no defect breaks', () => {
+  it('lists the MUSTs that no defect violates', () => {
     const all = undefendedMusts([]);
     expect(all).toContain('audit.total');
     expect(undefendedMusts([{ ...defect, violates: ['audit.total'] }])).toEqual(
@@ -311,14 +311,14 @@ describe('a matrix', () => {
     );
   });
 
-  it('names the musts by whose name no defect was caught', async () => {
+  it('lists the MUSTs without a defect that was caught by their name', async () => {
     const row = await rowFor({ violates: ['configuration.set-by-user', 'audit.total'] });
     expect(row.proves).toEqual(['configuration.set-by-user']);
     expect(unprovenMusts([row])).toContain('audit.total');
     expect(unprovenMusts([row])).not.toContain('configuration.set-by-user');
   });
 
-  it('is rendered with every defect, its killers and its figures', async () => {
+  it('is rendered with every defect, the catching cases and the figures', async () => {
     const matrix = await matrixOf([defect, survivor]);
     const text = matrixText(matrix, true);
     expect(text).toContain('2 defects: 1 killed, 0 survived, 1 not exercised');
@@ -329,7 +329,7 @@ describe('a matrix', () => {
     expect(page).toContain("default-src 'none'");
   });
 
-  it('counts what a selection of defects does not break, and lists it for the whole catalogue', async () => {
+  it('counts unviolated MUSTs for selected defects, and lists them for all defects', async () => {
     const matrix = await matrixOf([defect]);
     const counted = `${matrix.undefended.length} requirements are broken by none of the selected`;
     expect(matrixText(matrix, false)).toContain(counted);
@@ -339,7 +339,7 @@ describe('a matrix', () => {
     expect(matrixHtml(matrix, false)).not.toContain('no defect breaks');
   });
 
-  it('keeps a title from becoming markup', async () => {
+  it('escapes markup in the title of a defect', async () => {
     const page = matrixHtml(await matrixOf([{ ...defect, title: '<img src=x> is sent.' }]), true);
     expect(page).toContain('&lt;img src=x&gt; is sent.');
     expect(page).not.toContain('<img');

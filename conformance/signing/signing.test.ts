@@ -20,7 +20,7 @@ function hex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** A signature over some body, whose Base64 is not the same in both alphabets. */
+/** Returns a signature whose Base64 text differs between the two alphabets. */
 function signatureThatTells(sign: (bytes: Buffer) => Buffer): Buffer {
   for (let serial = 0; serial < 100; serial++) {
     const signature = sign(Buffer.from(`body ${serial}`));
@@ -29,27 +29,27 @@ function signatureThatTells(sign: (bytes: Buffer) => Buffer): Buffer {
   throw new Error('no signature tells the alphabets apart');
 }
 
-describe.each(keyTypes)('a %s key', (keyType) => {
+describe.each(keyTypes)('a signing key of type %s', (keyType) => {
   const { makeKey, signedBy } = signingAlgorithms[keyType];
   const made = makeKey(seededRandom('a device'));
 
-  it('makes signatures that an independent library verifies', async () => {
+  it('makes signatures that node:crypto verifies', async () => {
     const key = await made;
     expect(verifies(key.publicKeyPem, body, key.sign(body))).toBe(true);
   });
 
-  it('makes no signature that fits a changed body', async () => {
+  it('makes signatures that do not fit a changed body', async () => {
     const key = await made;
     expect(verifies(key.publicKeyPem, Buffer.from('{}'), key.sign(body))).toBe(false);
   });
 
-  it('is written as SubjectPublicKeyInfo in PEM', async () => {
+  it('is exported as SubjectPublicKeyInfo in PEM', async () => {
     const { publicKeyPem } = await made;
     const parsed = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'pem' });
     expect(publicKeyPem).toBe(parsed);
   });
 
-  it('is signed by two implementations, both rightly, whatever is signed', async () => {
+  it('has signers from several implementations, which sign any bytes correctly', async () => {
     const { publicKeyPem, signers } = await made;
     expect(Object.keys(signers)).toEqual(signedBy);
     for (const [signer, sign] of Object.entries(signers)) {
@@ -61,7 +61,7 @@ describe.each(keyTypes)('a %s key', (keyType) => {
     }
   });
 
-  it('has wrong forms of both kinds, none of which verifies', async () => {
+  it('has wrong digests and wrong forms, none of which verifies', async () => {
     const { publicKeyPem, wrongForms } = await made;
     for (const kind of [wrongForms.digest, wrongForms.form]) {
       const forms = Object.entries(kind);
@@ -72,7 +72,7 @@ describe.each(keyTypes)('a %s key', (keyType) => {
     }
   });
 
-  it('has wrong texts in the header, each other than the right one', async () => {
+  it('has wrong header texts that all differ from the right text', async () => {
     const key = await made;
     const signature = signatureThatTells(key.sign);
     const right = signature.toString('base64');
@@ -81,8 +81,8 @@ describe.each(keyTypes)('a %s key', (keyType) => {
   });
 });
 
-describe('a seeded source', () => {
-  it.each(['ecdsa', 'ed25519'] as const)('decides the %s key', async (keyType) => {
+describe('a seeded random source', () => {
+  it.each(['ecdsa', 'ed25519'] as const)('determines the key of type %s', async (keyType) => {
     const { makeKey } = signingAlgorithms[keyType];
     const first = await makeKey(seededRandom('one'));
     const again = await makeKey(seededRandom('one'));
@@ -92,7 +92,7 @@ describe('a seeded source', () => {
   });
 });
 
-/** The suite's key of a published private key. */
+/** Returns the suite's key for the private key of a published test vector. */
 const keyOfVector = {
   rsa: (text: string) =>
     rsaKeyOf(createPrivateKey({ key: hex(text), format: 'der', type: 'pkcs8' })),
@@ -101,17 +101,17 @@ const keyOfVector = {
 };
 
 describe.each(publishedVectors())(
-  '$source',
+  'the published vector $source',
   ({ keyType, privateKey, publicKeyPem, messageHex, signatureBase64 }) => {
     const key = keyOfVector[keyType](privateKey);
 
-    it('has the public key that we derive', () => {
+    it('has the same public key that the suite derives', () => {
       expect(key.publicKeyPem).toBe(publicKeyPem);
     });
 
-    it('is met by every implementation that signs by its standard', () => {
+    it('has the same signature that every deterministic signer makes', () => {
       const made = Object.entries(key.signers).filter(
-        // ECDSA of node:crypto draws its nonce; what it makes can only be verified.
+        // ECDSA of node:crypto uses a random nonce, so its signatures can only be verified.
         ([signer]) => keyType !== 'ecdsa' || signer !== 'node:crypto',
       );
       expect(made.length).toBeGreaterThan(0);
@@ -121,7 +121,7 @@ describe.each(publishedVectors())(
       }
     });
 
-    it('is verified by a library that did not make it', () => {
+    it('has a signature that node:crypto verifies', () => {
       const signature = Buffer.from(signatureBase64, 'base64');
       expect(verifies(key.publicKeyPem, hex(messageHex), signature)).toBe(true);
     });
@@ -129,7 +129,7 @@ describe.each(publishedVectors())(
 );
 
 describe('a deterministic signature on P-256', () => {
-  it('verifies for many keys and bodies, integers short and long, S low and high', () => {
+  it('verifies for many keys and bodies, with short and long integers, low and high S', () => {
     const random = seededRandom('keys on P-256');
     const lengths = new Set<number>();
     const halves = new Set<boolean>();
@@ -147,21 +147,21 @@ describe('a deterministic signature on P-256', () => {
   });
 });
 
-describe('the DER check', () => {
+describe('the DER check of ECDSA signatures', () => {
   const vectors = authRequestVectors().filter(({ keyType }) => keyType === 'ecdsa');
   const bytesOf = (title: string): Buffer => {
     const found = vectors.find((vector) => vector.title === title);
     return Buffer.from(found?.signatureBase64 ?? '', 'base64');
   };
 
-  it('reads every signature that another tool made rightly', () => {
+  it('accepts every valid signature of another tool', () => {
     const right = vectors.filter(({ valid }) => valid);
     expect(right.length).toBeGreaterThan(5);
     for (const { title } of right) expect(sideBySide(bytesOf(title))).toHaveLength(64);
   });
 
   it.each(['r and s side by side', 'superfluous zero', 'truncated'])(
-    'refuses one that has %s',
+    'refuses a test vector with the problem: %s',
     (problem) => {
       expect(() => sideBySide(bytesOf(`ECDSA P-256, ${problem}`))).toThrow();
     },
@@ -178,7 +178,7 @@ describe('the DER check', () => {
     ['a padded integer', '3007020200010201 01'],
     ['an integer of 33 digits', `30260221${'01'.repeat(33)}020101`],
     ['nothing', ''],
-  ])('refuses %s', (_, text) => {
+  ])('refuses a signature with %s', (_, text) => {
     expect(() => sideBySide(hex(text.replace(' ', '')))).toThrow();
   });
 

@@ -15,38 +15,38 @@ function granted(text: string) {
   return { status: 200, text, bytes: Buffer.from(text), headers: {} };
 }
 
-describe('a link that is altered', () => {
-  it('has another signature and nothing else', () => {
+describe('an altered link', () => {
+  it('differs only in its signature', () => {
     expect(withAlteredSignature(link)).toBe(link.replace('=Abc', '=Bbc'));
   });
 
-  it('has its last parameter altered when none speaks of a signature', () => {
+  it('differs in its last parameter when it has no signature', () => {
     expect(withAlteredSignature('http://host/a?b=1&c=2')).toBe('http://host/a?b=1&c=A');
   });
 
-  it('loses a parameter or gets another value for it', () => {
+  it('lacks one parameter, or has another value for it', () => {
     expect(withParameter(link, 'x-svc-expire', undefined)).not.toContain('expire');
     expect(withParameter(link, 'x-svc-expire', '2099')).toContain('x-svc-expire=2099');
   });
 
-  it('keeps its other segments encoded as they were', () => {
+  it('differs in one path segment, and keeps the encoding of the others', () => {
     expect(withSegment(link, 1, 'a/b')).toBe(link.replace('/device?', '/a%2Fb?'));
     expect(withSegment(link, 3, 'z')).toContain('/z/board%202%2F%C3%B8/device?');
   });
 });
 
-describe('a token that is altered', () => {
-  it('has a forged signature under its own claims', () => {
+describe('an altered token', () => {
+  it('has a forged signature with unchanged claims', () => {
     expect(forged(token)).toBe(token.replace(/Abc$/, 'Bbc'));
   });
 
-  it('lives longer under its own signature', () => {
+  it('has a later expiry with an unchanged signature', () => {
     const changed = withOtherClaims(token);
     expect(claimsOf(granted(changed)).exp).toBe(701);
     expect(changed.split('.')[2]).toBe('Abc');
   });
 
-  it('asks for no signature', () => {
+  it('has no signature and names the algorithm "none"', () => {
     const [header = '', claims, signature] = unsigned(token).split('.');
     expect(Buffer.from(header, 'base64url').toString()).toContain('"none"');
     expect([claims, signature]).toEqual([token.split('.')[1], '']);
@@ -55,7 +55,7 @@ describe('a token that is altered', () => {
 
 describe('claimsOf', () => {
   it.each(['opaque', `${part({})}.${part({ exp: 1 })}.x`, 'a.b.c'])(
-    'does not judge the token %s, which tells nothing',
+    'cannot observe the claims of the token %s',
     (text) => {
       expect(() => claimsOf(granted(text))).toThrow(NotObservable);
     },

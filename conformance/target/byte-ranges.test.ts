@@ -6,7 +6,7 @@ function answered(text: string, headers: Record<string, string>) {
   return { status: 206, headers, bytes, text };
 }
 
-/** A body of two parts, the second with a binary byte. */
+/** A body with two parts, the second of which contains a binary byte. */
 const twoParts = [
   '--cut',
   'Content-Type: application/octet-stream',
@@ -21,14 +21,14 @@ const twoParts = [
   '',
 ].join('\r\n');
 
-describe('the parts of an answer 206', () => {
-  it('are one that the header names', () => {
+describe('the parts of an answer with status 206', () => {
+  it('are the one part that the Content-Range header names', () => {
     const [part] = partsOf(answered('cd', { 'content-range': 'bytes 2-3/*' }));
     expect(part).toEqual({ first: 2, bytes: Buffer.from('cd') });
   });
 
   it.each(['multipart/byteranges; boundary=cut', 'Multipart/ByteRanges; a=b; boundary="cut"'])(
-    'are several in %s',
+    'are several parts for the media type %s',
     (type) => {
       expect(partsOf(answered(twoParts, { 'content-type': type }))).toEqual([
         { first: 0, bytes: Buffer.from('abc') },
@@ -42,11 +42,11 @@ describe('the parts of an answer 206', () => {
     ['another length', { 'content-range': 'bytes 2-4/10' }],
     ['another unit', { 'content-range': 'lines 2-3/10' }],
     ['no boundary in the body', { 'content-type': 'multipart/byteranges; boundary=other' }],
-  ])('are not taken with %s', (_, headers) => {
+  ])('are rejected with %s', (_, headers) => {
     expect(() => partsOf(answered('cd', headers))).toThrow('expected');
   });
 
-  it('are not taken when one of them does not say which it is', () => {
+  it('are rejected when one of several parts lacks its range', () => {
     const type = { 'content-type': 'multipart/byteranges; boundary=cut' };
     const without = twoParts.replace(/content-range: bytes 8-9.*\r\n/, '');
     expect(() => partsOf(answered(without, type))).toThrow('actual none');

@@ -15,20 +15,20 @@ function artifact(): Promise<Buffer> {
 }
 
 describe('a downloaded configuration', () => {
-  it('has its pairs in the meta-data of an artifact file', async () => {
+  it('contains its pairs in the meta-data of an artifact file', async () => {
     const bytes = await artifact();
     expect([isArtifactFile(bytes), await pairsIn(bytes)]).toEqual([true, metaData]);
   });
 
-  it('has its pairs in JSON', async () => {
+  it('contains its pairs in a JSON object', async () => {
     expect(await pairsIn(Buffer.from('{"timezone":"UTC"}'))).toEqual(metaData);
   });
 
-  it.each(['', 'timezone=UTC', 'version but no tar file'])('%j has none', async (text) => {
+  it.each(['', 'timezone=UTC', 'version but no tar file'])('in %j has no pairs', async (text) => {
     expect(await pairsIn(Buffer.from(text))).toBeUndefined();
   });
 
-  it('has none when the artifact file is cut', async () => {
+  it('contains no pairs when the artifact file is truncated', async () => {
     expect(await pairsIn((await artifact()).subarray(0, 2000))).toBeUndefined();
   });
 });

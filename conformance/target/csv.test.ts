@@ -34,7 +34,7 @@ describe('readCsv', () => {
 });
 
 describe('csvFault', () => {
-  it.each(['', 'a,b\r\n1,2\r\n', 'a\n"x, ""y""\nz"', 'a,b\n,'])('finds none in %j', (document) => {
+  it.each(['', 'a,b\r\n1,2\r\n', 'a\n"x, ""y""\nz"', 'a,b\n,'])('accepts %j', (document) => {
     expect(csvProblem(document)).toBeUndefined();
   });
 
@@ -43,29 +43,29 @@ describe('csvFault', () => {
     ['a\n"x" y\n', 'no field can be read at character 2: "\\"x\\" y\\n"'],
     ['a\n"x\n', 'no field can be read at character 2: "\\"x\\n"'],
     ['a\rb\n', 'no field can be read at character 0: "a\\rb\\n"'],
-  ])('finds one in %j', (document, problem) => {
+  ])('finds a problem in the document %j', (document, problem) => {
     expect(csvProblem(document)).toBe(problem);
   });
 });
 
 describe('relationsOf', () => {
-  it('names the URL of each relation', () => {
+  it('returns the URL of each relation type', () => {
     const header = '</logs?page=1>; rel="first", </logs?page=3&sort=asc>; rel=next';
     expect(relationsOf(header)).toEqual({ first: '/logs?page=1', next: '/logs?page=3&sort=asc' });
   });
 
-  it('takes any case, spaces and order of parameters', () => {
+  it('accepts any case, spacing and order of parameters', () => {
     const header = '</a>;REL=First,</b>  ;  title="x" ;  rel="prev"';
     expect(relationsOf(header)).toEqual({ first: '/a', prev: '/b' });
   });
 
-  it('reads texts with commas, several relation types in one link, and the first of two', () => {
+  it('reads commas, several types in one link, and the first of two links', () => {
     const header =
       '</a?x=1,2>; title="one, two; rel=none"; rel="first prev" , </b>;rel=next;rel=last, </c>; rel=next';
     expect(relationsOf(header)).toEqual({ first: '/a?x=1,2', prev: '/a?x=1,2', next: '/b' });
   });
 
-  it('finds nothing where there is no header', () => {
+  it('returns no relation without a header', () => {
     expect(relationsOf(undefined)).toEqual({});
   });
 });

@@ -7,10 +7,10 @@ import { Mask } from './mask.ts';
 const times = { startMs: 7.2, elapsedMs: 1.4 };
 const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJkZXZpY2UifQ.c2lnbmF0dXJl';
 
-describe('an exchange that is written down', () => {
+describe('a recorded exchange', () => {
   const answer = { status: 200, headers: {}, bytes: Buffer.from('{}') };
 
-  it('shows the scheme of an Authorization header, not its token', () => {
+  it('contains the scheme of an Authorization header, without the token', () => {
     const headers = {
       authorization: 'Bearer opaque-credential',
       cookie: 'JWT=opaque-credential; other=other-credential',
@@ -24,7 +24,7 @@ describe('an exchange that is written down', () => {
     });
   });
 
-  it('shows what a case invented, and the kind of what is known', () => {
+  it('contains invented credentials, and the kind of each known secret', () => {
     const mask = new Mask();
     mask.learn(token, 'device-token');
     mask.learn('an-opaque-user-token', 'user-token');
@@ -44,7 +44,7 @@ describe('an exchange that is written down', () => {
     ]);
   });
 
-  it('shows no cookie that the target sets', () => {
+  it('contains no cookie value that the target sets', () => {
     const set = { ...answer, headers: { 'set-cookie': 'id=1; Path=/, s=2' } };
     const { answer: written } = exchangeOf({ method: 'GET', url: '/' }, set, times);
     expect(written?.headers).toEqual({
@@ -52,18 +52,18 @@ describe('an exchange that is written down', () => {
     });
   });
 
-  it('shows the URL as it was sent', () => {
+  it('contains the URL as it was sent', () => {
     const url = 'http://host/a/../b {x}';
     const { request } = exchangeOf({ method: 'GET', url }, answer, times);
     expect(request.line).toBe('GET http://host/b%20%7Bx%7D');
   });
 
-  it('says when it began and how long it took, in whole milliseconds', () => {
+  it('contains its start and duration in whole milliseconds', () => {
     const written = exchangeOf({ method: 'GET', url: '/' }, answer, times);
     expect(written).toMatchObject({ startMs: 7, elapsedMs: 1 });
   });
 
-  it('describes bytes that are not a string', () => {
+  it('describes a body that is not text', () => {
     const bytes = Buffer.from([0, 255, 1]);
     const { answer: written } = exchangeOf(
       { method: 'GET', url: '/' },
@@ -73,7 +73,7 @@ describe('an exchange that is written down', () => {
     expect(written?.body).toBe('<3 bytes, not text>');
   });
 
-  it('cuts a long body and says how much is missing', () => {
+  it('truncates a long body and states the missing length', () => {
     const body = 'ö'.repeat(20_000);
     const long = { ...answer, bytes: Buffer.from('x'.repeat(5000)) };
     const written = exchangeOf({ method: 'PUT', url: '/', body }, long, times);
@@ -82,19 +82,19 @@ describe('an exchange that is written down', () => {
     expect(reportedExchange(written).answer?.body).toMatch(/^x{4096}<904 more>$/);
   });
 
-  it('keeps every byte of a request that is not UTF-8', () => {
+  it('contains every byte of a request that is not UTF-8', () => {
     const body = Buffer.from([0, 255, 128, 65]);
     const { request } = exchangeOf({ method: 'PUT', url: '/', body }, answer, times);
     expect(request).toMatchObject({ body: '\u0000\u00ff\u0080A', bodyForm: 'latin1' });
     expect(request).not.toHaveProperty('bodyBytes');
   });
 
-  it('tells that a body was sent in pieces', () => {
+  it('notes that a body was sent in chunks', () => {
     const { request } = exchangeOf({ method: 'PUT', url: '/', body: ['a', 'b'] }, answer, times);
     expect(request).toMatchObject({ body: 'ab', headers: { 'transfer-encoding': 'chunked' } });
   });
 
-  it('tells why there is no answer', () => {
+  it('contains the reason when there is no answer', () => {
     const written = exchangeOf({ method: 'GET', url: '/' }, new Error('closed'), times);
     expect(written).toMatchObject({ failure: 'closed' });
     expect(written).not.toHaveProperty('answer');
@@ -102,7 +102,7 @@ describe('an exchange that is written down', () => {
 
   const bytes = Buffer.alloc(20_000, 'a');
 
-  it('makes room for newer ones', () => {
+  it('replaces the oldest one when the record is full', () => {
     const record = new ExchangeRecord();
     for (let count = 0; count < 505; count++) {
       record.add(exchangeOf({ method: 'GET', url: `/${count}` }, answer, times));
@@ -115,7 +115,7 @@ describe('an exchange that is written down', () => {
     expect(reported.exchanges.at(-1)?.request.line).toBe('GET /504');
   });
 
-  it('keeps what was sent in full for its script, and not for reports', () => {
+  it('contains the full request for the repro script, but not in reports', () => {
     const form = { fields: {}, file: { field: 'artifact', name: 'a.mender', bytes } };
     const written = [
       exchangeOf({ method: 'POST', url: '/', form }, answer, times),
@@ -129,7 +129,7 @@ describe('an exchange that is written down', () => {
   });
 });
 
-describe('a signed request that is written down', () => {
+describe('a recorded signed request', () => {
   const answer = { status: 401, headers: {}, bytes: Buffer.alloc(0) };
   const keys = {
     rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
@@ -149,13 +149,13 @@ describe('a signed request that is written down', () => {
     return JSON.stringify({ pubkey: publicKey.export({ type: 'spki', format: 'pem' }) });
   }
 
-  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('tells that a %s key signed it', (keyType) => {
+  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('names the type of the %s key', (keyType) => {
     const body = bodyOf(keys[keyType].publicKey);
     expect(signed(keyType, body)).toEqual({ header: 'x-svc-signature', keyType, fits: true });
     expect(signed(keyType, body, `${body} `)).toMatchObject({ keyType, fits: false });
   });
 
-  it('tells that another key signed it', () => {
+  it('notes that the signature is of another key', () => {
     expect(signed('rsa', bodyOf(keys.ed25519.publicKey))).toMatchObject({
       keyType: 'ed25519',
       fits: false,
@@ -163,7 +163,7 @@ describe('a signed request that is written down', () => {
   });
 
   it.each(['{}', 'no JSON', '{"pubkey":"no key"}', '{"pubkey":7}'])(
-    'tells nothing of %s, which names no key',
+    'has no signature details for the body %s',
     (body) => {
       expect(signed('rsa', body)).toBeUndefined();
     },

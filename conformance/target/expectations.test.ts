@@ -30,8 +30,8 @@ function complaint(act: () => unknown): string | undefined {
   }
 }
 
-describe('tolerant expectations', () => {
-  it('accept an absent field and reject one with another value', () => {
+describe('tolerant expectations on an answer', () => {
+  it('accept an absent field, and reject a field with another value', () => {
     expect(complaint(() => expectEqualIfThere('size', undefined, 1))).toBeUndefined();
     expect(complaint(() => expectEqualIfThere('size', 1, 1))).toBeUndefined();
     expect(complaint(() => expectEqualIfThere('size', 2, 1))).toBe(
@@ -40,7 +40,7 @@ describe('tolerant expectations', () => {
     expect(complaint(() => expectEqualIfThere('size', null, 1))).toContain('actual size null');
   });
 
-  it('accept further members and reject missing or different ones', () => {
+  it('accept additional members, and reject missing or different ones', () => {
     const wanted = { name: 'a' };
     expect(complaint(() => expectMembers('it', { name: 'a', more: 1 }, wanted))).toBeUndefined();
     expect(complaint(() => expectMembers('it', { name: 'b' }, wanted))).toContain('{"name":"b"}');
@@ -50,13 +50,13 @@ describe('tolerant expectations', () => {
     );
   });
 
-  it('compare lists regardless of order and reject a doubled element', () => {
+  it('compare lists regardless of order, and reject a duplicate element', () => {
     expect(sorted(['b', 'a'])).toEqual(sorted(['a', 'b']));
     expect(sorted(['b', 'a', 'a'])).not.toEqual(sorted(['a', 'b']));
   });
 });
 
-describe('expectations', () => {
+describe('expectations on an answer', () => {
   it.each([
     ['a wrong status', () => expectStatus(answer(500, 'oops'), 200, 204)],
     ['a body where none belongs', () => expectNoBody(answer(204, '{}'))],
@@ -69,30 +69,30 @@ describe('expectations', () => {
     expect(complaint(act)).toMatch(/^expected .+, actual .+/s);
   });
 
-  it('tell both sides in words', () => {
+  it('describe the expected and the actual side in words', () => {
     expect(complaint(() => expectStatus(answer(500, 'oops'), 200, 204))).toBe(
       'expected status 200 or 204, actual 500 with the body oops',
     );
   });
 
-  it('name the field that does not fit a shape', () => {
+  it('name the field that does not match a shape', () => {
     const shape = v.object({ artifact: v.object({ name: v.string() }) });
     const found = complaint(() => expectShape(answer(200, '{"artifact":{"name":7}}'), shape));
     expect(found).toContain('artifact.name');
   });
 
-  it('give what fits a shape, with the fields that it does not know', () => {
+  it('return a matching value, including fields that the shape does not name', () => {
     const shape = v.looseObject({ id: v.string() });
     expect(expectShape(answer(200, '{"id":"7","more":1}'), shape)).toEqual({ id: '7', more: 1 });
   });
 
-  it('name the row of a table that is answered otherwise', async () => {
+  it('name the row of a table with another answer', async () => {
     const rows = { good: 400, bad: 204 };
     const each = expectEach(400, rows, async (status) => answer(status));
     await expect(each).rejects.toThrow('expected status 400 for bad, actual 204 without a body');
   });
 
-  it('cut what is long', () => {
+  it('truncate long values in the message', () => {
     const found = complaint(() => expectEqual('text', 'x'.repeat(10_000), 'short'));
     expect(found?.length).toBeLessThan(400);
   });

@@ -8,7 +8,7 @@ import { requestUpgrade } from './upgrade.ts';
 
 const WAIT_MAX_MS = 2000;
 
-/** Opens a line to a websocket server that handles each connection with `serve`. */
+/** Opens a frame line to a WebSocket server that handles each connection with `serve`. */
 async function lineTo(serve: (socket: WebSocket) => void): Promise<FrameLine> {
   const server = createServer();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
@@ -37,8 +37,8 @@ async function lineTo(serve: (socket: WebSocket) => void): Promise<FrameLine> {
   return new FrameLine(socket, systemClock);
 }
 
-describe('a line of frames', () => {
-  it('hears what came in one packet with the handshake', async () => {
+describe('a line of WebSocket frames', () => {
+  it('receives a frame that arrives together with the handshake', async () => {
     const line = await lineTo((socket) => socket.send('at once'));
     expect(await line.until(({ received }) => received.length > 0, WAIT_MAX_MS)).toBe(true);
     expect(line.received[0]?.payload.toString()).toBe('at once');
@@ -46,7 +46,7 @@ describe('a line of frames', () => {
   });
 
   it.each([0, 1, 125, 126, 65_535, 65_536])(
-    'masks a message of %i bytes as a client has to',
+    'masks a message of %i bytes, as clients must',
     async (length) => {
       const line = await lineTo((socket) => socket.on('message', (data) => socket.send(data)));
       const payload = Buffer.alloc(length, 'frames');
@@ -60,18 +60,18 @@ describe('a line of frames', () => {
     ['more than 16 MiB of frames', 5, 4 * 1_048_576, 4],
     ['more than a thousand frames', 1001, 0, 1000],
     ['a frame that is too long', 1, 4 * 1_048_576 + 1, 0],
-  ])('hangs up on %s', async (_, count, bytes, kept) => {
+  ])('disconnects at %s', async (_, count, bytes, kept) => {
     const payload = Buffer.alloc(bytes);
     const line = await lineTo((socket) => {
       for (let sent = 0; sent < count; sent++) socket.send(payload);
     });
-    // The awaited frame never arrives: only the end of the connection ends the wait.
+    // The awaited frame never arrives, so only the end of the connection ends the wait.
     expect(await line.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
     expect(line.ended).toBe(true);
     expect(line.received).toHaveLength(kept);
   });
 
-  it('sends fragments and control frames in the order given', async () => {
+  it('sends fragments and control frames in the given order', async () => {
     const line = await lineTo((socket) =>
       socket.on('message', (data) => socket.send(data, { binary: false })),
     );
@@ -91,20 +91,20 @@ describe('a line of frames', () => {
     ['not masked', { opcode: 2, masked: false }],
     ['of a reserved opcode', { opcode: 3 }],
     ['with a reserved bit', { opcode: 2, reserved: 2 }],
-  ])('sends frames that a library would not let through: %s', async (_, frame) => {
+  ])('sends a frame that WebSocket libraries forbid: %s', async (_, frame) => {
     const line = await lineTo(() => undefined);
     line.send(frame);
     expect(await line.until(({ close, ended }) => ended || !!close, WAIT_MAX_MS)).toBe(true);
     expect(line.close === undefined ? 1002 : closeCodeOf(line.close)).toBe(1002);
   });
 
-  it('does not wait any longer once the connection has ended', async () => {
+  it('stops waiting when the connection ends', async () => {
     const line = await lineTo((socket) => socket.terminate());
     expect(await line.until(() => false, 60_000)).toBe(false);
     expect(line.ended).toBe(true);
   });
 
-  it('gives up after the time, and sends nothing to a connection that has ended', async () => {
+  it('stops waiting at the time limit, and returns no code for a short close frame', async () => {
     const line = await lineTo(() => undefined);
     expect(await line.until(() => false, 10)).toBe(false);
     expect(line.ended).toBe(false);

@@ -13,8 +13,8 @@ function framesIn(bytes: Buffer): readonly Frame[] {
   return new FrameReader().read(bytes).flatMap((part) => (Buffer.isBuffer(part) ? [] : part.frame));
 }
 
-describe('a reader of frames', () => {
-  it('reads the examples of RFC 6455, section 5.7', () => {
+describe('the WebSocket frame reader', () => {
+  it('reads examples of RFC 6455, section 5.7', () => {
     expect(framesIn(Buffer.from('810548656c6c6f', 'hex'))).toEqual([
       { ...frame, payload: Buffer.from('Hello') },
     ]);
@@ -23,19 +23,19 @@ describe('a reader of frames', () => {
     ]);
   });
 
-  it.each([0, 1, 125, 126, 65_535, 65_536])('reads back %i bytes', (length) => {
+  it.each([0, 1, 125, 126, 65_535, 65_536])('reads a written frame of %i bytes', (length) => {
     for (const masked of [false, true]) {
       const long = { ...frame, masked, payload: Buffer.alloc(length, 'x') };
       expect(framesIn(bytesOf(long))).toEqual([long]);
     }
   });
 
-  it('reads frames that no client may send', () => {
+  it('reads frames that the protocol forbids', () => {
     const illegal = { ...frame, fin: false, reserved: 5, opcode: 15 };
     expect(framesIn(bytesOf(illegal))).toEqual([illegal]);
   });
 
-  it('waits for the rest of a frame, byte by byte', () => {
+  it('waits for the rest of a frame that arrives byte by byte', () => {
     const reader = new FrameReader();
     const bytes = bytesOf({ ...frame, masked: true, payload: Buffer.alloc(300, 'x') });
     const found = [...bytes].map((byte) => reader.read(Buffer.from([byte])).length);
@@ -43,7 +43,7 @@ describe('a reader of frames', () => {
     expect(found.at(-1)).toBe(1);
   });
 
-  it('lets bytes pass as they are after a length that nobody waits for', () => {
+  it('passes bytes through unread after a frame of excessive length', () => {
     const reader = new FrameReader();
     const endless = Buffer.from('817f00ffffffffffffff', 'hex');
     expect(reader.read(endless)).toEqual([endless]);

@@ -3,8 +3,8 @@ import { Mask } from './mask.ts';
 
 const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJkZXZpY2UifQ.c2lnbmF0dXJl';
 
-describe('Mask', () => {
-  it('takes out a learned secret wherever it stands, also escaped', () => {
+describe('the mask of secrets', () => {
+  it('masks a learned secret everywhere, even when escaped', () => {
     const mask = new Mask();
     mask.learn('pa"ss/word');
     const written = mask.value({
@@ -17,18 +17,18 @@ describe('Mask', () => {
     expect(written.list[1]).toBeNull();
   });
 
-  it('takes out the longer of two secrets of which one begins the other', () => {
+  it('masks the longer of two secrets when one is a prefix of the other', () => {
     const mask = new Mask();
     mask.learn('secret');
     mask.learn('secret-and-more');
     expect(mask.text('the secret-and-more.')).toBe('the <masked>.');
   });
 
-  it('takes out every JWT, learned or not', () => {
+  it('masks every JWT, even one that was not learned', () => {
     expect(new Mask().text(`{"token":"${token}"}`)).toBe('{"token":"<masked>"}');
   });
 
-  it.each([300, 60, 40, 25])('takes out a JWT that was cut to %i characters', (length) => {
+  it.each([300, 60, 40, 25])('masks a JWT that was truncated to %i characters', (length) => {
     expect(new Mask().text(`got ${token.slice(0, length)}…`)).toMatch(/^got <masked>…$/);
   });
 
@@ -37,17 +37,17 @@ describe('Mask', () => {
     'http://host/file?X-Amz-Signature=abcdef',
     'next=http%3A%2F%2Fhost%2Ffile%3Fa%3D1%26x-men-signature%3Dabc%252B%26b%3D1',
     '{"uri":"http://host/file?a=1&x-men-signature=abcdef"}',
-  ])('takes the signature out of %s', (text) => {
+  ])('masks the signature in %s', (text) => {
     expect(new Mask().text(text)).not.toContain('abc');
   });
 
-  it('learns nothing from a string too short to be a secret', () => {
+  it('ignores a string that is too short to be a secret', () => {
     const mask = new Mask();
     mask.learn('abc');
     expect(mask.text('abcdef')).toBe('abcdef');
   });
 
-  it('says of each secret what it is', () => {
+  it('shows the kind of each secret', () => {
     const mask = new Mask();
     mask.learn(token, 'device-token');
     mask.learn('opaque-user-token', 'user-token');
@@ -61,7 +61,7 @@ describe('Mask', () => {
     [token.replace('.eyJz', '.eyJy'), 'claims'],
     [`${token.split('.').slice(0, 2).join('.')}.`, 'signature'],
     [token.replace('eyJh', 'eyJi'), 'header'],
-  ])('tells of the altered token %s what was altered: %s', (altered, part) => {
+  ])('shows for the altered token %s the part that was altered: %s', (altered, part) => {
     const mask = new Mask();
     mask.learn(token, 'device-token');
     expect(mask.text(altered)).toBe(`<masked:device-token, other ${part}>`);
@@ -72,18 +72,18 @@ describe('Mask', () => {
     ['{"current_password" : "a\\"b"}', '{"current_password" : "<masked:password>"}'],
     ['{"tenant_token":"opaque"}', '{"tenant_token":"<masked:tenant-token>"}'],
     ['{"id_data":"{\\"token\\":\\"t\\"}"}', '{"id_data":"{\\"token\\":\\"<masked>\\"}"}'],
-  ])('takes a member that is named like a secret out of %s', (text, masked) => {
+  ])('masks the member with the name of a secret in %s', (text, masked) => {
     expect(new Mask().text(text)).toBe(masked);
   });
 
   it.each(['{"tenant_token":""}', '{"password":7}', '{"tokens":"two"}', '{"kind":"password"}'])(
-    'leaves %s, which holds no secret',
+    'does not change %s, which contains no secret',
     (text) => {
       expect(new Mask().text(text)).toBe(text);
     },
   );
 
-  it('takes out what a request was authorised by wherever the answer repeats it', () => {
+  it('masks the credentials of a request wherever the answer repeats them', () => {
     const exchange = {
       observation: 'told ZGV2aWNlOnNlY3JldA==',
       request: { headers: { authorization: 'Basic ZGV2aWNlOnNlY3JldA==' } },
@@ -96,13 +96,13 @@ describe('Mask', () => {
     });
   });
 
-  it('shows a page that came instead of a token', () => {
+  it('does not mask a page that came instead of a token', () => {
     const mask = new Mask();
     mask.learn('<html>Sign in</html>', 'device-token');
     expect(mask.text('answered 200: <html>Sign in</html>')).toContain('<html>Sign in</html>');
   });
 
-  it('finds a secret in a body that is written down byte by byte', () => {
+  it('finds a secret in a body that is recorded byte by byte', () => {
     const mask = new Mask();
     mask.learn('pässwört');
     expect(mask.text(Buffer.from('pässwört').toString('latin1'))).toBe('<masked>');

@@ -5,11 +5,11 @@ import { judgesRateLimit } from '../runner/schedule.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { Target } from './target.ts';
 
-/** A clock on which waiting takes no time, and which records the total sleep. */
+/** A clock whose sleeps end immediately, and which records each of them. */
 class HurriedClock extends ManualClock {
   readonly slept: number[] = [];
 
-  /** How much longer than requested it sleeps, as on a busy machine. */
+  /** Additional milliseconds of each sleep, as on a busy machine. */
   lateMs = 0;
 
   override async sleep(delayMs: number): Promise<void> {
@@ -37,40 +37,40 @@ async function targetOn(
 const get = { method: 'GET', url: '/' };
 const ok = [200, {}] as const;
 
-describe('a cap on the requests of a run', () => {
-  it('holds over all sessions, whichever asks first', async () => {
+describe('a rate limit for the requests of a run', () => {
+  it('applies to all sessions together', async () => {
     const baseUrl = await serve((_, answer) => answer.end());
     const limits = { requestTimeLimitMs: 5000, requestsPerSecondMax: 50 };
     const target = new Target({ baseUrl, clock: systemClock, ...limits });
     const sessions = Array.from({ length: 3 }, () => target.session());
     const startedMs = systemClock.monotonicMs();
     await Promise.all([...sessions, ...sessions].map((session) => session.send(get)));
-    // Six at 50 a second need five times 20 ms; a busy machine makes it more, never less.
+    // Six requests at 50 a second take at least five times 20 ms, on a busy machine more.
     expect(systemClock.monotonicMs() - startedMs).toBeGreaterThan(98);
   });
 
-  it('is reached although timers are late', async () => {
+  it('is reached even if timers are late', async () => {
     const { session, clock, moments } = await targetOn([ok], 20);
     clock.lateMs = 30;
     for (let request = 0; request < 5; request += 1) await session.send(get);
     expect(moments.map((moment) => moment - (moments[0] ?? 0))).toEqual([0, 80, 130, 180, 230]);
   });
 
-  it('is told apart from the time that the target takes', async () => {
+  it('adds waiting time that is not counted as response time', async () => {
     const { session } = await targetOn([ok], 2);
     for (let request = 0; request < 3; request += 1) await session.send(get);
     expect(session.waitedMs).toBe(1000);
     expect(session.record.exchanges.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 0, 0]);
   });
 
-  it('lets a run without one wait for nothing', async () => {
+  it('that is absent causes no wait', async () => {
     const { session, clock } = await targetOn([ok]);
     await Promise.all([session.send(get), session.send(get)]);
     expect(clock.slept).toEqual([]);
   });
 });
 
-describe('an answer that asks for patience', () => {
+describe('an answer that asks the client to wait', () => {
   it.each([
     [429, { 'retry-after': '7' }, 7000],
     [503, { 'retry-after': '7' }, 7000],
@@ -79,7 +79,7 @@ describe('an answer that asks for patience', () => {
     [429, {}, 1000],
     [429, { 'retry-after': 'soon' }, 1000],
   ])(
-    '%i with %o is obeyed: the request goes out again after %i ms',
+    'with status %i and headers %o is retried: the delay is %i ms',
     async (status, headers, ms) => {
       const { session, moments } = await targetOn([[status, headers], ok]);
       expect((await session.send(get)).status).toBe(200);
@@ -87,7 +87,7 @@ describe('an answer that asks for patience', () => {
     },
   );
 
-  it('holds back the whole run, not only who has asked', async () => {
+  it('delays the whole run, not only the session that received it', async () => {
     const { target, moments } = await targetOn([[429, { 'retry-after': '5' }], ok]);
     const [one, other] = [target.session(), target.session()];
     const first = one.send(get);
@@ -100,46 +100,46 @@ describe('an answer that asks for patience', () => {
     [503, {}],
     [500, { 'retry-after': '7' }],
     [200, { 'retry-after': '7' }],
-  ])('is not %i with %o, which is given to the case', async (status, headers) => {
+  ])('is not an answer %i with %o, which the case receives', async (status, headers) => {
     const { session, moments } = await targetOn([[status, headers], ok]);
     expect((await session.send(get)).status).toBe(status);
     expect(moments).toHaveLength(1);
   });
 
-  it('is obeyed three times, then the case is inconclusive', async () => {
+  it('is retried three times, then the case is inconclusive', async () => {
     const { session, moments } = await targetOn([[429, { 'retry-after': '2' }]]);
     await expect(session.send(get)).rejects.toMatchObject({ code: 'asked-to-wait' });
     expect(moments).toEqual([0, 2000, 4000, 6000]);
   });
 
-  it('is not obeyed for longer than a minute', async () => {
+  it('is not retried when it asks for more than a minute', async () => {
     const { session, clock } = await targetOn([[503, { 'retry-after': '61' }]]);
     await expect(session.send(get)).rejects.toThrow('asks to wait 61 s, which is longer');
     expect(clock.slept).toEqual([]);
   });
 
-  it('is obeyed for five minutes a run at most', async () => {
+  it('is retried only within five minutes of waits per run', async () => {
     const { session, clock } = await targetOn([[429, { 'retry-after': '60' }]]);
     await expect(session.send(get)).rejects.toThrow('three retries');
     await expect(session.send(get)).rejects.toThrow('has already waited 300 s');
     expect(clock.monotonicMs()).toBe(300_000);
   });
 
-  it('goes to a case that judges it', async () => {
+  it('is not retried in a case that judges it', async () => {
     const { target, moments } = await targetOn([[429, { 'retry-after': '2' }], ok]);
     expect((await target.session({ noRateWait: true }).send(get)).status).toBe(429);
     expect(moments).toHaveLength(1);
   });
 
-  it('repeats a body that was sent in pieces', async () => {
+  it('is retried with a body that is sent in chunks', async () => {
     const { session } = await targetOn([[429, { 'retry-after': '2' }], ok]);
     const answer = await session.send({ method: 'POST', url: '/', body: ['a', 'b'] });
     expect(answer.status).toBe(200);
   });
 });
 
-describe('the cases that judge patience', () => {
-  it('are those of the statuses 429 and 503, or that control the rate', () => {
+describe('the cases that judge rate limits', () => {
+  it('cover the status 429 or 503, or control the rate', () => {
     const judging = allCases.filter(judgesRateLimit);
     expect(judging.length).toBeGreaterThan(0);
     expect(judging.length).toBeLessThan(allCases.length / 4);

@@ -19,7 +19,7 @@ describe('takenAnswer', () => {
       [200, 'abc', 'd'],
     ],
     ['HTTP/1.1 100 Continue\r\n\r\n', [100, '', '']],
-  ])('returns the complete answer at the start of %j', (text, expected) => {
+  ])('returns the first complete answer in %j', (text, expected) => {
     expect(taken(text)).toEqual(expected);
   });
 
@@ -28,25 +28,25 @@ describe('takenAnswer', () => {
     'HTTP/1.1 200 OK\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
-  ])('waits for the rest of %j', (text) => {
+  ])('returns nothing while the answer is incomplete in %j', (text) => {
     expect(taken(text, true)).toBeUndefined();
   });
 
-  it('takes a body without a length once the connection has ended', () => {
+  it('returns a body without a length once the connection has ended', () => {
     const text = 'HTTP/1.0 200 OK\r\n\r\nabc';
     expect(taken(text)).toBeUndefined();
     expect(taken(text, true)).toEqual([200, 'abc', '']);
   });
 
   it.each(['220 mail.example ESMTP\r\n', 'HTTP/1.1 OK\r\n\r\n'])(
-    'throws on %j, which is not HTTP',
+    'throws an error for %j, which is not HTTP',
     (text) => {
       expect(() => taken(text)).toThrow('the answer is not HTTP');
     },
   );
 });
 
-/** Opens a port whose connections are answered by `talk`; returns a connection to it. */
+/** Opens a port that handles connections with `talk`, and returns a connection to it. */
 async function connectionTo(talk: (socket: Socket) => void): Promise<RawConnection> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -66,7 +66,7 @@ async function connectionTo(talk: (socket: Socket) => void): Promise<RawConnecti
 const put = { method: 'PUT', url: 'http://server.example/a?b=1', headers: { x: '1' }, body: '{}' };
 
 describe('a raw connection', () => {
-  it('writes a request as it is', async () => {
+  it('sends the request line and headers unchanged', async () => {
     let seen = '';
     const connection = await connectionTo((socket) => {
       socket.on('data', (bytes) => {
@@ -80,7 +80,7 @@ describe('a raw connection', () => {
     expect(seen).toBe(`${head}\r\n{}`);
   });
 
-  it('sends the body once it is asked for', async () => {
+  it('sends the body after 100 Continue', async () => {
     let seen = '';
     const connection = await connectionTo((socket) => {
       socket.on('data', (bytes) => {
@@ -93,7 +93,7 @@ describe('a raw connection', () => {
     expect(answer).toMatchObject({ status: 204, interim: [100] });
   });
 
-  it('sends the body after a moment when it is not asked for', async () => {
+  it('sends the body after a delay when 100 Continue does not come', async () => {
     let seen = '';
     const connection = await connectionTo((socket) => {
       socket.on('data', (bytes) => {
@@ -105,7 +105,7 @@ describe('a raw connection', () => {
     expect(answer).toMatchObject({ status: 204, interim: [] });
   });
 
-  it('gives each request its answer, and none to those that are left', async () => {
+  it('assigns answers in order, and rejects the requests without an answer', async () => {
     const connection = await connectionTo((socket) => {
       socket.once('data', () => {
         const answers = [1, 2].map(

@@ -13,8 +13,8 @@ import {
 
 const selection = ['errors/error-says-why'];
 
-describe('a run that cannot begin', () => {
-  it('says that nothing answers at the base URL', async () => {
+describe('the setup error of a run', () => {
+  it('states that nothing answers at the base URL', async () => {
     const baseUrl = await deserted();
     const run = runAgainst(baseUrl);
     await expect(run).rejects.toThrow(UnreachableError);
@@ -22,7 +22,7 @@ describe('a run that cannot begin', () => {
   });
 
   it.each(['example', 'ftp://127.0.0.1', 'http://user:secret@127.0.0.1', ''])(
-    'says that "%s" is not a base URL',
+    'states that "%s" is not a base URL',
     async (baseUrl) => {
       await expect(runAgainst(baseUrl)).rejects.toThrow(BaseUrlError);
     },
@@ -31,14 +31,14 @@ describe('a run that cannot begin', () => {
   it.each([
     [{ email: 'user@example.com', password: 'wrong' }, 'user@example.com'],
     [{ token: 'stale' }, 'the token'],
-  ])('says that the login is refused: %o', async (credentials, who) => {
+  ])('states that the user is refused: %o', async (credentials, who) => {
     const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
     const run = runAgainst(baseUrl, { credentials });
     await expect(run).rejects.toThrow(LoginRefusedError);
     await expect(run).rejects.toThrow(`refuses ${who} with status 401`);
   });
 
-  it('tells its cause by a class and a code, in one sentence', async () => {
+  it('has a class, a code and a message of one sentence', async () => {
     const error = await runAgainst(await deserted()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SetupError);
     expect(error).toHaveProperty('code', 'unreachable');
@@ -47,7 +47,7 @@ describe('a run that cannot begin', () => {
 });
 
 describe('a server with a self-signed certificate', () => {
-  it('is not trusted unless its certificate is given', async () => {
+  it('is trusted only if its certificate is given', async () => {
     const tls = await selfSigned();
     const baseUrl = await serve((_, answer) => answer.writeHead(400).end(), tls);
     await expect(runAgainst(baseUrl, { selection })).rejects.toThrow(UntrustedCertificateError);
@@ -57,7 +57,7 @@ describe('a server with a self-signed certificate', () => {
 });
 
 describe('a base URL with a path', () => {
-  it('stands before every path of the API', async () => {
+  it('is prepended to every path of the API', async () => {
     const paths: string[] = [];
     const baseUrl = await serve((request, answer) => {
       paths.push(request.url ?? '');
@@ -70,7 +70,7 @@ describe('a base URL with a path', () => {
 });
 
 describe('listCases', () => {
-  it('gives what a reader needs, and nothing to run', () => {
+  it('returns what describes a case, and no function', () => {
     const [first] = listCases();
     expect(Object.keys(first ?? {}).sort()).toEqual([
       'covers',

@@ -13,7 +13,7 @@ function sessionOn(baseUrl: string, signal?: AbortSignal) {
   return target.session({ signal });
 }
 
-/** Opens a port that accepts connections and answers each with these bytes. */
+/** Opens a port that sends these bytes on each connection and closes it. */
 async function speaking(words: string): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -27,7 +27,7 @@ async function speaking(words: string): Promise<string> {
   return `http://127.0.0.1:${address && typeof address === 'object' ? address.port : 0}`;
 }
 
-describe('a request', () => {
+describe('a request to the target', () => {
   it('is recorded with its answer', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(404).end('{"error":"no"}'));
     const session = sessionOn(baseUrl);
@@ -45,13 +45,13 @@ describe('a request', () => {
     ['220 mail.example ESMTP\r\n', 'not-http'],
     ['', 'connection-closed'],
     ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection-closed'],
-  ])('that is answered by %j fails as %s', async (words, code) => {
+  ])('that receives %j fails with the code %s', async (words, code) => {
     const session = sessionOn(await speaking(words));
     await expect(session.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
     expect(session.record.exchanges[0]?.failure).toBeDefined();
   });
 
-  it.each(['gzip', 'deflate', 'br'] as const)('is read without its coding %s', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'] as const)('decodes the content coding %s', async (coding) => {
     const code = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[coding];
     const baseUrl = await serve((_, answer) =>
       answer
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect(answer.headers).not.toHaveProperty('content-encoding');
   });
 
-  it('whose body is not coded as it says fails', async () => {
+  it('fails when the answer is not coded as its header says', async () => {
     const baseUrl = await serve((_, answer) =>
       answer.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
     );
@@ -74,7 +74,7 @@ describe('a request', () => {
     });
   });
 
-  it('whose body grows beyond all bounds when decoded is read no further', async () => {
+  it('fails when the decoded answer exceeds the size limit', async () => {
     const bomb = gzipSync(Buffer.alloc(17 * 1_048_576));
     const baseUrl = await serve((_, answer) =>
       answer.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -83,7 +83,7 @@ describe('a request', () => {
     await expect(sent).rejects.toMatchObject({ code: 'answer-too-large' });
   });
 
-  it('without a body has none, whatever coding it names', async () => {
+  it('accepts an answer without a body, even if it names a coding', async () => {
     const baseUrl = await serve((_, answer) =>
       answer.writeHead(204, { 'content-encoding': 'gzip' }).end(),
     );
@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(answer).toMatchObject({ status: 204, text: '' });
   });
 
-  it('to a link is led on by redirects, and carries no token to another origin', async () => {
+  it('to a link follows redirects, and sends no token to another origin', async () => {
     const storage = await serve((request, answer) => {
       answer.end(`${request.headers.range} ${request.headers.authorization}`);
     });
@@ -108,35 +108,35 @@ describe('a request', () => {
     ]);
   });
 
-  it('to a link that only leads in circles ends with a redirect', async () => {
+  it('to a link with endless redirects returns a redirect', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(302, { location: '/' }).end());
     const answer = await sessionOn(baseUrl).send({ method: 'GET', url: `${baseUrl}/link` });
     expect(answer.status).toBe(302);
   });
 
-  it('to an operation is not led on', async () => {
+  it('to an operation follows no redirect', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(302, { location: '/' }).end());
     const session = sessionOn(baseUrl);
     await session.send({ method: 'GET', url: '/api' });
     expect(session.record.exchanges).toHaveLength(1);
   });
 
-  it('that is interrupted says so', async () => {
+  it('that is interrupted fails with the code "interrupted"', async () => {
     const ender = new AbortController();
     const baseUrl = await serve(() => ender.abort());
     const sent = sessionOn(baseUrl, ender.signal).send({ method: 'GET', url: '/' });
     await expect(sent).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('that no header can carry is not a failure of the target', async () => {
+  it('with an invalid header does not fail as a transport failure', async () => {
     const headers = { 'x-bad': 'line\nbreak' };
     const sent = sessionOn(await speaking('')).send({ method: 'GET', url: '/', headers });
     await expect(sent).rejects.not.toBeInstanceOf(TransportFailure);
   });
 });
 
-describe('an upgrade', () => {
-  it('that is refused is an answer like any other', async () => {
+describe('a WebSocket upgrade', () => {
+  it('that is refused returns an ordinary answer', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(401).end('no'));
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
     const answer = await sessionOn(baseUrl).upgrade({ method: 'GET', url: '/', headers });
@@ -144,7 +144,7 @@ describe('an upgrade', () => {
     expect(answer.socket).toBeUndefined();
   });
 
-  it('that is cut off fails', async () => {
+  it('that is cut off fails with "connection-closed"', async () => {
     const asked = sessionOn(await speaking('')).upgrade({ method: 'GET', url: '/' });
     await expect(asked).rejects.toMatchObject({ code: 'connection-closed' });
   });

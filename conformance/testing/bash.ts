@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The output of a block; any text on standard error means that the block is wrong. */
+/** The result of a block; any text on standard error means that the block is wrong. */
 export interface BlockOutput {
   readonly code: number | null;
   readonly stdout: string;

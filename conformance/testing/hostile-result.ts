@@ -35,7 +35,7 @@ export const breach = {
   exchange,
 } as const;
 
-/** Returns a verdict for every case: the first ones differ, one is waived, and the rest passed. */
+/** Returns a verdict for every case: the first five differ, one is waived, and the rest passed. */
 function everyVerdict(): readonly CaseVerdict[] {
   const reason = { code: 'case-time-limit', text: hostile };
   const found = [
@@ -75,7 +75,7 @@ export const result = resultOf(verdicts, {
   seed: hostile,
   leftBehind: [hostile],
 });
-/** An earlier run. Since then there were a regression, a repair and a new case. */
+/** An earlier run; since then, one case regressed, one was repaired and one was added. */
 export const before = resultOf(
   verdicts.slice(0, -1).map((each, index) => {
     if (index === 0) return verdictOn(each.id, { verdict: 'pass' });

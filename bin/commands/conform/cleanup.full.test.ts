@@ -20,7 +20,7 @@ const area = 'deployment-status/';
 let server: RunningCommand;
 let ready: ServerReady;
 let folder: string;
-/** The ledger of a killed run. */
+/** The content of the ledger of a killed run. */
 let killed: string;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ const words = (...more: readonly string[]) => [
 
 const clean = (ledger: string) => words('cleanup', ledger, '--json');
 
-/** What the server has of devices, artifacts and deployments that still go on. */
+/** Returns the numbers of devices, artifacts and unfinished deployments on the server. */
 async function leftOnServer() {
   const headers = { Authorization: `Bearer ${ready.adminToken}` };
   const get = async (path: string) =>
@@ -58,14 +58,14 @@ async function leftOnServer() {
 
 const control = () => ['--control-url', ready.controlUrl, '--control-token', ready.controlToken];
 
-/** The names of the tenants on the server. */
+/** Returns the names of the tenants on the server. */
 async function tenantsOnServer(): Promise<readonly string[]> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   const listed = await (await fetch(`${ready.controlUrl}/tenants`, { headers })).json();
   return (listed as { name: string }[]).map(({ name }) => name);
 }
 
-/** Starts a run and kills it with -9 once it has made resources of every kind. */
+/** Starts a run and kills it with SIGKILL once it has created resources of every kind. */
 async function killedRun(ledger: string): Promise<void> {
   const run = startCommand(words('--jobs', '8', '--ledger', ledger, area));
   const kinds = () =>
@@ -76,8 +76,8 @@ async function killedRun(ledger: string): Promise<void> {
   await run.end('SIGKILL');
 }
 
-describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
-  it('is cleaned up by its ledger, which is deleted once nothing is left', async () => {
+describe('a conform run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
+  it('is cleaned up through its ledger, which is then deleted', async () => {
     const ledger = join(folder, 'killed.ledger');
     await killedRun(ledger);
     killed = readFileSync(ledger, 'utf8');
@@ -93,7 +93,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     expect([existsSync(ledger), existsSync(`${ledger}.lock`)]).toEqual([false, false]);
   });
 
-  it('is cleaned up also when the clean-up is killed and repeated', async () => {
+  it('is cleaned up even if the first clean-up is killed too', async () => {
     const ledger = join(folder, 'twice.ledger');
     await killedRun(ledger);
     const first = startCommand(clean(ledger));
@@ -105,7 +105,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
   });
 
-  it('leaves tenants that go through the control listener, and says so without it', async () => {
+  it('has its tenants removed only with access to the control listener', async () => {
     const ledger = join(folder, 'tenants.ledger');
     const run = startCommand([
       ...words('--jobs', '8', '--ledger', ledger, 'tenants/'),
@@ -127,7 +127,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     expect((await tenantsOnServer()).join()).not.toContain('conformance-');
   });
 
-  it('has written no secret into its ledger', () => {
+  it('leaves no secret in its ledger', () => {
     expect(killed).toContain('conformance-');
     expect(killed).not.toContain(ready.adminPassword);
     expect(killed).not.toMatch(/eyJ|PRIVATE|password|token/i);
@@ -135,7 +135,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
 });
 
 describe('fleetbed conform cleanup', () => {
-  it('fails with what stayed when the target cannot be asked to remove it', async () => {
+  it('fails and names a tenant that it cannot remove', async () => {
     const ledger = join(folder, 'tenant.ledger');
     const head = { runId: 'cafe', baseUrl: ready.baseUrl, startedAt: '2026-01-31T12:00:00Z' };
     const file = CleanupLedgerFile.open(ledger, head);
@@ -147,7 +147,7 @@ describe('fleetbed conform cleanup', () => {
     expect(stayed).toEqual([expect.stringMatching(/^tenant conformance-cafe-1: /)]);
   });
 
-  it('does not lose track of what is on another server', async () => {
+  it('keeps the ledger entries of resources on another server', async () => {
     const ledger = join(folder, 'other.ledger');
     const head = {
       runId: 'cafe',
@@ -180,7 +180,7 @@ describe('fleetbed conform cleanup', () => {
       /needs --password \(env: .* or --token \(env: .*, or --control-url to remove only tenants/,
     ],
     [['package.json', '--control-url', 'http://x'], 2, /--control-url also needs --control-token/],
-  ])('%j is refused in one line', async (given, exitCode, sentence) => {
+  ])('refuses the arguments %j with one line', async (given, exitCode, sentence) => {
     const { code, stderr } = await runCommand(['conform', 'cleanup', ...given]);
     expect(code).toBe(exitCode);
     expect(stderr).toMatch(sentence);

@@ -23,14 +23,14 @@ afterAll(async () => {
 const conform = (...words: string[]) => runCommand(['conform', '--url', ready.baseUrl, ...words]);
 
 describe('fleetbed conform --list', () => {
-  it('lists the cases without any server', async () => {
+  it('lists the cases without access to a server', async () => {
     const { code, stdout } = await runCommand(['conform', '--list', '--url', 'http://127.0.0.1:1']);
     expect(code).toBe(0);
     expect(stdout).toContain('authentication/');
     expect(stdout).toMatch(/\d{3} cases\n$/);
   });
 
-  it('lists those whose ids begin with one of the words, as JSON too', async () => {
+  it('lists the cases whose IDs begin with a given word, optionally as JSON', async () => {
     const { code, stdout } = await runCommand([
       'conform',
       '--list',
@@ -50,14 +50,14 @@ describe('the subcommands of fleetbed conform', () => {
     ['replay', '<report>'],
     ['compare', '<a>'],
     ['self-test', '[defect...]'],
-  ])('%s has options and words of its own', async (name, word) => {
+  ])('show in %s --help only their own options and arguments', async (name, word) => {
     const { code, stdout } = await runCommand(['conform', name, '--help']);
     expect(code).toBe(0);
     expect(stdout).toContain(`Usage: fleetbed conform ${name} `);
     expect(stdout).toContain(word);
   });
 
-  it('has its options in groups, with examples', async () => {
+  it('show their options in groups, with examples', async () => {
     const { stdout } = await runCommand(['conform', '--help']);
     const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(expect.arrayContaining(['Target', 'Load', 'Reports', 'Examples']));
@@ -71,7 +71,7 @@ describe('the subcommands of fleetbed conform', () => {
     [['conform', '--jobs', '0'], 'from 1 to 32'],
     [['conform', '--rate', '0/s'], 'above zero'],
     [['conform', '--case-time-limit', '0'], 'above zero'],
-  ])('%j is refused in one line', async (words, sentence) => {
+  ])('refuse the arguments %j with one line', async (words, sentence) => {
     const { code, stderr } = await runCommand(words);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
@@ -80,7 +80,7 @@ describe('the subcommands of fleetbed conform', () => {
 });
 
 describe('fleetbed conform', () => {
-  it('runs the selected cases, writes both reports and says pass', async () => {
+  it('runs the selected cases, writes both reports and prints "pass"', async () => {
     const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
     const words = ['--password', ready.adminPassword, 'deployment-status/'];
@@ -103,14 +103,14 @@ describe('fleetbed conform', () => {
     expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*actual[\s\S]*> POST http/);
   });
 
-  it('names a beginning that no case has', async () => {
+  it('names a prefix that matches no case', async () => {
     const { code, stderr } = await conform('--list', 'errors/', 'erors/');
     expect(code).toBe(0);
     expect(stderr).toContain('no case has an ID that starts with "erors/"');
     expect(stderr).not.toContain('"errors/"');
   });
 
-  it('keeps the password and the tokens out of everything it writes', async () => {
+  it('keeps the password and the tokens out of all output and files', async () => {
     const json = join(folder, 'masked.json');
     const words = ['--password', ready.adminPassword, '--report', `json=${json}`, 'audit-log/'];
     const { stdout, stderr } = await conform('--json', ...words);
@@ -120,7 +120,7 @@ describe('fleetbed conform', () => {
     }
   });
 
-  it('runs what needs no user with --anonymous, and says what stays and what is skipped', async () => {
+  it('runs cases without a user with --anonymous, and lists what it left behind', async () => {
     const words = ['--json', '--anonymous', 'authentication/', 'monitor/'];
     const { code, stdout, stderr } = await conform(...words);
     expect(stderr).toContain('devices stay pending on the target');
@@ -137,13 +137,13 @@ describe('fleetbed conform in a pipeline', () => {
   const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
     runCommand(['conform', ...words], { FLEETBED_URL: ready.baseUrl, ...environment });
 
-  it('is refused without a user, whatever control token the environment holds', async () => {
+  it('is refused without a user, even with a control token in the environment', async () => {
     const { code, stdout, stderr } = await run(two, { FLEETBED_CONTROL_TOKEN: 'of another' });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^fleetbed: conform needs a user: give --password .+ --anonymous .+\n$/);
   });
 
-  it('takes the user from the environment, and prints ten lines for two cases', async () => {
+  it('reads the user from the environment, and prints ten lines for two cases', async () => {
     const environment = {
       FLEETBED_EMAIL: ready.adminEmail,
       FLEETBED_PASSWORD: ready.adminPassword,
@@ -160,7 +160,7 @@ describe('fleetbed conform in a pipeline', () => {
     ['--token', { FLEETBED_PASSWORD: 'wrong' }],
     ['FLEETBED_TOKEN', { FLEETBED_PASSWORD: 'wrong' }],
     ['--password', { FLEETBED_TOKEN: 'wrong' }],
-  ])('prefers %s to %j', async (name, others) => {
+  ])('uses %s instead of %j', async (name, others) => {
     const { adminToken, adminPassword } = ready;
     const value = name === '--password' ? adminPassword : adminToken;
     const given = name.startsWith('--') ? [name, value] : [];
@@ -169,7 +169,7 @@ describe('fleetbed conform in a pipeline', () => {
     expect(code, stderr).toBe(0);
   });
 
-  it('names in the last line what the demand for all musts still needs', async () => {
+  it('states in the last line what --require-all-must still needs', async () => {
     const words = ['--password', ready.adminPassword, '--require-all-must'];
     const { code, stdout } = await run([...words, 'time/expired-token-is-refused'], {});
     expect(code).toBe(1);
@@ -180,7 +180,7 @@ describe('fleetbed conform in a pipeline', () => {
     expect(lines.at(-1)).toBe(lines[0]);
   });
 
-  it('ends with exit code 3 and one sentence at what is not this API', async () => {
+  it('ends with exit code 3 and one sentence at a server without this API', async () => {
     const nowhere = ['--url', `${ready.baseUrl}/nowhere`];
     const { code, stdout, stderr } = await run([...nowhere, '--token', 'any'], {});
     expect([code, stdout]).toEqual([3, '']);
@@ -191,7 +191,7 @@ describe('fleetbed conform in a pipeline', () => {
 describe('fleetbed conform --dry-run', () => {
   const nowhere = ['conform', '--dry-run', '--json', '--url', 'http://127.0.0.1:1'];
 
-  it('prints what would be run, skipped and made, and asks the target nothing', async () => {
+  it('lists the cases to run and to skip and the resources, and sends no request', async () => {
     const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
     const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
     expect(code, stderr).toBe(0);
@@ -208,7 +208,7 @@ describe('fleetbed conform --dry-run', () => {
     );
   });
 
-  it('makes nothing of what is only read, and says when nothing would be run', async () => {
+  it('lists no resources with --read-only, and exits with 4 when no case is left', async () => {
     const words = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
     const { code, stdout } = await runCommand([...nowhere, ...words]);
     expect(code).toBe(4);
@@ -216,20 +216,20 @@ describe('fleetbed conform --dry-run', () => {
   });
 });
 
-describe('fleetbed conform with demands', () => {
-  it('that decides nothing is not green', async () => {
+describe('fleetbed conform with stricter conditions', () => {
+  it('is inconclusive when no case decides anything', async () => {
     const { code } = await conform('--anonymous', 'no-such-case');
     expect(code).toBe(4);
   });
 
-  it('fails with --require-all-must on each must that was not decided', async () => {
+  it('fails with --require-all-must and lists each undecided MUST', async () => {
     const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
     const { code, stdout } = await conform(...words);
     expect(code).toBe(1);
     expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
   });
 
-  it('fails on a waiver that is no longer needed, and refuses one that cannot be read', async () => {
+  it('fails on an unnecessary waiver, and refuses an unreadable waiver file', async () => {
     const file = join(folder, 'waivers.yaml');
     const row = {
       check: 'errors/error-says-why',

@@ -8,7 +8,7 @@ const coverage = (...words: string[]) => runCommand(['conform', ...words]);
 
 describe('fleetbed conform --coverage', () => {
   it.each([['--coverage'], ['--coverage=table'], ['--coverage=csv'], ['--coverage=html']])(
-    'prints every requirement with %s, and finds none unaccounted',
+    'prints every requirement with %s, and reports none as unaccounted',
     async (word) => {
       const { code, stdout, stderr } = await coverage(word);
       expect(stderr).toBe('');
@@ -17,7 +17,7 @@ describe('fleetbed conform --coverage', () => {
     },
   );
 
-  it('prints the facts themselves with --coverage=json', async () => {
+  it('prints the whole coverage as JSON with --coverage=json', async () => {
     const { code, stdout } = await coverage('--coverage=json');
     expect(code).toBe(0);
     const { rows, unaccounted } = JSON.parse(stdout) as Coverage;
@@ -25,7 +25,7 @@ describe('fleetbed conform --coverage', () => {
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('names the forms when it is asked for another', async () => {
+  it('lists the valid formats when another one is requested', async () => {
     const { code, stdout, stderr } = await coverage('--coverage=pdf');
     expect(code).toBe(2);
     expect(stdout).toBe('');

@@ -12,15 +12,15 @@ import { configure as replay } from './replay.ts';
 import { configure as selfTest } from './self-test.ts';
 
 const guide = readFileSync(new URL('../../../conformance/guide.md', import.meta.url), 'utf8');
-/** Other commands have tests of their own. */
+/** Commands other than `conform` have tests of their own. */
 const own = guide.replace(/fleetbed serve [^`\n]*/g, '');
 
 function found(pattern: RegExp): readonly string[] {
   return [...new Set([...own.matchAll(pattern)].map(([, word = '']) => word))];
 }
 
-describe('the guide of the suite', () => {
-  it('names options that there are', () => {
+describe('the guide of the conformance suite', () => {
+  it('names only options that exist', () => {
     const options = [conform, cleanup, compare, hooks, replay, selfTest].flatMap((configure) => {
       const command = new Command();
       configure(command);
@@ -31,7 +31,7 @@ describe('the guide of the suite', () => {
     expect(named.filter((option) => !options.includes(option))).toEqual([]);
   });
 
-  it('names cases, capabilities, steps, defects and exit codes that there are', () => {
+  it('names only existing cases, capabilities, steps, defects and exit codes', () => {
     const ids = listCases().map(({ id }) => id);
     const areas = [...new Set(ids.map((id) => id.split('/')[0]))];
     const named = found(new RegExp(`(?<![\\w/])((?:${areas.join('|')})/[a-z-]*)`, 'g'));

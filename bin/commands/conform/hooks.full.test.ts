@@ -20,7 +20,7 @@ function file(name: string, text: string): string {
 }
 
 describe('fleetbed conform hooks', () => {
-  it('prints every step with what it is given and what it answers', async () => {
+  it('prints every hook step with its input and its answer', async () => {
     const { code, stdout } = await runCommand(['conform', 'hooks']);
     expect(code).toBe(0);
     for (const [step, wish, input] of describedSteps()) {
@@ -29,7 +29,7 @@ describe('fleetbed conform hooks', () => {
     expect(stdout).toContain('Exit codes: 0 done; 3 not possible on this server');
   });
 
-  it('prints them as JSON too', async () => {
+  it('prints every hook step as JSON', async () => {
     const { stdout } = await runCommand(['conform', 'hooks', '--json']);
     expect(JSON.parse(stdout)).toContainEqual({
       step: 'accept',
@@ -40,7 +40,7 @@ describe('fleetbed conform hooks', () => {
   });
 });
 
-describe('fleetbed conform', () => {
+describe('fleetbed conform with hooks or capability files', () => {
   it.each([
     ['a file of hooks that is not there', ['--hooks', 'no-such.yml'], 'cannot read no-such.yml', 3],
     ['a capability that there is not', ['--with', 'flight'], 'Accepted: operator', 2],
@@ -53,7 +53,7 @@ describe('fleetbed conform', () => {
     expect(code).toBe(exitCode);
   });
 
-  it('refuses files that it cannot use, and says why', async () => {
+  it('refuses unusable files and gives the reason', async () => {
     const hooks = file('hooks.yml', 'command: rm -rf /');
     const refused = await runCommand(['conform', '--hooks', hooks]);
     expect(refused).toMatchObject({ code: 2 });

@@ -38,7 +38,7 @@ function fileOf(name: string, content: string | Buffer): string {
 const judge = (...words: readonly string[]) => runCommand(['conform', 'judge', ...words]);
 
 describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
-  it("finds that our server's own archive holds, and accounts for every entry", async () => {
+  it("finds no violation in our server's HAR archive, and accounts for every entry", async () => {
     const { code, stdout } = await judge(har, '--json');
     const result = JSON.parse(stdout);
     expect([code, result.outcome, result.form]).toEqual([0, 'held', 'har']);
@@ -51,7 +51,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     expect(result.judged).toBeGreaterThan(10);
   });
 
-  it('finds that its journal holds, as lines and as a list, and tells the devices apart', async () => {
+  it("finds no violation in our server's journal, and identifies both devices", async () => {
     const list = `[${lines.trim().split('\n').join(',\n')}]`;
     for (const [name, content] of Object.entries({ 'a.ndjson': lines, 'a.json': list })) {
       const { code, stdout } = await judge(fileOf(name, content));
@@ -62,7 +62,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     }
   });
 
-  it('fails by an answer that violates a requirement, and shows the entry', async () => {
+  it('fails on an answer that violates a requirement, and shows the entry', async () => {
     const archive = JSON.parse(readFileSync(har, 'utf8'));
     const at = archive.log.entries.findIndex(({ request }: { request: { url: string } }) =>
       request.url.endsWith('/device/attributes'),
@@ -76,7 +76,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     expect(stdout).toContain('expected the status to be 200');
   });
 
-  it('leaves it open where nothing can be judged', async () => {
+  it('stays undecided when no entry can be judged', async () => {
     const { code, stdout } = await judge(har, '--url', 'https://other.example');
     expect(code).toBe(4);
     expect(stdout).toMatch(/^NOTHING TESTED: no entry can be judged by a requirement/);
@@ -103,7 +103,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     ['two files', () => [har, har], 2, 'too many arguments'],
     ['a server that is none', () => [har, '--url', 'here'], 2, '--url'],
     ['a prefix that is none', () => [har, '--header-prefix', '-'], 2, '--header-prefix'],
-  ])('refuses %s in a sentence', async (_, words, code, because) => {
+  ])('refuses %s with one sentence', async (_, words, code, because) => {
     const ended = await judge(...words());
     expect([ended.code, ended.stdout]).toEqual([code, '']);
     expect(ended.stderr).toContain(because);

@@ -19,7 +19,7 @@ const failing = 'errors/request-id';
 let servers: RunningCommand[];
 let ready: ServerReady;
 let otherReady: ServerReady;
-/** A run that fails, since it is said to be of a vendor that it is not; and one that passes. */
+/** A report that fails, because it states the wrong header prefix, and a report that passes. */
 let bad: string;
 let good: string;
 
@@ -55,7 +55,7 @@ const failuresOf = ({ verdicts }: ConformanceResult) =>
 describe('fleetbed conform replay', () => {
   const replay = (...words: string[]) => runCommand(['conform', 'replay', ...words]);
 
-  it('repeats only the failures, where and with the seed that they were found', async () => {
+  it('repeats only the failed cases, on the same target and with the same seed', async () => {
     const again = join(tmpdir(), `fleetbed-again-${process.pid}.json`);
     const password = ['--password', ready.adminPassword];
     const { code, stdout } = await replay(bad, ...password, '--report', `json=${again}`);
@@ -67,7 +67,7 @@ describe('fleetbed conform replay', () => {
     expect(after.target).toEqual(before.target);
   });
 
-  it('says that they are fixed once the target is as it is said to be', async () => {
+  it('reports the failures as fixed once the header prefix is right', async () => {
     const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword, '--json'];
     const { code, stdout } = await replay(bad, ...words);
     expect(code).toBe(0);
@@ -76,13 +76,13 @@ describe('fleetbed conform replay', () => {
     expect(new Set(rows.map(({ end }) => end))).toEqual(new Set(['fixed']));
   });
 
-  it('repeats them against another target', async () => {
+  it('can repeat the failed cases against another target', async () => {
     const { code, stdout } = await replay(bad, ...who(otherReady));
     expect(code).toBe(0);
     expect(stdout).toMatch(/0 still failing, 0 waived, 0 other, \d+ fixed/);
   });
 
-  it('tolerates what is waived, and fails on a waiver that nothing needs any more', async () => {
+  it('tolerates waived failures, and fails on an unnecessary waiver', async () => {
     const file = join(tmpdir(), `fleetbed-waivers-${process.pid}.json`);
     const facts = { reason: 'the prefix is another one', owner: 'Ada', expires: '2999-01-01' };
     const waive = (checks: readonly string[]) => {
@@ -104,7 +104,7 @@ describe('fleetbed conform replay', () => {
     ]);
   });
 
-  it('leaves it undecided when a case can no longer be decided', async () => {
+  it('is inconclusive when the suite no longer has a case', async () => {
     const path = join(tmpdir(), `fleetbed-gone-${process.pid}.json`);
     const report = resultIn(bad);
     const [first, ...rest] = report.verdicts.filter(({ verdict }) => verdict === 'fail');
@@ -123,8 +123,8 @@ describe('fleetbed conform replay', () => {
       /^fleetbed: interrupted before the first case; nothing was created/m,
     ],
     ['within a case', 2, /.*/],
-  ])('ends with 130 at Ctrl-C %s', async (_, answered, said) => {
-    // Refuses the first request as the API does, has no devices, and then answers nothing more.
+  ])('ends with exit code 130 at Ctrl-C %s', async (_, answered, said) => {
+    // The target refuses the first request as the API does, then lists no devices, then hangs.
     const replies = [
       [401, '{"error":"no signature","request_id":"1"}'],
       [200, '[]'],
@@ -152,7 +152,7 @@ describe('fleetbed conform replay', () => {
     }
   });
 
-  it('has nothing to do after a run without a failure', async () => {
+  it('has nothing to repeat after a run without failures', async () => {
     const { code, stdout } = await replay(good);
     expect(code).toBe(0);
     expect(stdout).toContain('nothing to replay');
@@ -176,13 +176,13 @@ describe('fleetbed conform replay', () => {
 describe('fleetbed conform compare', () => {
   const compare = (...words: string[]) => runCommand(['conform', 'compare', ...words]);
 
-  it('fails on a regression and names it', async () => {
+  it('fails on a regression and names the case', async () => {
     const { code, stdout } = await compare(good, bad);
     expect(code).toBe(1);
     expect(stdout).toMatch(/Regressions\n {2}errors\/request-id[\s\S]*before {2}pass/);
   });
 
-  it('passes on a repair, as JSON too', async () => {
+  it('passes on a repaired case, also as JSON', async () => {
     expect((await compare(bad, good)).code).toBe(0);
     const { code, stdout } = await compare(bad, good, '--json');
     expect(code).toBe(0);
@@ -192,13 +192,13 @@ describe('fleetbed conform compare', () => {
     expect(kinds).not.toContain('regression');
   });
 
-  it('passes on two equal reports', async () => {
+  it('passes on two identical reports', async () => {
     const { code, stdout } = await compare(bad, bad);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^0 regressions, 0 no longer tested.* 0 new, 0 removed/m);
   });
 
-  it('names the file that is no report', async () => {
+  it('names the file that is not a report', async () => {
     const { code, stderr } = await compare(good, '/dev/null');
     expect(code).toBe(3);
     expect(stderr).toContain('B cannot read /dev/null: it is a device');

@@ -34,7 +34,7 @@ function linesOf(text: string): readonly Line[] {
 }
 
 describe('fleetbed conform --ndjson', () => {
-  it('writes the start, each verdict and the end, each as a whole line', async () => {
+  it('writes the start, each verdict and the end as one whole line each', async () => {
     const path = join(folder, 'run.ndjson');
     const { code } = await runCommand([...words(), '--ndjson', path, 'errors/', 'monitor/']);
     expect(code).toBe(0);
@@ -48,13 +48,13 @@ describe('fleetbed conform --ndjson', () => {
     expect(end).not.toHaveProperty('verdicts');
   });
 
-  it('writes nothing else to standard output when the file is -', async () => {
+  it('writes nothing else to standard output when the file is "-"', async () => {
     const { stdout, stderr } = await runCommand([...words(), '--ndjson', '-', 'errors/']);
     expect(linesOf(stdout).at(-1)).toMatchObject({ type: 'end' });
     expect(stderr).toMatch(/^pass: \d+ cases passed/m);
   });
 
-  it('leaves whole lines behind when the run is killed', async () => {
+  it('leaves only whole lines when the run is killed', async () => {
     const path = join(folder, 'killed.ndjson');
     const running = startCommand([...words(), '--jobs', '1', '--ndjson', path]);
     await running.said('stderr', /suite: 50 of/);
@@ -64,7 +64,7 @@ describe('fleetbed conform --ndjson', () => {
     expect(lines.some(({ type }) => type === 'end')).toBe(false);
   });
 
-  it('ends at Ctrl-C with whole lines, whole reports, a clean target and exit code 130', async () => {
+  it('ends at Ctrl-C with whole lines and reports, a clean target and exit code 130', async () => {
     const [lines, json, junit] = ['stopped.ndjson', 'stopped.json', 'stopped.xml'].map((name) =>
       join(folder, name),
     ) as [string, string, string];
@@ -85,14 +85,14 @@ describe('fleetbed conform --ndjson', () => {
     expect(stderr).not.toContain('fleetbed cleanup');
   });
 
-  it('says before the run that the file cannot be written', async () => {
+  it('reports an unwritable file before the run starts', async () => {
     const path = join(folder, 'nowhere', 'run.ndjson');
     const { code, stderr } = await runCommand([...words(), '--ndjson', path]);
     expect(code).toBe(3);
     expect(stderr).toContain(`--ndjson cannot write ${path}`);
   });
 
-  it('does not share standard output with --json', async () => {
+  it('refuses to share standard output with --json', async () => {
     const { code, stderr } = await runCommand([...words(), '--ndjson', '-', '--json']);
     expect(code).toBe(2);
     expect(stderr).toContain('--ndjson - and --json both write to standard output');
@@ -100,7 +100,7 @@ describe('fleetbed conform --ndjson', () => {
 });
 
 describe('fleetbed conform --report html=FILE', () => {
-  it('writes one page, and --schema prints what the JSON report is like', async () => {
+  it('writes a single page, and --schema prints the schema of the JSON report', async () => {
     const page = join(folder, 'report.html');
     const { code } = await runCommand([...words(), '--report', `html=${page}`, 'errors/']);
     expect(code).toBe(0);
@@ -113,7 +113,7 @@ describe('fleetbed conform --report html=FILE', () => {
     });
   });
 
-  it('shows with --compare what has changed since an earlier run', async () => {
+  it('shows the changes since an earlier run with --compare', async () => {
     const [earlier, page] = [join(folder, 'earlier.json'), join(folder, 'compared.html')];
     const all = ['errors/', 'monitor/'];
     await runCommand([...words(), '--report', `json=${earlier}`, ...all]);
@@ -124,7 +124,7 @@ describe('fleetbed conform --report html=FILE', () => {
     expect(readFileSync(page, 'utf8')).toContain('"comparison":{"before":{');
   });
 
-  it('refuses a file for --compare that is no report, before anything is sent', async () => {
+  it('refuses a file for --compare that is no report, before any request', async () => {
     const wrong = join(folder, 'wrong.json');
     writeFileSync(wrong, '{}');
     const { code, stderr } = await runCommand([...words(), '--compare', wrong, 'errors/']);
@@ -133,7 +133,7 @@ describe('fleetbed conform --report html=FILE', () => {
     expect(stderr).toContain('is not a conformance report');
   });
 
-  it('names the forms that there are', async () => {
+  it('lists the valid report formats when the format is unknown', async () => {
     const path = join(folder, 'report.pdf');
     const { code, stderr } = await runCommand([...words(), '--report', `pdf=${path}`]);
     expect(code).toBe(2);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { configure } from './self-test.ts';
 
-/** What the command says to words that it must refuse. */
+/** Returns the error message for arguments that the command must refuse. */
 async function refusal(...words: readonly string[]): Promise<string> {
   const command = new Command().exitOverride();
   command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
@@ -33,7 +33,7 @@ describe('fleetbed conform self-test refuses', () => {
     [['--fuzz', '5', '--record'], /'--fuzz <count>' cannot be used with option '--record'/],
     [['--fuzz', '5', '--html', 'a'], /'--fuzz <count>' cannot be used with option '--html <file>'/],
     [['--fuzz', '5', 'fuzz-00006'], /no defect has an ID that starts with "fuzz-00006"/],
-  ])('%j', async (words, sentence) => {
+  ])('the arguments %j', async (words, sentence) => {
     expect(await refusal(...words)).toMatch(sentence);
   });
 });

@@ -5,7 +5,7 @@ import { selfTestProgress } from './self-test-progress.ts';
 
 const SECOND_MS = 1000;
 
-/** The lines that a self-test of these rows prints, one row a second. */
+/** Returns the progress lines of a self-test with these rows, one row a second. */
 function linesOf(rows: readonly string[], misses: readonly string[] = []): readonly string[] {
   const clock = new ManualClock(0);
   const lines: string[] = [];
@@ -31,7 +31,7 @@ describe('the progress of a self-test', () => {
     ]);
   });
 
-  it('shows every miss at once, and counts it in the lines that follow', () => {
+  it('shows every miss at once, and counts the misses in later lines', () => {
     expect(linesOf(['one', 'two', 'three'], ['two'])).toEqual([
       '1 of 3 done, 0 missed',
       'two',

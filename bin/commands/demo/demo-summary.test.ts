@@ -10,7 +10,7 @@ const results = {
   conformance: resultOf([verdict]),
 };
 
-it('the demo summary names the addresses only of a server that stays up', async () => {
+it('the demo summary names addresses only of a server that keeps running', async () => {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   try {
     expect(demoSummary(results, server)).toContain(`URL       ${server.baseUrl}`);

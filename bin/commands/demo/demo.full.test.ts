@@ -12,7 +12,7 @@ describe('fleetbed demo', () => {
 
   afterEach(() => demo.end('SIGKILL'));
 
-  it('stays up until Ctrl-C with a connected fleet alone in the default tenant', {
+  it('runs until Ctrl-C with a connected fleet, whose devices are the only ones', {
     timeout: DEMO_MAX_MS,
   }, async () => {
     demo = startCommand(['demo']);
@@ -23,7 +23,7 @@ describe('fleetbed demo', () => {
     }
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
     const { output = '' } = shownOutputs(readme).find(isDemo) ?? {};
-    // README leaves out the progress, which is on standard error, and with --exit the addresses.
+    // README omits the progress on standard error, and also the addresses for --exit.
     const results = shown.slice(0, shown.indexOf('\nURL '));
     expect(settled(abridged(`\n${results}`, output)), 'npm run docs').toBe(settled(output));
     const controlUrl = /Control +(\S+)/.exec(shown)?.[1];

@@ -42,7 +42,7 @@ describe('fleetbed doctor signature', () => {
   const right = sign('sha256', Buffer.from(text), privateKey).toString('base64');
   const files = () => ['--body', fileOf('body', text), '--key', fileOf('key.pem', pem)];
 
-  it('ends with 0 when the signature matches', async () => {
+  it('exits with 0 when the signature matches', async () => {
     const { code, stdout, stderr } = await doctor('signature', ...files(), '--signature', right);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`The ecdsa signature matches the ${text.length} bytes of the body.\n`);
@@ -53,7 +53,7 @@ describe('fleetbed doctor signature', () => {
     expect((await doctor('signature', '--body', body, '--signature', right)).code).toBe(0);
   });
 
-  it('reads a signature that is in a file, as text and as bytes', async () => {
+  it('reads a signature from a file, as text or as bytes', async () => {
     const text64 = fileOf('signature.txt', `${right}\n`);
     const bytes = fileOf('signature.bin', Buffer.from(right, 'base64'));
     for (const file of [text64, bytes]) {
@@ -62,7 +62,7 @@ describe('fleetbed doctor signature', () => {
     }
   });
 
-  it('names the mistake, what to do, and others beside it, with 1', async () => {
+  it('names the mistake, its remedy and alternatives, and exits with 1', async () => {
     const body = fileOf('longer', `${text}\n`);
     const hex = Buffer.from(right, 'base64').toString('hex');
     const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
@@ -72,7 +72,7 @@ describe('fleetbed doctor signature', () => {
     expect(stdout).toMatch(/^ {2}also: hex$/m);
   });
 
-  it('prints the same finding as one line of JSON', async () => {
+  it('prints the finding as one line of JSON', async () => {
     const vector = signatureMistakeVectors().find(({ mistake }) => mistake === 'pss');
     const body = fileOf('pss', vector?.body ?? '');
     const words = ['--body', body, '--signature', vector?.signature ?? '', '--json'];
@@ -92,7 +92,7 @@ describe('fleetbed doctor signature', () => {
     });
   });
 
-  it('recognizes the key in the body, and keys of other devices', async () => {
+  it('recognizes the key in the body, and the keys of other devices', async () => {
     const other = generateKeyPairSync('ed25519').publicKey;
     const key = fileOf('other.pem', other.export({ type: 'spki', format: 'pem' }).toString());
     const signed = ['--body', fileOf('body', text), '--key', key, '--signature', right];
@@ -118,13 +118,13 @@ describe('fleetbed doctor signature', () => {
   it.each([
     ['a signature that no mistake explains', 'AAAA', 'cannot be a signature of this key type'],
     ['control characters', '\x1b[31m', 'The header holds no base64'],
-  ])('ends with 1 for %s', async (_, signature, words) => {
+  ])('exits with 1 for %s', async (_, signature, words) => {
     const { code, stdout } = await doctor('signature', ...files(), '--signature', signature);
     expect(code).toBe(1);
     expect(stdout).toContain(words);
   });
 
-  it('ends with 1 for a bad key that no known mistake explains', async () => {
+  it('exits with 1 for a bad key that matches no known mistake', async () => {
     const key = fileOf('words.pem', 'my key');
     const words = ['--body', fileOf('body', text), '--key', key, '--signature', right];
     const { code, stdout } = await doctor('signature', ...words, '--json');
@@ -185,7 +185,7 @@ interface Environment {
   readonly checks: readonly Check[];
 }
 
-/** Runs the check; unless given, the ports are free ones. */
+/** Runs the environment check, on free ports by default. */
 async function environment(words: readonly string[], variables: Record<string, string> = {}) {
   const ran = await runCommand(['doctor', 'environment', '--json', ...words], {
     NODE_EXTRA_CA_CERTS: '',
@@ -227,7 +227,7 @@ describe('fleetbed doctor environment', () => {
     expect(stdout).toMatch(/^0 fail, 0 warn, 7 pass$/m);
   });
 
-  it('says at how many devices the open-files limit stops a run', async () => {
+  it('states the number of devices that the open-files limit allows', async () => {
     const command = fileURLToPath(new URL('../../../dist/bin/fleetbed.js', import.meta.url));
     const words = ['doctor', 'environment', '--connect', '--url', serve.ready.baseUrl];
     const shell = 'ulimit -n 1000; exec "$0" "$@"';
@@ -244,7 +244,7 @@ describe('fleetbed doctor environment', () => {
     expect(text).toMatch(/^ +Raise it with `ulimit -n/m);
   });
 
-  it('fails on a busy port, and checks the named ports', async () => {
+  it('fails on a busy port, and checks only the given ports', async () => {
     const taken = createServer();
     const [, port = ''] = (await listening(taken)).split(':');
     const { code, check } = await environment(['--port', port, '--control-port', '0']);
@@ -260,7 +260,7 @@ describe('fleetbed doctor environment', () => {
     expect([check('port 8080'), check('port 8081')]).not.toContain(undefined);
   });
 
-  it('fails when nothing listens, and names the way out', async () => {
+  it('fails when nothing listens, and names a remedy', async () => {
     const { code, check } = await environment(['--url', 'http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(check('reachability')).toEqual({
@@ -272,7 +272,7 @@ describe('fleetbed doctor environment', () => {
     expect(check('API')).toBeUndefined();
   });
 
-  it('fails when the server there does not speak HTTP', async () => {
+  it('fails when the server at the URL does not speak HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n'));
     const place = await listening(server);
     const { code, check } = await environment(['--url', `http://${place}`]);
@@ -281,7 +281,7 @@ describe('fleetbed doctor environment', () => {
     server.close();
   });
 
-  it('gives up on a server that never answers', async () => {
+  it('stops waiting for a server that never answers', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined));
     const place = await listening(server);
     const startMs = systemClock.monotonicMs();
@@ -292,7 +292,7 @@ describe('fleetbed doctor environment', () => {
     server.close();
   });
 
-  it('warns of another service, and fails on a clock that is far from the server', async () => {
+  it("warns about another service, and fails on a clock far from the server's", async () => {
     const server = createHttpServer((_request, response) => {
       response.writeHead(404, { Date: 'Sat, 01 Jan 2000 00:00:00 GMT' }).end();
     });
@@ -314,7 +314,7 @@ describe('fleetbed doctor environment', () => {
     const ca = fileOf('ca.pem', front.certificatePem);
     const trusted = await environment([...words, '--ca', ca]);
     expect([trusted.code, trusted.check('API')?.verdict]).toEqual([0, 'pass']);
-    // It was made for one more day.
+    // The certificate was valid for one more day.
     expect(trusted.check('TLS')?.verdict).toBe('warn');
     const byNode = await environment(words, { NODE_EXTRA_CA_CERTS: ca });
     expect([byNode.code, byNode.check('trust')?.verdict]).toEqual([0, 'pass']);
@@ -351,7 +351,7 @@ describe('fleetbed doctor environment', () => {
 });
 
 describe('fleetbed doctor', () => {
-  it('shows its two commands when none is named, and exits with 2', async () => {
+  it('lists its two subcommands when none is given, and exits with 2', async () => {
     const { code, stderr } = await doctor();
     expect(code).toBe(2);
     expect(stderr).toMatch(/signature[\s\S]*environment/);

@@ -16,7 +16,7 @@ import {
 const RUN_MAX_MS = 60_000;
 const loginPath = '/api/management/v1/useradm/auth/login';
 const listPath = '/api/management/v1/inventory/groups';
-/** Colours, a title and reversed text, none of which may reach a terminal. */
+/** Control sequences for colours, a title and reversed text, which must not reach a terminal. */
 const hostile = '\u001b]0;owned\u0007\u202e';
 
 let server: RunningCommand;
@@ -56,7 +56,7 @@ async function exchangesIn(file: string): Promise<RecordedExchange[]> {
 }
 
 describe('fleetbed journal', () => {
-  it('shows one escaped line per entry, without secrets', async () => {
+  it('prints one escaped line for each entry, without secrets', async () => {
     const { code, stdout } = await run('journal', ...at);
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(4);
@@ -67,7 +67,7 @@ describe('fleetbed journal', () => {
     expect([...stdout].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
   });
 
-  it('takes filters, and its address from the environment', async () => {
+  it('applies filters, and reads its address from the environment', async () => {
     const environment = {
       FLEETBED_CONTROL_URL: ready.controlUrl,
       FLEETBED_CONTROL_TOKEN: ready.controlToken,
@@ -80,7 +80,7 @@ describe('fleetbed journal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 404, path: '/nothing?password=[masked]' });
   });
 
-  it('writes lines that fleetbed calendar reads', async () => {
+  it('writes lines that fleetbed calendar can read', async () => {
     const { stdout } = await run('journal', ...at, '--json');
     const file = join(folder, 'journal.ndjson');
     const frame = '{"kind":"frame","at":"2026-01-31T12:00:00Z"}';
@@ -96,7 +96,7 @@ describe('fleetbed journal', () => {
     expect((await run('calendar', '--json', file)).code).not.toBe(3);
   });
 
-  it('saves an archive that fleetbed calendar reads', async () => {
+  it('saves an archive that fleetbed calendar can read', async () => {
     const file = join(folder, 'journal.har');
     const { code, stdout, stderr } = await run('journal', ...at, '--har', file);
     expect([code, stdout]).toEqual([0, '']);
@@ -107,7 +107,7 @@ describe('fleetbed journal', () => {
     expectHar(JSON.parse(readFileSync(file, 'utf8')));
   });
 
-  it('ends with 0 when Ctrl-C arrives with its first line', async () => {
+  it('exits with 0 when Ctrl-C arrives together with the first line', async () => {
     await (await fetch(`${ready.baseUrl}/seen-at-once`)).text();
     const following = startCommand(['journal', ...at, '--follow', '--text', 'seen-at-once']);
     await following.said('stdout', /seen-at-once/);
@@ -116,7 +116,7 @@ describe('fleetbed journal', () => {
   });
 
   it(
-    'follows new entries until Ctrl-C',
+    'prints new entries until Ctrl-C',
     async () => {
       const ask = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
       await ask('/followed/before');
@@ -132,7 +132,7 @@ describe('fleetbed journal', () => {
   );
 });
 
-/** What HAR 1.2 requires of each object. */
+/** The members that HAR 1.2 requires of each object. */
 function expectHar({ log }: { log: Record<string, unknown> & { entries: unknown[] } }): void {
   expect(log).toMatchObject({ version: '1.2', creator: { name: 'fleetbed', version: '1' } });
   expect(log.entries).toHaveLength(4);
@@ -161,13 +161,13 @@ function expectHar({ log }: { log: Record<string, unknown> & { entries: unknown[
 }
 
 describe('fleetbed await', () => {
-  it('ends with 0 and prints the awaited entries', async () => {
+  it('exits with 0 and prints the awaited entries', async () => {
     const { code, stdout } = await run('await', ...at, '--after', '0', '--operation', 'login');
     expect(code).toBe(0);
     expect(stdout).toMatch(/POST 200 {2}login/);
   });
 
-  it('ends with 1 at the timeout, and prints what arrived instead', async () => {
+  it('exits with 1 at the timeout, and prints the entries that arrived', async () => {
     const words = ['--after', '0', '--operation', 'logout', '--timeout', '0'];
     const { code, stdout, stderr } = await run('await', ...at, ...words);
     expect(code).toBe(1);
@@ -175,7 +175,7 @@ describe('fleetbed await', () => {
     expect(stdout).toMatch(/GET 404 {2}\/followed/);
   });
 
-  it('ends with exit code 130 at Ctrl-C', async () => {
+  it('exits with 130 at Ctrl-C', async () => {
     const waiting = startCommand(['await', ...at, '--text', 'never', '--timeout', '10m']);
     const watch = ['journal', ...at, '--status', '418'];
     expect((await runCommand(watch)).code).toBe(0);
@@ -184,13 +184,13 @@ describe('fleetbed await', () => {
 });
 
 describe('fleetbed assert', () => {
-  it('ends with 0 and the verdict in a sentence', async () => {
+  it('exits with 0 and prints the verdict as a sentence', async () => {
     const { code, stdout } = await run('assert', ...at, 'operation=login,status=200');
     expect(code).toBe(0);
     expect(stdout).toBe('the tenant did: operation login and status 200.\n');
   });
 
-  it('ends with 1 and prints what was seen instead', async () => {
+  it('exits with 1 and prints the actual entries', async () => {
     const { code, stdout } = await run('assert', ...at, '--times', '1', 'rebooting', 'success');
     expect(code).toBe(1);
     expect(stdout).toContain('report success after report rebooting, once; ');
@@ -223,14 +223,14 @@ describe('the commands of the journal', () => {
     [['await', '--count', '0'], 2, '--count'],
     [['await', '--timeout', '11m'], 2, 'timeoutSeconds: must be at most 600'],
     [['assert', '--tenant', 'none', 'success'], 3, 'no tenant has this id or name'],
-  ])('refuse %j', async (words, code, because) => {
+  ])('refuse the arguments %j', async (words, code, because) => {
     const ended = await run(...words, ...at);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(because);
     expect(ended.stdout).toBe('');
   });
 
-  it.each(['journal', 'await'])('%s needs a valid token and a running server', async (command) => {
+  it.each(['journal', 'await'])('such as %s need a token and a running server', async (command) => {
     const without = await run(command, '--control-url', 'http://127.0.0.1:1');
     expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
     const wrong = await run(command, '--control-url', ready.controlUrl, '--control-token', 'wrong');
@@ -264,7 +264,7 @@ describe('the commands of the journal', () => {
   });
 });
 
-describe('fleetbed serve', () => {
+describe('fleetbed serve with options for the journal', () => {
   it.each([
     [['--journal-entries', '-1'], '--journal-entries'],
     [['--journal-entries', '1000001'], 'from 0 to 1000000'],

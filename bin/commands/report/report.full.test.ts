@@ -21,13 +21,13 @@ function fileOf(name: string, content: unknown): string {
 const report = (...words: readonly string[]) => runCommand(['report', ...words]);
 const plan = { ...sampleResult.plan, devices: 4 };
 
-/** One of two shards of a fleet of four. */
+/** Runs one of two shards of a fleet of four devices. */
 function shardOf(index: number): FleetResult {
   const devices = [deviceRowOf(2 * index), deviceRowOf(2 * index + 1)];
   return { ...sampleResult, plan, shards: [{ index, of: 2 }], devices };
 }
 
-/** A run whose polls took about this long. */
+/** Returns a result whose polls took about this long. */
 function runOf(pollMs: number): FleetResult {
   const histogram = DurationHistogram.empty();
   for (let count = 0; count < 2000; count++) histogram.record(pollMs + (count % 20) / 2);
@@ -36,7 +36,7 @@ function runOf(pollMs: number): FleetResult {
 }
 
 describe('fleetbed report', { timeout: 60_000 }, () => {
-  it('renders a result as a page, JUnit and text', async () => {
+  it('renders a result as an HTML page, as JUnit and as text', async () => {
     const result = fileOf('result.json', sampleResult);
     const [html, junit] = [join(folder, 'page.html'), join(folder, 'junit.xml')];
     const { code, stdout, stderr } = await report(
@@ -56,7 +56,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(stdout).toContain('Funnel');
   });
 
-  it('prints the schema of results', async () => {
+  it('prints the JSON Schema of results', async () => {
     const { code, stdout } = await report('schema');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ $id: 'urn:fleetbed:fleet:2', type: 'object' });
@@ -73,13 +73,13 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(stderr).not.toContain('none of these results');
   });
 
-  it('says how many devices a merge lacks', async () => {
+  it('states how many devices are missing from a merge', async () => {
     const out = join(folder, 'part.json');
     const { stderr } = await report('merge', fileOf('part-0.json', shardOf(0)), '--out', out);
     expect(stderr).toContain('2 of 4 devices are in none of these results');
   });
 
-  it('ends with 1 for a regression, and with 0 without one', async () => {
+  it('exits with 1 for a regression, and with 0 without one', async () => {
     const before = fileOf('before.json', runOf(20));
     const worse = await report('compare', before, fileOf('after.json', runOf(60)));
     expect(worse.code, worse.stderr).toBe(1);
@@ -92,13 +92,13 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(JSON.parse(same.stdout)).toMatchObject({ verdict: 'no difference' });
   });
 
-  it('takes the noise floor from its option', async () => {
+  it('takes the noise floor from the option', async () => {
     const files = [fileOf('quiet.json', runOf(20)), fileOf('louder.json', runOf(21))];
     const { code } = await report('compare', ...files, '--noise-floor', '1s');
     expect(code).toBe(0);
   });
 
-  it('is undecided on too little data', async () => {
+  it('is undecided when the data are too few', async () => {
     const few = fileOf('few.json', { ...sampleResult, latencies: [], operations: [] });
     expect((await report('compare', few, few)).code).toBe(4);
   });
@@ -147,7 +147,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       /B cannot read nowhere/,
     ],
     ['a merge without a target', () => ['merge', good()], 2, /--out <file>' not specified/],
-  ])('refuses %s in one sentence', async (_what, words, exitCode, said) => {
+  ])('refuses %s with one sentence', async (_what, words, exitCode, said) => {
     const { code, stdout, stderr } = await report(...words());
     expect(code).toBe(exitCode);
     expect(stdout).toBe('');

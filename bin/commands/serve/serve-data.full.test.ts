@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Calls to a server in another process. */
+/** Calls the server in another process. */
 function asServer({ event: _, version: __, ...facts }: ServerReady): TestServer {
   return { ...facts, ...callsTo(facts.baseUrl) } as TestServer;
 }
@@ -26,7 +26,7 @@ function serve(data: string) {
 }
 
 describe('fleetbed serve --data', () => {
-  it('shows the same random password at every start, and no unknown one', async () => {
+  it('shows the same random password at each start until a password is set', async () => {
     const data = join(folder, 'data');
     const passwords: string[] = [];
     for (const words of [[], [], ['--admin-password', 'correct horse'], []]) {
@@ -82,7 +82,7 @@ describe('fleetbed serve --data', () => {
     for (const line of lines) expect(line).toContain(`${file} is damaged`);
   });
 
-  it('is refused without the name of a folder', async () => {
+  it('is refused without a folder name', async () => {
     expect((await serve('')).code).toBe(2);
   });
 });

@@ -65,7 +65,7 @@ describe('the ready message of serve', () => {
     expect(code).toBe(0);
   });
 
-  it('comes when both listeners accept its secrets', async () => {
+  it('is printed only when both listeners accept the secrets', async () => {
     const { ready } = await serve();
     const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
     const list = ready.baseUrl + pathOf(managementOperations['list-devices']);
@@ -90,7 +90,7 @@ describe('the ready message of serve', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is one line for people without --json', async () => {
+  it('is one readable line without --json', async () => {
     const command = startCommand(['serve', ...free, '--admin-password', 'of-the-test']);
     running = command;
     const line = await command.said('stdout', /\n/);
@@ -98,7 +98,7 @@ describe('the ready message of serve', () => {
     expect(line).toMatch(/console http:\S+\/#token=\S+\n$/);
   });
 
-  it('contains the values of the options', async () => {
+  it('contains the values of the given options', async () => {
     const words = ['--admin-email', 'me@example.org', '--header-prefix', 'X-MEN'];
     const { ready } = await serve([...words, '--admin-password', 'of-the-test']);
     expect(ready).toMatchObject({
@@ -108,7 +108,7 @@ describe('the ready message of serve', () => {
     });
   });
 
-  it('belongs to a server whose clock runs on from --date', async () => {
+  it('is of a server whose clock starts at --date and runs on', async () => {
     const { ready } = await serve(['--date', '2027-08-25']);
     const payload = String(ready.adminToken).split('.')[1] ?? '';
     const issuedAt = JSON.parse(Buffer.from(payload, 'base64url').toString()).iat;
@@ -119,7 +119,7 @@ describe('the ready message of serve', () => {
     expect((await fetch(ready.baseUrl + retired)).status).toBe(410);
   });
 
-  it('belongs to a server with the chosen dialects', async () => {
+  it('is of a server with the chosen dialects', async () => {
     const { ready } = await serve(['--dialect', 'open-source,rs256', '--dialect', 'storage-host']);
     const header = String(ready.adminToken).split('.')[0] ?? '';
     expect(JSON.parse(Buffer.from(header, 'base64url').toString()).alg).toBe('RS256');
@@ -127,7 +127,7 @@ describe('the ready message of serve', () => {
     expect((await fetch(ready.baseUrl + absent)).status).toBe(404);
   });
 
-  it('belongs to a server that accepts devices up to --device-limit', async () => {
+  it('is of a server that accepts devices up to --device-limit', async () => {
     const { ready } = await serve(['--device-limit', '2']);
     const answer = await fetch(ready.baseUrl + pathOf(managementOperations['get-device-limit']), {
       headers: { Authorization: `Bearer ${ready.adminToken}` },
@@ -135,7 +135,7 @@ describe('the ready message of serve', () => {
     expect(await answer.json()).toEqual({ limit: 2 });
   });
 
-  it('contains the password from the environment', async () => {
+  it('contains the password that the environment sets', async () => {
     const command = startCommand(['serve', ...free, '--json'], {
       FLEETBED_ADMIN_PASSWORD: 'of-the-environment',
     });
@@ -175,7 +175,7 @@ describe('serve --dialect without a name', () => {
 
 describe('the end of serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'comes within 2 s of %s, with exit code 0 and sockets closed with 1001',
+    'comes within 2 s of %s, with exit code 0 and close code 1001 for sockets',
     async (signal) => {
       const { ready, running } = await serve(['--auto-accept']);
       const [token] = await signInDevices(ready, 1);

@@ -8,8 +8,8 @@ import { runCommand, startServe } from '../../testing/built-command.ts';
  */
 const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
 
-describe('a random life', () => {
-  it('is judged correctly where a version 2 id may mean either of two deployments', async () => {
+describe('a random sequence of device steps', () => {
+  it('is judged correctly when a version 2 ID may mean either of two deployments', async () => {
     const { ready, running } = await startServe(['--variation-seed', 'three']);
     const target = ['--url', ready.baseUrl, '--password', ready.adminPassword];
     const words = ['--model-replay', doubtful, 'model/random-life-agrees'];

@@ -26,7 +26,7 @@ interface Row {
 }
 
 describe('fleetbed simulate behaviours', () => {
-  it('describes each, how a good server treats it, and its parameters with units', async () => {
+  it('describes each behaviour, its treatment by a good server, and its parameters', async () => {
     const { code, stdout } = await runCommand(['simulate', 'behaviours']);
     expect(code).toBe(0);
     for (const { name, description, expectedServerBehavior } of behaviours.values()) {
@@ -37,7 +37,7 @@ describe('fleetbed simulate behaviours', () => {
     expect(stdout).toContain("nightFromHour 22 o'clock UTC");
   });
 
-  it('gives the same as JSON, those of a file included', async () => {
+  it('prints the behaviours as JSON, including those of a behaviour file', async () => {
     const words = ['simulate', 'behaviours', '--json', '--behaviour-file', example('mjs')];
     const { code, stdout } = await runCommand(words);
     expect(code).toBe(0);
@@ -49,7 +49,7 @@ describe('fleetbed simulate behaviours', () => {
     });
   });
 
-  it('reads TypeScript where Node does, and else says which Node that is', async () => {
+  it('reads a TypeScript file if Node can, and otherwise names the required version', async () => {
     const words = ['simulate', 'behaviours', '--behaviour-file', example('ts')];
     const { code, stdout, stderr } = await runCommand(words);
     expect(code).toBe(nodeReadsTypeScript ? 0 : 2);
@@ -70,14 +70,14 @@ describe('fleetbed simulate behaviours', () => {
     ],
     [['--behaviour-parameter', 'slow.installMs=-3'], /slow installMs must be a whole number/],
     [['--behaviour-parameter', 'snail.installMs=3'], /snail is not a known behaviour/],
-  ])('refuses %j in one sentence', async (words, sentence) => {
+  ])('refuses the arguments %j with one sentence', async (words, sentence) => {
     const { code, stdout, stderr } = await runCommand(['simulate', ...words]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a file in one sentence, without a stack', async () => {
+  it('refuses a faulty behaviour file with one sentence, without a stack', async () => {
     const path = join(folder, 'wrong.mjs');
     writeFileSync(path, "export default { name: 'mine', hooks: {} };");
     const { code, stderr } = await runCommand(['simulate', '--behaviour-file', path]);

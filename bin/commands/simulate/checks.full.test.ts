@@ -34,7 +34,7 @@ function brokenIn(result: FleetResult): readonly string[] {
   return rowsOf(result).flatMap(({ requirement, broken }) => (broken > 0 ? requirement : []));
 }
 
-/** A fleet of which every device is watched. */
+/** Runs a fleet in which every device is checked. */
 async function watched(fleet: FleetOnTestbed, change: PlanChange): Promise<FleetResult> {
   const checkShare = 1;
   const judge = await judgeFor({ checkShare, headerPrefix });
@@ -66,7 +66,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
     ['token-is-quoted', 'auth.token-is-plain-text'],
     ['pending-is-201', 'next.v2-pending-is-200'],
     ['nothing-is-202', 'next.nothing-is-204'],
-  ])('name what the planted defect %s breaks, and nothing else', async (id, requirement) => {
+  ])('report for the defect %s only the requirement it violates', async (id, requirement) => {
     const defect = allDefects.find((each) => each.id === id);
     if (defect === undefined) throw new Error(`there is no defect ${id}`);
     expect(defect.violates).toContain(requirement);
@@ -83,8 +83,8 @@ const strange = [
   ...['crash-and-resume', 'reboot-loop', 'reject', 'floods', 'alert-storm', 'wrong-checksum'],
 ];
 
-describe('an honest server', { timeout: RUN_MAX_MS }, () => {
-  it('is blamed for nothing by any device, whichever legal form its answers have', async () => {
+describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
+  it('violates no requirement for any device in any legal form of answers', async () => {
     const fleet = await FleetOnTestbed.start({ variationSeed: 'one' });
     try {
       const result = await watched(fleet, { behaviours: strange, durationMs: 4000 });
@@ -101,7 +101,7 @@ describe('an honest server', { timeout: RUN_MAX_MS }, () => {
 describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, () => {
   const LIMIT_PER_SECOND = 60;
 
-  it('is reported with the phase and the rate at which it broke', async () => {
+  it('is reported with the phase and the rate of its first violation', async () => {
     const askedMs: number[] = [];
     const server = await PretendServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),
@@ -181,7 +181,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     return runCommand(['simulate', ...reach, ...fleet, '--check-share', '50%', ...more]);
   };
 
-  it('fails with exit code 1 and says what broke first, where and at which rate', async () => {
+  it('fails with exit code 1 and names the first violation, its phase and rate', async () => {
     const { code, stdout } = await runFleet();
     expect(code).toBe(1);
     expect(stdout).toMatch(
@@ -192,7 +192,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     expect(stdout).toContain('expected the status to be 200');
   });
 
-  it('watches the same devices with two processes, and adds their checks up', async () => {
+  it('checks the same devices with two processes, and adds up their checks', async () => {
     const sample = sampledDevices({ devices: 8, seed: 'cut', checkShare: 0.5 });
     const [alone, two] = await Promise.all([
       runFleet('--json'),
@@ -209,7 +209,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     }
   });
 
-  it('is merged from the reports of shards', async () => {
+  it('adds up the checks when the reports of shards are merged', async () => {
     const files = [0, 1].map((index) => join(folder, `shard-${index}.json`));
     const parts = files.map((file, index) =>
       runFleet('--shard', `${index}/2`, '--report', `json=${file}`),
@@ -223,7 +223,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     expect(rowsOf(merged).find(({ broken }) => broken > 0)).toMatchObject({ judged: 4, broken: 4 });
   });
 
-  it.each(['0', '2', '101%', 'some'])('refuses a share of %s', async (text) => {
+  it.each(['0', '2', '101%', 'some'])('refuses the share %s', async (text) => {
     const { code, stderr } = await runCommand(['simulate', '--check-share', text]);
     expect(code).toBe(2);
     expect(stderr).toContain('Accepted: a share above 0, such as 1% or 0.01, at most 100%.');

@@ -47,7 +47,7 @@ function fleet(...more: readonly string[]) {
 }
 
 describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, () => {
-  it('serves requests, sockets and the clean-up of a fleet that has one', async () => {
+  it('serves requests, sockets and the clean-up of a fleet with a certificate', async () => {
     const ledger = at('ledger.ndjson');
     const more = ['--connect', '--duration', '2s', '--ledger', ledger, '--accept', ...login];
     const { code, stdout, stderr } = await fleet(...own('good.crt', 'good.key'), ...more);
@@ -104,7 +104,7 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     expect(stderr).not.toMatch(/\n\s+at |Error:/);
   });
 
-  it('is understood when it says why it hangs up', () => {
+  it('has its reason shown when it closes the connection with one', () => {
     const circumstances = { operation: 'reach-server', caller: 'fleet', elapsedMs: 1 };
     const said = (reason: string, certPem?: string) => {
       const plan = { baseUrl: 'https://h', tls: certPem === undefined ? {} : { certPem } };

@@ -21,7 +21,7 @@ const plan: FleetPlan = {
   ...{ pollIntervalMs: 500, inventoryIntervalMs: 3_600_000 },
 };
 
-/** Passes connections on to a server, and counts what goes each way. */
+/** Forwards connections to a server, and counts the bytes in each direction. */
 async function countingProxy(port: number) {
   const bytes = { sent: 0, received: 0 };
   const proxy = createServer((client) => {
@@ -43,8 +43,8 @@ async function countingProxy(port: number) {
   return { baseUrl, bytes, close: () => proxy.close() };
 }
 
-describe('an estimate', () => {
-  it('counts the requests of a real fleet, and their bytes on the wire', {
+describe("the estimate of a fleet's traffic", () => {
+  it('matches the requests of a real fleet and their bytes on the wire', {
     timeout: 60_000,
   }, async () => {
     const server = await startServer({
@@ -60,7 +60,7 @@ describe('an estimate', () => {
           clock: systemClock,
           signal,
           onProgress: ({ exchanges, elapsedMs, funnel }) => {
-            // Signing in is no part of what is compared, however long a busy machine takes for it.
+            // Only steady polling is compared, because signing in takes long on a busy machine.
             if (isSteady) readings.push({ requests: exchanges, ...proxy.bytes, atMs: elapsedMs });
             isSteady = funnel.idle === plan.devices;
           },
@@ -83,7 +83,7 @@ describe('an estimate', () => {
     expect(received / (wire.received / requests)).toBeCloseTo(1, 1);
   });
 
-  it('is made of any command line, and asks no server', { timeout: 60_000 }, async () => {
+  it('is printed for any command line without any request', { timeout: 60_000 }, async () => {
     const words = ['--url', 'http://server.invalid', '--devices', '50000', '--poll', '30m'];
     const more = ['--connect', '--keys', 'ed25519=1', '--processes', '4', '--duration', '30d'];
     const { code, stdout } = await runCommand([
@@ -108,7 +108,7 @@ describe('an estimate', () => {
     [['--explore', '3']],
     [['--events', 'x.ndjson']],
     [['--report', 'json=x.json']],
-  ])('is refused beside %j', async (words) => {
+  ])('is refused in combination with %j', async (words) => {
     const { code, stderr } = await runCommand(['simulate', '--estimate', ...words]);
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('--estimate');

@@ -5,13 +5,13 @@ import { runQuickStart, shownReport } from './quick-start.ts';
 
 const guide = readFileSync(new URL('../../../simulator/guide.md', import.meta.url), 'utf8');
 
-/** Times differ from run to run. */
+/** Replaces the times, which differ between runs. */
 function withoutTimes(text: string): string {
   return text.replace(/\d+\.\d s/g, 'N s');
 }
 
 describe('the guide of simulate', () => {
-  it('has a quick start that works pasted as it is, and shows what it prints', {
+  it('has a quick start that works as pasted and prints what the guide shows', {
     timeout: 60_000,
   }, async () => {
     const ports = { port: await freePort(), controlPort: await freePort() };

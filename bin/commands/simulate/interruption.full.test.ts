@@ -29,10 +29,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The event of the run's deployment, with its id. */
+/** Matches the event of the run's deployment, and captures the ID. */
 const ofDeployment = /"kind":"deployment"[^\n]*"deploymentId":"([^"]+)"/;
 
-/** A fleet that is deployed to, seen until each device is in the midst of its installation. */
+/** Starts a fleet with a deployment, and waits until each device is installing. */
 async function installing(seed: string, installMs: number, ...more: readonly string[]) {
   const report = join(folder, `${seed}.json`);
   const run = startCommand([
@@ -52,12 +52,12 @@ async function installing(seed: string, installMs: number, ...more: readonly str
   ]);
   const all = `("kind":"update"[^\\n]*"state":"installing"[^]*){${DEVICES}}`;
   await run.said('stdout', new RegExp(all));
-  // It may come after what the devices of another process have done of it.
+  // The deployment event may come after update events from another process.
   await run.said('stdout', ofDeployment);
   return { run, report };
 }
 
-/** The processes that Ctrl-C reaches: the command and those that it has begun. */
+/** Returns the processes that Ctrl-C reaches: the command and its children. */
 function groupOf({ child: { pid = 0 } }: RunningCommand): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return [pid, ...children.split(' ').filter(Boolean).map(Number)];
@@ -67,7 +67,7 @@ function interrupt(group: readonly number[]): void {
   for (const pid of group) process.kill(pid, 'SIGINT');
 }
 
-/** What the server has of each device in the run's deployment. */
+/** Returns the server's status of each device in the run's deployment. */
 async function recorded({ stdout }: { readonly stdout: string }): Promise<string[]> {
   const [, id = ''] = ofDeployment.exec(stdout) ?? [];
   const path = pathOf(managementOperations['list-deployment-devices'], { id });
@@ -78,11 +78,11 @@ async function recorded({ stdout }: { readonly stdout: string }): Promise<string
 const all = (status: string): string[] => Array(DEVICES).fill(status);
 
 describe.concurrent.each(['1', '2'])(
-  'a fleet of %s process(es) during its deployment',
+  'a fleet of %s process(es) during a deployment',
   (processes) => {
     const spread = ['--processes', processes];
 
-    it('finishes it after the first Ctrl-C, and begins nothing more', {
+    it('finishes its deployment after the first Ctrl-C, and starts nothing else', {
       timeout: RUN_MAX_MS,
     }, async () => {
       const { run, report } = await installing(`drained-${processes}`, 1500, ...spread);
@@ -95,12 +95,12 @@ describe.concurrent.each(['1', '2'])(
       expect(result.funnel.updating).toBe(0);
       expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
       expect(await recorded(ended)).toEqual(all('success'));
-      // No device has asked for anything else after its update.
+      // No device may ask for a deployment after its update.
       const afterUpdate = ended.stdout.slice(ended.stdout.lastIndexOf('"state":"success"'));
       expect(afterUpdate).not.toContain('next-deployment');
     });
 
-    it('stops at once at the second Ctrl-C and still writes its summary', {
+    it('stops immediately at the second Ctrl-C, and still writes its summary', {
       timeout: RUN_MAX_MS,
     }, async () => {
       const { run, report } = await installing(`stopped-${processes}`, HOUR_MS, ...spread);

@@ -14,12 +14,12 @@ import { releaseName, type ServedRelease, serveRelease } from '../../testing/ser
 const RUN_MAX_MS = 400_000;
 const DEVICES = 30;
 const KILLS = 30;
-/** What happens in a fleet after the first sign of an update, before its simulator is killed. */
+/** Greatest number of events after the first update event before the simulator is killed. */
 const LIFE_MAX_EVENTS = 400;
 
 const list = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
 const whole = list('downloading installing rebooting success');
-/** What each behaviour comes to, killed or not: the outcome, and what was reported to the server. */
+/** The outcome of each behaviour and the statuses that its device reports, killed or not. */
 const ends: Readonly<Record<string, readonly [outcome: string, reported: readonly string[]]>> = {
   steady: ['success', whole],
   'crash-and-resume': ['success', whole],
@@ -33,7 +33,7 @@ const ends: Readonly<Record<string, readonly [outcome: string, reported: readonl
   reject: ['failure', list('failure')],
   'aborted-midway': ['aborted', list('downloading installing')],
 };
-/** Long on the device itself, so that a fleet outlives many simulators. */
+/** Long installations and reboots on the device, so that a fleet outlives many simulators. */
 const lengths: Readonly<Record<string, readonly [installMs: number, rebootMs: number]>> = {
   steady: [6000, 6000],
   'failing-install': [8000, 300],
@@ -73,7 +73,7 @@ function wordsOf(fleet: string): string[] {
   ];
 }
 
-/** States of the updates that a killed simulator has left midway. */
+/** Returns the states of the unfinished updates that a killed simulator has left behind. */
 function leftMidway(fleet: string): readonly string[] {
   const states = new Map<number, string>();
   for (const line of readFileSync(join(folder, fleet, 'fleet.ndjson'), 'utf8').split('\n')) {
@@ -83,7 +83,7 @@ function leftMidway(fleet: string): readonly string[] {
   return [...states.values()].filter((state) => !/success|failure|aborted|already/.test(state));
 }
 
-/** Kills one simulator of a fleet; false when it had come to its end before. */
+/** Kills one simulator of a fleet; returns false when the simulator had ended before. */
 async function killed(fleet: string, chance: Random): Promise<boolean> {
   const simulator = startCommand([...wordsOf(fleet), '--events', '-']);
   const events = chance.integer(1, LIFE_MAX_EVENTS);
@@ -91,7 +91,9 @@ async function killed(fleet: string, chance: Random): Promise<boolean> {
   return (await simulator.end('SIGKILL')).code === null;
 }
 
-/** Once a device is at its update and so much has happened since: work counts, not the machine. */
+/**
+ * Resolves after this many events since the first update: events, because machines differ in speed.
+ */
 function eventsWritten({ child }: RunningCommand, events: number): Promise<void> {
   let text = '';
   return new Promise((resolve) => {
@@ -109,7 +111,7 @@ async function ended(fleet: string): Promise<FleetResult> {
   return JSON.parse(stdout);
 }
 
-/** Kills simulators of one fleet after the other until so many have hit devices underway. */
+/** Kills simulators of successive fleets until this many kills have hit unfinished updates. */
 async function killMany(lane: string, kills: number): Promise<readonly string[]> {
   const chance = seededRandom(`kills/${lane}`);
   const hit: (readonly string[])[] = [];
@@ -135,13 +137,13 @@ function expectAsUnkilled({ devices, reconciliation }: FleetResult): void {
   expect(reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
 }
 
-it('ends as it would have, however often it is killed', { timeout: RUN_MAX_MS }, async () => {
+it('a fleet that is killed often reaches the same outcomes', { timeout: RUN_MAX_MS }, async () => {
   const lanes = [killMany('a', KILLS / 2), killMany('b', KILLS / 2)];
   const states = new Set((await Promise.all(lanes)).flat());
   for (const state of ['downloading', 'installing', 'rebooting']) expect(states).toContain(state);
 });
 
-it('continues with the deployment during whose creation it was killed', {
+it('a fleet continues with the deployment during whose creation it was killed', {
   timeout: RUN_MAX_MS,
 }, async () => {
   await stallOneDeployment();
@@ -153,7 +155,7 @@ it('continues with the deployment during whose creation it was killed', {
   expect(funnel.success + funnel.failure + funnel.aborted).toBe(DEVICES);
 });
 
-/** The server makes the next deployment, and never says so. */
+/** Makes the server create the next deployment without ever answering the request. */
 async function stallOneDeployment(): Promise<void> {
   const { controlUrl, controlToken } = served.ready;
   const file = join(folder, 'faults.json');

@@ -16,7 +16,7 @@ function factsOf(change: Partial<LiveFacts['progress']> = {}): LiveFacts {
   };
 }
 
-describe('the frame of the live view', () => {
+describe('a frame of the live view', () => {
   it('shows time, deployment, every state with a bar, rates, percentiles and causes', () => {
     const frame = liveFrame(factsOf({ elapsedMs: 3_725_000 }), size);
     expect(frame).toMatch(/^01:02:05 {2}run {2}3 devices against http:\S+, seed "x"$/m);
@@ -34,19 +34,19 @@ describe('the frame of the live view', () => {
     expect(frame).toMatch(/^ +1 {2}post-alerts {2}status\/503$/m);
   });
 
-  it('says how long the rest will take at the rate of late', () => {
+  it('shows the remaining time at the recent rate', () => {
     const funnel = { ...sampleProgress.funnel, devices: 103 };
     const facts = { ...factsOf({ funnel }), rates: { exchanges: 0, errors: 0, ended: 0.5 } };
     expect(liveFrame(facts, size)).toContain('2 % finished (3 of 103), about 00:03:20 left');
   });
 
-  it('shows no deployment where there is none', () => {
+  it('shows no deployment when there is none', () => {
     const { progress, ...facts } = factsOf();
     const { deployment: _, ...without } = progress;
     expect(liveFrame({ ...facts, progress: without }, size)).not.toContain('deployment');
   });
 
-  it('shows the generator that does worst where there are several', () => {
+  it('shows the worst figures of several generators', () => {
     const [one] = sampleProgress.generators;
     if (one === undefined) throw new Error('the sample has a generator');
     const generators = [one, { ...one, cpuUserShare: 0.9, memoryMaxBytes: 1 }];
@@ -55,13 +55,13 @@ describe('the frame of the live view', () => {
     expect(frame).toContain('memory 64 MiB');
   });
 
-  it('names broken requirements, and omits them while there are none', () => {
+  it('names broken requirements, and omits that line when there are none', () => {
     expect(liveFrame(factsOf({ broken: [] }), size)).not.toContain('BROKEN');
     const frame = liveFrame(factsOf({ broken: ['a.one', 'a.two', 'a.three', 'a.four'] }), size);
     expect(frame).toMatch(/^BROKEN a\.one a\.two a\.three and 1 more$/m);
   });
 
-  it('says that the run is ending', () => {
+  it('shows that the run is ending', () => {
     expect(liveFrame({ ...factsOf(), ending: true }, size)).toContain('stopping …');
   });
 
@@ -75,7 +75,7 @@ describe('the frame of the live view', () => {
     }
   });
 
-  it.each([1, 2, 10, 16, 18, 20, 24])('leaves a line free of a terminal of %i lines', (rows) => {
+  it.each([1, 2, 10, 16, 18, 20, 24])('leaves one line free on a terminal of %i lines', (rows) => {
     const [latency] = sampleProgress.latencies;
     const latencies = Array.from({ length: 30 }, (_, number) => {
       return { ...latency, operation: `operation-${number}` } as never;
@@ -91,7 +91,7 @@ describe('the frame of the live view', () => {
     }
   });
 
-  it('makes text from a server harmless', () => {
+  it('escapes control characters in text from a server', () => {
     const bad = 'x\u001b[2J\u0007\r\n\u202e\u009b1m';
     const causes = [{ operation: 'connect', cause: bad, count: 1 }];
     const facts = factsOf({ causes, deployment: { deploymentId: bad, artifactName: bad } });
@@ -100,7 +100,7 @@ describe('the frame of the live view', () => {
     expect(frame).toContain('x\\u{1b}[2J');
   });
 
-  it('has colours where they are wanted, and the same words without them', () => {
+  it('has colours only on request, with the same words', () => {
     const coloured = liveFrame(factsOf(), { ...size, colour: true });
     const plain = liveFrame(factsOf(), size);
     expect(coloured).not.toBe(plain);

@@ -6,7 +6,7 @@ import { type RunningCommand, startServe } from '../../testing/built-command.ts'
 import { CTRL_C, onTerminal, screenOf } from '../../testing/pseudo-terminal.ts';
 import { openLiveView } from './live-view.ts';
 
-/** A stream that keeps what is written, with a terminal's facts. */
+/** A stream that keeps its output, with the properties of a terminal. */
 function streamOf(facts: { isTTY?: boolean; columns?: number; rows?: number }) {
   let written = '';
   const write = (text: string): boolean => {
@@ -31,7 +31,7 @@ function viewOn(
 const at = (elapsedMs: number, exchanges = 42) => ({ ...sampleProgress, elapsedMs, exchanges });
 
 describe('the live view', () => {
-  it('draws one frame over the other, and leaves nothing of it on the screen', () => {
+  it('draws each frame over the previous one, and clears the last one', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     view.see(at(1000));
     view.see(at(2000, 50));
@@ -43,7 +43,7 @@ describe('the live view', () => {
     expect(screenOf(written()).lines.join('')).toBe('');
   });
 
-  it('stays below messages that are printed in the meantime', () => {
+  it('stays below messages that are printed meanwhile', () => {
     const { view, written, output } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     view.see(at(1000));
     view.above(() => output.progress('a word'));
@@ -55,7 +55,7 @@ describe('the live view', () => {
     expect(screenOf(written()).lines.join('')).toBe('a word');
   });
 
-  it('shows recent rates, not of the whole run', () => {
+  it('shows recent rates instead of the average of the whole run', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     for (let second = 1; second <= 20; second++) view.see(at(second * 1000, 1000));
     view.see(at(21_000, 1100));
@@ -63,7 +63,7 @@ describe('the live view', () => {
     view.close();
   });
 
-  it('is not drawn more than five times a second', () => {
+  it('is drawn at most five times a second', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     for (let ms = 1; ms <= 1000; ms++) view.see(at(ms, ms));
     const frames = written().split('\u001b[?2026h').length - 1;
@@ -83,7 +83,7 @@ describe('the live view', () => {
     ['NO_COLOR is set', { NO_COLOR: '1' }, false],
     ['NO_COLOR is empty', { NO_COLOR: '' }, true],
     ['nothing is said of colours', {}, true],
-  ])('minds colours when %s', (_what, environment, coloured) => {
+  ])('obeys the environment for colours when %s', (_what, environment, coloured) => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 }, environment);
     view.see(at(1000));
     expect(written().includes('\u001b[1m')).toBe(coloured);
@@ -93,7 +93,7 @@ describe('the live view', () => {
   it.each([
     ['no terminal', {}, {}],
     ['a terminal that can only write on', { isTTY: true }, { TERM: 'dumb' }],
-  ])('is plain lines now and then on %s', (_what, facts, environment) => {
+  ])('prints a plain line every five seconds on %s', (_what, facts, environment) => {
     const { view, written } = viewOn(facts, environment);
     for (let second = 1; second <= 11; second++) view.see(at(second * 1000, second * 10));
     view.close();
@@ -122,7 +122,7 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
     ...['--accept', '--password', ready.adminPassword],
   ];
 
-  it('shows the frame, and after Ctrl-C the summary alone, with its cursor', async () => {
+  it('shows frames, and after Ctrl-C only the summary, with the cursor visible', async () => {
     const { code, written, screen } = await onTerminal(words(), { keys: [['idle 3', CTRL_C]] });
     expect(code).toBe(130);
     expect(written).toContain('stopping …');
@@ -133,7 +133,7 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
     expect(text).not.toMatch(/requests \d+ \(|█|stopping …/);
   });
 
-  it('gives the cursor back when a second Ctrl-C ends it at once, with its summary', async () => {
+  it('makes the cursor visible when a second Ctrl-C stops it, and prints its summary', async () => {
     const keys = [
       ['idle 3', CTRL_C],
       ['stopping …', CTRL_C],

@@ -15,7 +15,7 @@ async function listening(metrics = new FleetMetrics()): Promise<MetricsListener>
   return listener;
 }
 
-describe('the address of the metrics', () => {
+describe('the metrics listener of a fleet', () => {
   it('answers a scrape in the text format', async () => {
     const metrics = new FleetMetrics();
     metrics.see({ ...sampleProgress, phase: 'ramp' });
@@ -25,7 +25,7 @@ describe('the address of the metrics', () => {
     expect(await answer.text()).toContain('fleetbed_phase{phase="ramp"} 1\n');
   });
 
-  it('answers nothing else', async () => {
+  it('answers no other path or method', async () => {
     const { url } = await listening();
     expect((await fetch(new URL('/', url))).status).toBe(404);
     expect((await fetch(`${url}/`)).status).toBe(404);
@@ -36,7 +36,7 @@ describe('the address of the metrics', () => {
     expect(await (await fetch(url, { method: 'HEAD' })).text()).toBe('');
   });
 
-  it('is gone once it is closed, even with a scraper that holds its connection', async () => {
+  it('is closed completely, even while a scraper holds a connection', async () => {
     const listener = await listening();
     await fetch(listener.url);
     await listener.close();
@@ -46,7 +46,7 @@ describe('the address of the metrics', () => {
   it.each([
     ['taken already', () => new URL(closers[0]?.url ?? '').port, '127.0.0.1', 'another program'],
     ['of another machine', () => '0', '192.0.2.1', 'this machine does not have that address'],
-  ])('is refused in one sentence when it is %s', async (_what, port, address, said) => {
+  ])('refuses its address in one sentence when it is %s', async (_what, port, address, said) => {
     await listening();
     const listen = listenForScrapes({ address, port: Number(port()) }, () =>
       new FleetMetrics().exposition(),

@@ -33,13 +33,13 @@ function fileOf(name: string, text: string): string {
   return file;
 }
 
-describe('the options of a plan', () => {
-  it('have a flag for every word of a plan file, by the same name', () => {
+describe('the options of a simulation plan', () => {
+  it('include a flag with the same name for every word of a plan file', () => {
     const flags = addPlanOptions(new Command()).options.map((option) => option.attributeName());
     expect(flags).toEqual(expect.arrayContaining([...planWordNames]));
   });
 
-  it('give a plan without any other input', async () => {
+  it('form a complete plan without any other input', async () => {
     expect(await planOf('--devices', '3', '--seed', 'x')).toMatchObject({
       devices: 3,
       seed: 'x',
@@ -51,11 +51,11 @@ describe('the options of a plan', () => {
     });
   });
 
-  it('generate a new seed if none is given', async () => {
+  it('generate a new seed when none is given', async () => {
     expect((await planOf()).seed).not.toBe((await planOf()).seed);
   });
 
-  it('go before the plan file, and the file before their defaults', async () => {
+  it('override the plan file, and the file overrides the defaults', async () => {
     const file = fileOf('plan.yaml', 'devices: 7\npoll: 2s\nconnect: true\nstage: [hold: 5s]\n');
     const plan = await planOf('--plan', file, '--poll', '5s', '--no-connect', '--keys', 'rsa=2');
     expect(plan.keys).toEqual({ rsa: 2, ecdsa: 0, ed25519: 0 });
@@ -64,7 +64,7 @@ describe('the options of a plan', () => {
     expect((await planOf('--plan', file)).connect).toBe(true);
   });
 
-  it('spell cohorts, stages, incidents and rates as a file does', async () => {
+  it('describe cohorts, stages, incidents and rates as in a plan file', async () => {
     const plan = await planOf(
       ...['--cohort', 'calm, weight: 2', '--cohort', 'lockstep, backOff: {kind: fixed}'],
       ...['--stage', 'ramp: 3s, devices: 10', '--stage', 'drain: 1s'],
@@ -88,7 +88,7 @@ describe('the options of a plan', () => {
     ['--iterations', '0', 'from 1 to'],
     ['--arrivals', 'alerts=never', 'a number above zero'],
     ['--cohort', 'one, poll: 1ms', 'poll: must be a duration from 10ms'],
-  ])('refuse %s %j', (flag, text, sentence) => {
+  ])('refuse for %s the value %j', (flag, text, sentence) => {
     expect(() => commandOf([flag, text])).toThrow(sentence);
   });
 
@@ -102,7 +102,7 @@ describe('the options of a plan', () => {
     await expect(planOf('--plan', file)).rejects.toThrow(sentence);
   });
 
-  it('name the user that accepts devices by a login or a token', async () => {
+  it('select the user who accepts devices, by login or token', async () => {
     const given = (...words: string[]) => planOf('--accept', ...words);
     expect((await given('--email', 'a@b.example', '--password', 'x')).acceptWith).toEqual({
       email: 'a@b.example',
@@ -127,14 +127,14 @@ describe('the options of a plan', () => {
       /^invalid plan: --cohort: cohort\.0\.behaviour must be one of /,
     ],
   ])(
-    'with %j and the file %j are refused by the names that were given',
+    'such as %j with the file %j are refused under the names that were given',
     async (words, text, said) => {
       const file = fileOf('given.yaml', `${text}\ndevices: 3\n`);
       await expect(planOf('--plan', file, ...words)).rejects.toThrow(said);
     },
   );
 
-  it('refuse a plan file that is not there', async () => {
+  it('refuse a missing plan file', async () => {
     await expect(planOf('--plan', join(folder, 'none.yaml'))).rejects.toThrow(/--plan cannot read/);
   });
 });

@@ -20,7 +20,7 @@ const plan: FleetPlan = {
 const machine = { openFilesMax: 65_536, ports: 28_232 };
 
 describe('the check of the machine before a run', () => {
-  it('accepts what fits, and what it cannot look up', () => {
+  it('accepts what the machine allows, and what cannot be determined', () => {
     expect(limitProblem(plan, 1, machine)).toBeUndefined();
     const unknown = { openFilesMax: undefined, ports: undefined };
     expect(limitProblem({ ...plan, devices: 1_000_000 }, 1, unknown)).toBeUndefined();
@@ -29,7 +29,7 @@ describe('the check of the machine before a run', () => {
     );
   });
 
-  it('says how many sockets the open files allow, and the remedy', () => {
+  it('states how many sockets the open-files limit allows, and the remedy', () => {
     const problem = limitProblem(plan, 1, { ...machine, openFilesMax: 10_356 });
     expect(problem).toBe(
       '20000 sockets need about 20356 open files, but the limit of a process is 10356: ' +
@@ -38,14 +38,14 @@ describe('the check of the machine before a run', () => {
     expect(limitProblem(plan, 2, { ...machine, openFilesMax: 10_356 })).toBeUndefined();
   });
 
-  it('says how many sockets the ports allow, and the addresses needed', () => {
+  it('states how many sockets the ports allow, and the addresses needed', () => {
     const problem = limitProblem({ ...plan, devices: 50_000 }, 1, machine);
     expect(problem).toContain('27976 sockets would work; give 2 addresses with --source-addresses');
     const two = { sourceAddresses: ['127.0.0.2', '127.0.0.3'] };
     expect(limitProblem({ ...plan, devices: 50_000, ...two }, 1, machine)).toBeUndefined();
   });
 
-  it('counts only the cohorts and the shard that hold sockets', () => {
+  it('counts only cohorts and shards that hold sockets', () => {
     const few = { ...machine, openFilesMax: 5356 };
     const cohorts = [
       { name: 'polling', weight: 3, connect: false },

@@ -47,7 +47,7 @@ async function resultOf(
   return JSON.parse(stdout);
 }
 
-/** The child processes of a process. */
+/** Returns the IDs of the child processes of a process. */
 function childrenOf({ child }: RunningCommand): number[] {
   const file = `/proc/${child.pid}/task/${child.pid}/children`;
   return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -58,7 +58,7 @@ async function untilThere(file: string): Promise<void> {
 }
 
 describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
-  it('is the same fleet with one, two and three: ids, keys, behaviours, outcomes', async () => {
+  it('has the same IDs, keys, behaviours and outcomes with one, two and three processes', async () => {
     const rowsWith = async (processes: string) => {
       const more = ['--devices', '6', '--seed', 'same', '--duration', '3s'];
       const mixed = ['--behaviour', 'steady=1,slow=1', '--processes', processes];
@@ -71,9 +71,9 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect(await rowsWith('3')).toEqual(alone);
   });
 
-  it('takes over the shard of a killed process, and the report says so', async () => {
+  it('takes over the shard of a killed process, and reports the takeover', async () => {
     const file = join(folder, 'ready.json');
-    // Installs long enough that nothing has settled when the process is killed.
+    // Installations last long enough that none is finished when the process is killed.
     const slow = ['--behaviour-parameter', 'steady.installMs=4000'];
     const more = ['--devices', '8', '--seed', 'lossy', '--deploy', 'release-2', ...slow];
     const ends = ['--until', 'settled', '--duration', '40s', '--ready-file', file];
@@ -98,7 +98,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
       missingDeviceMs: expect.any(Number),
     });
     const kept = result.phases.find(({ name }) => name === 'of failed workers');
-    // All devices had made contact, and that much the victim had reported.
+    // All devices had made contact, and the killed process had reported some of these contacts.
     const contacts = kept?.latencies.find(({ operation }) => operation === 'post-auth-request');
     expect(contacts?.count).toBeGreaterThan(0);
     expect(result.spread?.missingDeviceMs).toBeGreaterThan(0);
@@ -106,13 +106,13 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect((await deployments()).length).toBe(before + 1);
   });
 
-  it('is on every core with auto, and one whole result at the end', async () => {
+  it('uses every core with "auto", and has one complete result at the end', async () => {
     const file = join(folder, 'ready-everywhere.json');
     const devices = availableParallelism() + 1;
     const more = ['--devices', String(devices), '--ready-file', file, '--processes', 'auto'];
     const run = startCommand(words(...more));
     await untilThere(file);
-    // One core needs no process beside the first.
+    // On one core, the first process runs the fleet without child processes.
     const cores = availableParallelism() === 1 ? 0 : availableParallelism();
     expect(childrenOf(run)).toHaveLength(cores);
     const result = await resultOf(run.end('SIGINT'), exitCodes.interrupted);
@@ -121,7 +121,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect(result.generator.processes).toHaveLength(Math.max(1, cores));
   });
 
-  it('leaves no process running when it is killed itself', async () => {
+  it('leaves no child process running when its main process is killed', async () => {
     const file = join(folder, 'ready-to-die.json');
     const run = startCommand(words('--devices', '4', '--processes', '2', '--ready-file', file));
     await untilThere(file);
@@ -131,7 +131,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     for (const pid of children) while (existsSync(`/proc/${pid}`)) await systemClock.sleep(20);
   });
 
-  it('reports in one sentence what none of its processes can do', async () => {
+  it('reports a failure of all processes in one sentence', async () => {
     const more = ['--url', 'http://127.0.0.1:1', '--devices', '4', '--processes', '2'];
     const { code, stderr } = await runCommand(['simulate', ...more]);
     expect(code).toBe(3);
@@ -148,7 +148,7 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
   };
   const settled = ['--until', 'settled', '--duration', '40s'];
 
-  it('deploys to its own devices; the reports of all are merged to one', async () => {
+  it('has its own deployment, and its report can be merged with the others', async () => {
     const [first, second] = await Promise.all([
       shardOf(0, '--deploy', 'release-2', ...settled),
       shardOf(1, '--deploy', 'release-2', ...settled),
@@ -166,7 +166,7 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
     expect(merged.funnel).toMatchObject({ devices: 5, success: 5 });
   });
 
-  it('joins an existing deployment', async () => {
+  it('can join an existing deployment', async () => {
     const known = await shardOf(0, '--seed', 'joins', '--duration', '2s');
     const wanted = {
       name: 'made by somebody else',
@@ -189,7 +189,7 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
     ['--shard 2/2 --seed x', /Accepted: INDEX\/COUNT, such as 0\/4/],
     ['--shard 0/2 --seed x --processes 2', /'--shard <index\/count>' cannot be used with/],
     ['--processes 0', /Accepted: auto, or a whole number from 1 to 256/],
-  ])('is refused as `%s`', async (options, sentence) => {
+  ])('is refused for the arguments `%s`', async (options, sentence) => {
     const { code, stderr } = await runCommand(['simulate', ...options.split(' ')]);
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(sentence);

@@ -48,7 +48,7 @@ function linesOf(text: string): Line[] {
 }
 
 describe('the event stream of a run', { timeout: 30_000 }, () => {
-  it('is a file of NDJSON, in order and without a gap', async () => {
+  it('is written as NDJSON to a file, in order and without gaps', async () => {
     const file = join(folder, 'events.ndjson');
     const { code, stderr } = await runCommand([...small(), '--duration', '2s', '--events', file]);
     expect(code, stderr).toBe(0);
@@ -65,7 +65,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     }
   });
 
-  it('is in one order with two processes, as the result records', async () => {
+  it('has one order for two processes, as the result records', async () => {
     const file = join(folder, 'events-of-two.ndjson');
     const two = ['--processes', '2', '--duration', '3s', '--events', file, '--json'];
     const { code, stdout, stderr } = await runCommand([...small(), ...two]);
@@ -88,7 +88,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     expect(lines.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
   });
 
-  it('has standard output to itself', async () => {
+  it('can use standard output alone', async () => {
     const { code, stdout, stderr } = await runCommand([
       ...small(),
       ...['--duration', '1s', '--events', '-'],
@@ -98,7 +98,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     expect(stderr).toContain('Funnel');
   });
 
-  it('says how many events are missing when the disk is full', async () => {
+  it('reports the number of missing events when the disk is full', async () => {
     const { code, stdout, stderr } = await runCommand([
       ...small(),
       ...['--duration', '1s', '--events', '/dev/full', '--json'],
@@ -115,7 +115,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     [['--events', '-', '--json'], 2, 'both write to standard output'],
     [['--metrics', 'nonsense'], 2, '--metrics'],
     [['--metrics', '192.0.2.1:0'], 3, '--metrics cannot listen at 192.0.2.1:0'],
-  ])('is refused before the run with %j', async (words, exitCode, said) => {
+  ])('is refused before the run with the arguments %j', async (words, exitCode, said) => {
     const { code, stderr } = await runCommand([...small(), ...words]);
     expect(code).toBe(exitCode);
     expect(stderr).toContain(said);
@@ -127,7 +127,7 @@ describe('the metrics of a run', { timeout: 30_000 }, () => {
   it.each([
     ['one process', []],
     ['two processes', ['--processes', '2']],
-  ])('are scraped while it lasts, and end with it, of %s', async (_what, more) => {
+  ])('can be scraped only while the run lasts, with %s', async (_what, more) => {
     const running = startCommand([...small(), '--metrics', '0', ...more]);
     const said = await running.said('stderr', /metrics at (http:\S+)\n/);
     const url = /metrics at (http:\S+)/.exec(said)?.[1] ?? '';

@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the management API answers, taken at its word. */
+/** Returns the answer of the management API, whose type is not checked. */
 async function read<Answer>(path: string): Promise<Answer> {
   return (await (await manage(path)).json()) as Answer;
 }
@@ -38,7 +38,7 @@ async function read<Answer>(path: string): Promise<Answer> {
 const reach = () => ['--url', ready.baseUrl, '--poll', '200ms', '--ramp', '0'];
 const login = () => ['--accept', '--token', ready.adminToken];
 
-/** Ends a fleet once its progress shows that nobody is underway any more. */
+/** Runs a fleet, and interrupts it once all devices have finished. */
 async function runUntilSettled(words: readonly string[]): Promise<FleetResult> {
   const fleet = startCommand(['simulate', '--json', ...words]);
   await fleet.said('stderr', /\b(\d+) of \1 finished/);
@@ -47,8 +47,8 @@ async function runUntilSettled(words: readonly string[]): Promise<FleetResult> {
   return JSON.parse(stdout);
 }
 
-describe('a fleet against our server', () => {
-  it('comes to the same outcome, device by device, as the list of the server shows', {
+describe('a fleet against the reference server', () => {
+  it('reaches for each device the outcome that the server lists', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const behaviours = ['steady', 'failing-install', 'aborted-midway', 'already-installed'];
@@ -85,7 +85,7 @@ describe('a fleet against our server', () => {
     expect(withLog.map(({ status }) => status)).toEqual(['failure', 'failure', 'failure']);
   });
 
-  it('waits without a login, makes no deployment, and decides nothing', async () => {
+  it('waits for acceptance without a login, creates no deployment, and decides nothing', async () => {
     const list = pathOf(managementOperations['list-deployments']);
     const before = await read<Deployment[]>(list);
     const json = join(folder, 'fleet.json');
@@ -120,7 +120,7 @@ describe('a fleet against our server', () => {
     });
   });
 
-  it('is the same fleet for the same seed, but for RSA keys', async () => {
+  it('is the same fleet for the same seed, except for RSA keys', async () => {
     const words = [...reach(), '--json', '--devices', '4', '--keys', 'ecdsa=1,ed25519=1'];
     const run = () => runCommand(['simulate', ...words, '--seed', 'twice', '--duration', '1s']);
     const [first, second] = [await run(), await run()];

@@ -19,10 +19,10 @@ import { releaseName, type ServedRelease, serveRelease } from '../../testing/ser
 
 const RUN_MAX_MS = 90_000;
 const DEVICES = 24;
-/** Devices that are decommissioned before the clean-up is killed, and those underway then. */
+/** Decommissions that are answered before the clean-up is killed, and those in progress then. */
 const ANSWERED = 10;
 const CLEANED_AT_ONCE = 8;
-/** Moments of an update at which the simulator is killed, one run after the other. */
+/** The update states in which the simulator is killed, one run after the other. */
 const killedWhen = ['downloading', 'installing', 'rebooting'] as const;
 
 let server: RunningCommand;
@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the management API lists, taken at its word. */
+/** Returns a list of the management API, whose type is not checked. */
 async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Promise<Item[]> {
   const path = `${pathOf(managementOperations[operation])}?per_page=100`;
   return (await (await manage(path)).json()) as Item[];
@@ -55,7 +55,7 @@ const words = () => [
   ...['--poll', '300ms', '--ramp', '500ms', '--until', 'settled', '--duration', '60s'],
 ];
 
-/** A simulator whose events show when a device has come to a state of its update; killed then. */
+/** Runs a simulator, and kills it once a device has reached this state of its update. */
 async function killedAt(updateState: string): Promise<Ended> {
   const fleet = startCommand([...words(), '--seed', 'killed', '--events', '-']);
   const seen = new RegExp(`"kind":"update"[^\\n]*"state":"${updateState}"`);
@@ -70,38 +70,38 @@ describe('a simulator killed repeatedly during an update', () => {
   beforeAll(async () => {
     killed = [];
     for (const updateState of killedWhen) killed.push(await killedAt(updateState));
-    // The seed is that of the folder.
+    // This run takes its seed from the state folder.
     const { stdout, stderr, code } = await runCommand([...words(), '--json']);
     result = JSON.parse(stdout);
-    // On a machine that is busy with other things the run may say that it was the limit itself.
+    // On a busy machine, the run may report that the machine itself was the limit.
     const { reconciliation, generator } = result;
     const said = JSON.stringify({ stderr, reconciliation, reasons: generator.reasons });
     expect([exitCodes.pass, exitCodes.limited], said).toContain(code);
   }, RUN_MAX_MS);
 
-  it('was killed each time before its run was over', () => {
+  it('was killed in each run before the run ended', () => {
     expect(killed.map(({ code }) => code)).toEqual(killedWhen.map(() => null));
   });
 
-  it('resumes the same fleet, and every device reaches an outcome', () => {
+  it('resumes the same fleet, and brings every device to an outcome', () => {
     expect(result).toMatchObject({ seed: 'killed', ended: 'settled' });
     const { success, failure, devices } = result.funnel;
     expect(success + failure).toBe(devices);
     expect(success).toBeGreaterThan(0);
   });
 
-  it('agrees with the records of the server, device by device', () => {
+  it("agrees with the server's record of each device", () => {
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
   });
 
-  it('resumes its own deployment and creates no device twice', async () => {
+  it('resumes its own deployment, and creates no device twice', async () => {
     expect(await listed<Deployment>('list-deployments')).toHaveLength(1);
     const devices = await listed<Device>('list-devices');
     expect(devices).toHaveLength(DEVICES);
     expect(devices.map(({ auth_sets: sets }) => sets.length)).toEqual(devices.map(() => 1));
   });
 
-  it('is refused for another seed, in one sentence', async () => {
+  it('is refused with another seed, in one sentence', async () => {
     const { code, stderr } = await runCommand([...words(), '--seed', 'other']);
     expect(code).toBe(3);
     expect(stderr).toMatch(
@@ -109,13 +109,13 @@ describe('a simulator killed repeatedly during an update', () => {
     );
   });
 
-  it('keeps its tokens out of the ledger', () => {
+  it('writes no token to the ledger', () => {
     const token = /"token":"([^"]+)"/.exec(readFileSync(join(state, 'fleet.ndjson'), 'utf8'))?.[1];
     expect(token).toMatch(/^eyJ/);
     expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
   });
 
-  it('is cleaned up by its ledger, even when the clean-up is killed', {
+  it('is cleaned up through its ledger, even when the clean-up is killed', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const words = ['simulate', 'cleanup', state, ...login(), '--json'];
@@ -127,7 +127,7 @@ describe('a simulator killed repeatedly during an update', () => {
     await faults('clear');
     const again = await runCommand(words);
     expect(again.code, again.stderr).toBe(0);
-    // Those whose answers never came are gone all the same, and the ledger did not know.
+    // Devices whose decommission was never answered are gone, but the ledger still lists them.
     expect(JSON.parse(again.stdout)).toMatchObject({
       devices: left + CLEANED_AT_ONCE,
       decommissioned: left,
@@ -148,7 +148,7 @@ async function faults(...words: readonly string[]): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-/** After so many the server does what it is asked to, and never says so. */
+/** Makes the server carry out later decommissions without ever answering them. */
 async function stallDecommissions(): Promise<void> {
   const file = join(folder, 'faults.json');
   const stalled = Array(DEVICES - ANSWERED).fill('stall');

@@ -14,7 +14,7 @@ function streamsOf(isTTY: boolean) {
   return { stdin, stdout, stderr: new PassThrough(), modes };
 }
 
-/** Calls to the remote shell, in order. */
+/** The calls to the remote shell, in order. */
 class Keyboard {
   readonly calls: string[] = [];
   #waiting: (() => void) | undefined;
@@ -35,7 +35,7 @@ class Keyboard {
     this.#record('drained');
   }
 
-  /** Resolves after this many calls. */
+  /** Resolves after this many calls to the remote shell. */
   async until(count: number): Promise<string[]> {
     while (this.calls.length < count) {
       await new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ function joined(isTTY: boolean) {
 }
 
 describe('a terminal joined with a remote shell', () => {
-  it('sends each key at once, Ctrl-C included, and shows bytes unchanged', async () => {
+  it('sends each key immediately, including Ctrl-C, and shows bytes unchanged', async () => {
     const { stdin, stdout, keyboard, local } = joined(true);
     stdin.write('a\x03\x1b[A');
     expect(await keyboard.until(1)).toEqual(['type "a\\u0003\\u001b[A"']);
@@ -68,7 +68,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('is raw while joined, and restored afterwards', () => {
+  it('is in raw mode while joined, and restored afterwards', () => {
     const { modes, local } = joined(true);
     expect(modes).toEqual([true]);
     local.restore();
@@ -87,7 +87,7 @@ describe('a terminal joined with a remote shell', () => {
     expect(process.listeners('exit')).toEqual(listenersBefore);
   });
 
-  it('is left by Ctrl-], after the keys before it are sent', async () => {
+  it('is left by Ctrl-] after the keys before it have been sent', async () => {
     const { stdin, keyboard, left, local } = joined(true);
     stdin.write('bye\x1dnever');
     await left;
@@ -95,7 +95,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('reports its size, and each change of it', async () => {
+  it('reports its size and each change of its size', async () => {
     const { stdout, keyboard, local } = joined(true);
     expect(local.size).toEqual({ height: 40, width: 80 });
     Object.assign(stdout, { rows: 50, columns: 132 });
@@ -114,7 +114,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('shows notes about the connection on standard error, escaped', () => {
+  it('shows notes about the connection on standard error, with control characters escaped', () => {
     const { stderr, stdout, local } = joined(true);
     local.note('too \x1b[2Jlong');
     expect(String(stderr.read())).toBe('\r\ntoo \\u{1b}[2Jlong\r\n');
@@ -122,7 +122,7 @@ describe('a terminal joined with a remote shell', () => {
     local.restore();
   });
 
-  it('releases its streams', () => {
+  it('releases its streams at the end', () => {
     const { stdin, stdout, keyboard, local } = joined(true);
     local.restore();
     stdin.write('x');

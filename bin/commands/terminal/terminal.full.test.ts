@@ -62,7 +62,7 @@ async function untilConnected(count: number): Promise<Device[]> {
   }
 }
 
-/** Opens a terminal, types this, and waits for its end. */
+/** Opens a terminal, types this text, and waits for the end of the terminal. */
 function typed(input: string, words: readonly string[]): Promise<Ended> {
   const child = spawn(process.execPath, [builtCommand, 'terminal', ...words]);
   const written = { stdout: '', stderr: '' };
@@ -121,7 +121,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(stdout).toContain('\r\nroot\r\n');
   });
 
-  it('opens for a value of the identity, as other commands name devices', async () => {
+  it('opens for a device that is named by an identity value', async () => {
     const headers = { Authorization: `Bearer ${ready.adminToken}` };
     const path = pathOf(managementOperations['get-device'], { id: ids[0] ?? '' });
     const device = (await (await fetch(ready.baseUrl + path, { headers })).json()) as Device;
@@ -161,7 +161,7 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
       3,
     ],
     ['half a URL', () => ['x', '--url', 'localhost', '--token', 't'], 'Accepted: an http://', 2],
-  ])('says what is wrong: %s', async (_what, words, sentence, exitCode) => {
+  ])('reports the reason: %s', async (_what, words, sentence, exitCode) => {
     const { code, stdout, stderr } = await runCommand(['terminal', ...words()]);
     expect(stderr).toContain(sentence);
     expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
@@ -169,7 +169,7 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
 });
 
 describe('a terminal whose device disconnects', { timeout: RUN_MAX_MS }, () => {
-  it('ends with exit code 1 and says so', async () => {
+  it('ends with exit code 1 and reports the disconnection', async () => {
     const only = startCommand([
       ...['simulate', '--url', ready.baseUrl, '--devices', '1', '--seed', 'going'],
       ...['--connect', '--poll', '200ms', '--ramp', '0'],

@@ -23,7 +23,7 @@ type Place = readonly (string | number)[];
 let folder: string;
 const closers: (() => unknown)[] = [];
 let redis: RedisServer;
-/** The URL of the fleet's server, and one that nobody may call. */
+/** The server of the fleet, and a server that no worker may call. */
 let target: Server;
 let foreign: Server;
 const callers = { target: 0, foreign: 0 };
@@ -33,7 +33,7 @@ let run: string;
 let queue: Queue;
 let queueEvents: QueueEvents;
 let eventsClient: RedisServer['client'];
-/** As the coordinator signed them. */
+/** The job and the run information as the coordinator signed them. */
 let signedJob: string;
 let signedInfo: string;
 
@@ -50,7 +50,7 @@ async function listening(who: keyof typeof callers): Promise<Server> {
   return server;
 }
 
-/** A real coordinator with one real job, which is removed before a worker comes. */
+/** Starts a real coordinator with one real job, which is removed before a worker starts. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-hostile-redis-'));
   writeFileSync(at('private.csv'), 'secret\nprivate-words\n');
@@ -118,7 +118,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 }, RUN_MAX_MS);
 
-/** Gives the worker a job; resolves with the reason for which it refuses it. */
+/** Gives the worker a job; resolves with the reason for its refusal. */
 async function refusal(data: unknown, jobId = 'shard-0', more: object = {}): Promise<string> {
   const job = await queue.add('shard', data, { ...more, jobId });
   const reason = await job.waitUntilFinished(queueEvents, ANSWER_MAX_MS).then(
@@ -133,7 +133,7 @@ const signer = () => new RunSigner(SECRET, run);
 const signature = () => signedJob.slice(0, 64);
 const realJob = () => JSON.parse(signedJob.slice(64));
 
-/** Every value in the job that is not an object or list. */
+/** Returns the place of every value in the job that is not an object or list. */
 function leaves(value: Json, place: Place = []): readonly Place[] {
   if (typeof value !== 'object' || value === null) return [place];
   return Object.entries(value).flatMap(([name, part]) => leaves(part, [...place, name]));
@@ -149,7 +149,7 @@ function changed(value: Json, [name, ...place]: Place): Json {
   return copy;
 }
 
-/** What a worker has of its own: a job that says it is refused whoever has signed it. */
+/** Fields that only a worker may set, so it refuses them in a job whoever has signed the job. */
 const own = (): Readonly<Record<string, Json>> => ({
   url: urlOf(foreign),
   behaviourFile: [at('behaviour.mjs')],
@@ -166,7 +166,7 @@ const own = (): Readonly<Record<string, Json>> => ({
 });
 
 describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => {
-  it('cannot change a field of a job, nor add one', async () => {
+  it('cannot change or add a field of a job', async () => {
     const job = realJob();
     const places = leaves(job);
     expect(places.length).toBeGreaterThan(10);
@@ -228,7 +228,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     expect(worker.child.exitCode).toBe(null);
   });
 
-  it('could not set a server, a file or a password even with the secret', async () => {
+  it('cannot set a server, a file or a password, even with the secret', async () => {
     const job = realJob();
     for (const [name, value] of Object.entries(own())) {
       const text = JSON.stringify({ ...job, plan: { ...job.plan, [name]: value } });
@@ -241,7 +241,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     }
   });
 
-  it('causes only one line of refusal for each job', async () => {
+  it('causes only one line of output for each refused job', async () => {
     const stderr = await worker.said('stderr', /refuses/);
     expect(callers).toEqual({ target: 0, foreign: 0 });
     expect(existsSync(at('ran'))).toBe(false);
@@ -252,7 +252,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     expect(stderr).not.toContain('private-words');
   });
 
-  it('cannot change a figure of the run, stop it or prolong it', async () => {
+  it('cannot change a figure of the run, stop the run or prolong it', async () => {
     const { client } = redis;
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
     const endMonitor = await redis.monitor((words) => forger.see(words));
@@ -261,7 +261,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const { code, stdout, stderr } = await coordinator.ended;
     endMonitor();
     expect(code, stderr).toBe(0);
-    // The result is long, so it is compressed.
+    // The result message is long, so it is compressed.
     expect(forger.heard).toEqual(expect.arrayContaining(['asks', 'owner', 'start', 'H4sI']));
     expect(forger.count).toBeGreaterThan(50);
     const result = JSON.parse(stdout) as FleetResult;
@@ -276,7 +276,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     }
   });
 
-  it('cannot repeat any part of an ended run', async () => {
+  it('cannot repeat any message of an ended run', async () => {
     const before = callers.target;
     const { info } = runKeys(run);
     await redis.client.set(info, signedInfo);
@@ -288,7 +288,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   });
 });
 
-/** The output of the coordinator. */
+/** The signed messages of the coordinator to its worker. */
 const downs: string[] = [];
 
 function exchangesIn({ operations }: FleetResult): number {
@@ -299,7 +299,7 @@ function exchangesIn({ operations }: FleetResult): number {
   );
 }
 
-/** Makes forgeries and copies of every message of the run, in both directions. */
+/** Creates forgeries and copies of every message of the run, in both directions. */
 class Forger {
   readonly #put: (key: string, text: string) => Promise<unknown>;
   readonly #seen = new Set<string>();

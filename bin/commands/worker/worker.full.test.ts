@@ -39,7 +39,10 @@ afterAll(async () => {
   await redis.kill();
 }, RUN_MAX_MS);
 
-/** A coordinator and a worker whose Redis goes away. It takes its time, so it goes on beside the tests. */
+/**
+ * A coordinator and a worker that lose Redis, in parallel with the other tests because they are
+ * slow.
+ */
 async function loseRedis(): Promise<readonly Ended[]> {
   const other = await startRedis(PASSWORD);
   const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
@@ -91,7 +94,7 @@ const successes = ({ devices }: FleetResult) =>
   devices.filter(({ outcome }) => outcome === 'success').length;
 
 describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
-  it('has one result; no secret reaches Redis, and nothing remains there', async () => {
+  it('has one result, sends no secret to Redis, and leaves nothing there', async () => {
     const commands: string[] = [];
     const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
     await startTwoWorkers();
@@ -115,7 +118,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('survives a killed worker: another takes over its shard, and the report says so', async () => {
+  it('survives a killed worker, and reports which worker took over the shard', async () => {
     const [lost] = await startTwoWorkers();
     const run = fleet('--until', 'settled', '--duration', '30s', '--takeover-after', '1s');
     await lost.said('stderr', /runs shard/);
@@ -144,7 +147,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     await redis.client.flushall();
   });
 
-  it('ends when too few workers join, and says why the others could not', async () => {
+  it('ends when too few workers join, and reports why others could not', async () => {
     const elsewhere = 'http://127.0.0.1:1';
     const foreignWorkers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
     const { code, stderr } = await fleet('--worker-wait', '2s').ended;
@@ -162,7 +165,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('ends within bounds when Redis is lost midway, coordinator and worker alike', async () => {
+  it('ends soon after Redis is lost, both coordinator and worker', async () => {
     const sentence =
       /^fleetbed: redis:\/\/127\.0\.0\.1:\d+ has not answered for 10 s; the run cannot/m;
     for (const { code, stderr } of await lostMidway) {
@@ -199,7 +202,7 @@ function veryOldRedis(): string {
   return '-ERR unknown command `hello`, with args beginning with: `3`, \r\n';
 }
 
-describe('an unusable Redis', { timeout: RUN_MAX_MS }, () => {
+describe('a Redis that the fleet cannot use', { timeout: RUN_MAX_MS }, () => {
   const cases: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
     ['is not there', async () => 'redis://127.0.0.1:1', /nothing listens there/],
     [
@@ -250,7 +253,7 @@ describe('an unusable Redis', { timeout: RUN_MAX_MS }, () => {
     ['simulate --shards 2', /'--shards <count>' needs --redis URL/],
     ['simulate --redis redis://h', /'--redis <url>' needs --shards COUNT/],
     ['simulate --takeover-after 10ms', /Accepted: a duration from 1s to 10m/],
-  ])('cannot be named by `fleetbed %s`', async (words, sentence) => {
+  ])('cannot be specified in a form such as `fleetbed %s`', async (words, sentence) => {
     const { code, stderr } = await runCommand(words.split(' '));
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(sentence);

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readResult } from './result.ts';
 
-/** A run of about a minute takes many times that beside other work. */
+/** Time limit of a run of about one minute, which takes much longer on a busy machine. */
 const RUN_MAX_MS = 600_000;
 const script = fileURLToPath(new URL('../../../build/bin/dev/bench/bench.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-bench-'));
@@ -22,10 +22,10 @@ function bench(...words: readonly string[]) {
 }
 
 describe('npm run bench', () => {
-  it('measures a part, and writes the result as JSON', { timeout: RUN_MAX_MS }, async () => {
+  it('measures one part, and writes the result as JSON', { timeout: RUN_MAX_MS }, async () => {
     const json = join(folder, 'result.json');
     const { code, stdout } = await bench('start', '--quick', '--json', json);
-    // What it measures depends on the machine, so that a goal may be missed by far.
+    // The figures depend on the machine, so a goal may be missed by far.
     expect([exitCodes.pass, exitCodes.failed]).toContain(code);
     const { environment, parts } = await readResult('--compare', json);
     expect(Object.keys(environment)).toEqual([
@@ -43,16 +43,16 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/^\d of 4 goals met/m);
   });
 
-  it('finds the simulator above half of its goal', { timeout: RUN_MAX_MS }, async () => {
+  it('measures for the simulator at least half of its goal', { timeout: RUN_MAX_MS }, async () => {
     const { code, stderr } = await bench('simulator', '--quick');
-    // A machine that is too busy says nothing of the simulator.
+    // On a machine that is too busy, the figures do not describe the simulator.
     expect([exitCodes.pass, exitCodes.limited], stderr).toContain(code);
   });
 
   it.each([
     [['all'], "command-argument value 'all' is invalid"],
     [['--fast'], "unknown option '--fast'"],
-  ])('refuses %s in one sentence', async (words, sentence) => {
+  ])('refuses %s with one sentence', async (words, sentence) => {
     const { code, stderr } = await bench(...words);
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain(sentence);

@@ -31,10 +31,10 @@ const now = resultOf({ date: 'tuesday', cores: 'not pinned' }, [
   { name: 'conformance', rows: [run] },
 ]);
 
-describe('the text of a result', () => {
+describe('the text of a benchmark result', () => {
   const text = resultText(now);
 
-  it('begins with the machine and versions that it ran on', () => {
+  it('begins with the machine and the versions of the run', () => {
     expect(text).toMatch(/^date +tuesday\ncores +not pinned\n/);
   });
 
@@ -55,7 +55,7 @@ describe('the text of a result', () => {
   });
 });
 
-describe('figures', () => {
+describe('figures in a benchmark report', () => {
   it.each([
     [38_419.6, '38,420'],
     [99.96, '100'],
@@ -95,7 +95,7 @@ describe('the comparison with an earlier result', () => {
   });
 });
 
-describe('the file of a result', () => {
+describe('the file of a benchmark result', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-bench-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const fileOf = (text: string) => {
@@ -112,7 +112,7 @@ describe('the file of a result', () => {
     ['no JSON', '{'],
     ['another result', '{"schema":"fleetbed-conformance/2"}'],
     ['a ratio that is none', JSON.stringify(now).replace('"median":0.5', '"median":null')],
-  ])('is refused in one sentence if it is %s', async (_, text) => {
+  ])('is refused with one sentence if it is %s', async (_, text) => {
     await expect(readResult('--compare', fileOf(text))).rejects.toThrow(
       /^--compare: .*result\.json is not a benchmark result; give a file written by npm run bench -- --json FILE\.$/,
     );

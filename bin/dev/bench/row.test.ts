@@ -10,7 +10,7 @@ const rates: RowFacts = {
   baseline: { name: 'bare', values: [100, 100, 100] },
 };
 
-describe('a row', () => {
+describe('a row of a benchmark', () => {
   it('takes each ratio within its round, then the median of the rounds', () => {
     const baseline = { name: 'bare', values: [60, 60, 160] };
     expect(rowOf({ ...rates, baseline })).toMatchObject({
@@ -31,7 +31,7 @@ describe('a row', () => {
     expect(rowOf(rest)).toMatchObject({ goal: null, verdict: 'no goal' });
   });
 
-  it('has a better ratio for a lower figure that is a cost', () => {
+  it('has a better ratio for a lower figure when the figure is a cost', () => {
     const row = rowOf({ ...rates, better: 'lower' });
     expect(row.ratio.median).toBe(2.5);
   });
@@ -53,7 +53,7 @@ describe('a row', () => {
   });
 });
 
-describe('a row with a limit', () => {
+describe('a benchmark row with a limit', () => {
   const taking = (...values: number[]) =>
     limitRow({ what: 'a run', unit: 's', subject: { name: 'ours', values }, limit: 20 });
 
@@ -67,7 +67,7 @@ describe('a row with a limit', () => {
   });
 });
 
-describe('the failure of a run', () => {
+describe('the failure of a benchmark run', () => {
   it.each([
     [0, false],
     [-0.01, false],
@@ -83,7 +83,7 @@ describe('the failure of a run', () => {
   });
 });
 
-describe('the spread of figures', () => {
+describe('the spread of measured figures', () => {
   it('is the median, the minimum and the maximum', () => {
     expect(spreadOf([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
   });

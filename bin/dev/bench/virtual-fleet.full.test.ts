@@ -3,7 +3,7 @@ import { type VirtualPlan, virtualRun } from './virtual-fleet.ts';
 
 const RUN_MAX_MS = 120_000;
 
-/** All behaviours of the first version, a few devices each. */
+/** All behaviours of the first version, with a few devices each. */
 const mixed: VirtualPlan = {
   devices: 10,
   seed: 'one',
@@ -18,7 +18,7 @@ const mixed: VirtualPlan = {
 };
 
 describe('a fleet in virtual time', () => {
-  it('runs ten minutes, and every device finishes', {
+  it('runs for ten minutes, in which every device finishes', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const { result, events } = await virtualRun(mixed);
@@ -29,7 +29,7 @@ describe('a fleet in virtual time', () => {
     const polls = events.filter(
       (event) => event.kind === 'exchange' && event.operation.includes('next-deployment'),
     );
-    // Ten minutes less at most one minute of ramp, one poll per minute.
+    // Each device polls once a minute for ten minutes, less a ramp of at most one minute.
     expect(polls.length).toBeGreaterThan(10 * 8);
   });
 

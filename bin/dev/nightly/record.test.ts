@@ -18,14 +18,14 @@ const step: NightlyStep = {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The age of a record with this text at a time in January 2026. */
+/** Returns the age of a record with this text at a time in January 2026. */
 function judgedOn(moment: string, text: string, names: readonly string[] = ['self-test']) {
   writeFileSync(file, text);
   return ageOfRecord(file, names, Date.parse(`2026-01-${moment}`));
 }
 
 describe('the age of the nightly record', () => {
-  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is accepted on 2026-01-%s, and shown', (moment) => {
+  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is accepted and shown on 2026-01-%s', (moment) => {
     const { isYoung, lines } = judgedOn(moment, JSON.stringify([step]));
     expect(isYoung).toBe(true);
     expect(lines[0]).toMatch(
@@ -34,7 +34,7 @@ describe('the age of the nightly record', () => {
     expect(lines[1]).toBe('  9 cases, 3 defects');
   });
 
-  it('fails beyond 14 days, and says what to run', () => {
+  it('is refused beyond 14 days, with the command to run', () => {
     const { isYoung, lines } = judgedOn('15T12:00:00Z', JSON.stringify([step]));
     expect(isYoung).toBe(false);
     expect(lines.at(-1)).toContain('npm run test:nightly');
@@ -44,7 +44,7 @@ describe('the age of the nightly record', () => {
     ['2026-12-09T23:59:59Z', true],
     ['2026-12-10T00:00:00Z', false],
   ])(
-    'counts from the first day of the nightly run when nothing was recorded: %s',
+    'is counted from the introduction of the nightly run when nothing was recorded: %s',
     (at, isYoung) => {
       writeFileSync(file, '[]');
       const judged = ageOfRecord(file, ['soak'], Date.parse(at));
@@ -56,7 +56,7 @@ describe('the age of the nightly record', () => {
   );
 
   it.each(['{}', 'no JSON', JSON.stringify([{ ...step, commit: 'main' }])])(
-    'fails if the record is %s',
+    'is refused if the record is %s',
     (text) => {
       expect(judgedOn('02T00:00:00Z', text)).toMatchObject({
         isYoung: false,
@@ -80,7 +80,7 @@ describe('the nightly run', () => {
   );
 
   it.each([[['--help']], [['--step', 'none']], [['slow tests']]])(
-    'runs nothing for unknown arguments, and lists the known ones: %j',
+    'runs nothing for unknown arguments, and lists the valid ones: %j',
     (words) => {
       const { status, stdout } = spawnSync(process.execPath, [program, ...words], {
         encoding: 'utf8',

@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** The tool's description of a file, after it has accepted the file. */
+/** Returns the tool's description of a file, once the tool has accepted the file. */
 function readByTool(file: Buffer): string {
   tool.put('ours.mender', file);
   const verdict = tool.run('validate', 'ours.mender');
@@ -48,7 +48,7 @@ const plain: Spec = {
   modifiedMs: startOfTest,
 };
 
-/** What we write, with some of what the tool must read in it. */
+/** Artifacts that we write, with parts of the description that the tool must print. */
 const ours: readonly [kind: string, spec: Spec, lines: readonly RegExp[]][] = [
   [
     'a payload for an update module, with all that can be said of it',
@@ -90,12 +90,12 @@ const ours: readonly [kind: string, spec: Spec, lines: readonly RegExp[]][] = [
 ];
 
 describe("Debian's mender-artifact accepts", () => {
-  it.each(ours)('%s, as we write it', async (_, spec, lines) => {
+  it.each(ours)('%s that this project writes', async (_, spec, lines) => {
     const text = readByTool(await writeArtifact(spec));
     for (const line of lines) expect(text).toMatch(line);
   });
 
-  it('a plain file, as the server makes an artifact from it', async () => {
+  it('an artifact that the server generates from a plain file', async () => {
     const form = new FormData();
     const type = 'single-file';
     const args = '{"dest_dir":"/opt"}';
@@ -112,7 +112,7 @@ describe("Debian's mender-artifact accepts", () => {
     expect(text).toMatch(/name: +app\.bin\n +size: +3\n/);
   });
 
-  it('configuration, as the server deploys it', async () => {
+  it('a configuration artifact that the server deploys', async () => {
     const device = await acceptedDevice(server, 'settings');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC', 'ü "x"': '<&>' } });
@@ -125,7 +125,7 @@ describe("Debian's mender-artifact accepts", () => {
   });
 });
 
-/** The file of the device's next deployment, through its link. */
+/** Returns the file of the device's next deployment, downloaded through its link. */
 async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<Buffer> {
   const provides = { device_type: deviceType, artifact_name: 'release-0' };
   const { artifact } = instructionsIn(
@@ -136,8 +136,8 @@ async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<B
   return reply.bytes;
 }
 
-describe("Debian's mender-artifact and the server refuse alike", () => {
-  /** A file with a changed byte, this far from its end. */
+describe("Debian's mender-artifact and the server both refuse", () => {
+  /** Returns a file in which the byte at this distance from the end is changed. */
   const damaged = (file: Buffer, fromEnd: number): Buffer => {
     const copy = Buffer.from(file);
     const at = copy.length - fromEnd;
@@ -168,7 +168,7 @@ describe("Debian's mender-artifact and the server refuse alike", () => {
   });
 });
 
-/** Arguments of `mender-artifact write`, with what users see of the file. */
+/** Arguments of `mender-artifact write`, with what users see of the resulting file. */
 const theirs: readonly [kind: string, words: readonly string[], shown: object][] = [
   [
     'a payload for an update module',
@@ -196,7 +196,7 @@ const theirs: readonly [kind: string, words: readonly string[], shown: object][]
   ['an empty payload', ['bootstrap-artifact'], { updates: [{ type_info: { type: null } }] }],
 ];
 
-describe("the server takes and deploys what Debian's mender-artifact writes", () => {
+describe("the server accepts and deploys from Debian's mender-artifact", () => {
   beforeAll(() => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     tool.put('key.pem', privateKey.export({ type: 'pkcs1', format: 'pem' }));
@@ -205,7 +205,7 @@ describe("the server takes and deploys what Debian's mender-artifact writes", ()
   });
 
   it.each(theirs)('%s', async (kind, words, shown) => {
-    // The tool takes no spaces in a name.
+    // The tool does not accept spaces in a name.
     const name = kind.replaceAll(' ', '-');
     const file = tool.write(...words, '--artifact-name', name, '--device-type', 'board');
     const id = await publish(server, file);

@@ -23,7 +23,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A device of the field on a server that is otherwise, both let in and provided for. */
+/** Starts a server with a dialect, and a device that is accepted and has an artifact to install. */
 async function startOn(dialect: DialectName, settings: Readonly<Record<string, unknown>> = {}) {
   const dialects = new Set([dialect]);
   server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', dialects: dialects });
@@ -35,7 +35,7 @@ async function startOn(dialect: DialectName, settings: Readonly<Record<string, u
 const application = () => join(device.root, applicationPath);
 
 describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 }, () => {
-  it('falls back to v1 without v2, and finishes its update', async () => {
+  it('uses v1 when v2 is missing, and finishes its update', async () => {
     const on = await startOn('open-source', { DaemonLogLevel: 'debug' });
     const { status } = await finished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
@@ -45,7 +45,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     expect(asked.slice(0, 2)).toEqual(['v2', 'v1']);
   });
 
-  it('fetches its artifact from a storage host', async () => {
+  it('downloads its artifact from a storage host', async () => {
     const on = await startOn('storage-host');
     const { status } = await finished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
@@ -60,9 +60,9 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     expect(status).toBe('success');
   });
 
-  describe('paused by a control map', () => {
+  describe('during a pause by an update control map', () => {
     const pausing = { priority: 0, states: { ArtifactInstall_Enter: { action: 'pause' } } };
-    /** Longer than any test, or else the client would fail the update by itself. */
+    /** The map outlives the test, because at its expiry the client would fail the update. */
     const settings = { UpdateControlMapExpirationTimeSeconds: 600 };
 
     async function startPaused() {
@@ -73,7 +73,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
       return rollout;
     }
 
-    it('continues when the map is changed', async () => {
+    it('continues when the control map is changed', async () => {
       const rollout = await startPaused();
       const states = { ArtifactInstall_Enter: { action: 'continue' } };
       const reply = await server.call('update-deployment', {
@@ -86,7 +86,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
       expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
     });
 
-    it('gives up when the deployment is aborted', async () => {
+    it('stops the update when the deployment is aborted', async () => {
       const rollout = await startPaused();
       expect((await abort(server, rollout.deployment)).status).toBe(204);
       await device.client.said(/aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);

@@ -7,7 +7,7 @@ import { startTestServer } from '../../../server/testing/test-server.ts';
 import { letIn, startFieldDevice } from './testing/field-device.ts';
 import { applicationFiles, applicationPath, finished, rollOut } from './testing/rollout.ts';
 
-it("Debian's mender-client installs an artifact that we wrote", { timeout: 60_000 }, async () => {
+it("Debian's mender-client installs an artifact of this project", { timeout: 60_000 }, async () => {
   const server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
   const device = await startFieldDevice(server, 'updated');
   try {

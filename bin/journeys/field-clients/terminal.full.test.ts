@@ -28,7 +28,7 @@ import { Terminal, textOf } from './testing/terminal.ts';
 
 const { shell, portForward, control } = connectProtocols;
 const ROUND_TRIPS_MAX = 500;
-/** The client of this device asks when it is woken only. */
+/** The client of this device polls only when it is woken. */
 const rarely = { UpdatePollIntervalSeconds: 86_400, InventoryPollIntervalSeconds: 86_400 };
 
 let server: TestServer;
@@ -98,7 +98,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
   it.each([
     ['left it running', async () => undefined],
     ['ended it', async () => expect(await endOfShell()).toMatchObject({ props: { status: 2 } })],
-  ])('accepts another shell after a user who %s has disconnected', async (_, before) => {
+  ])('starts another shell after a user who %s has disconnected', async (_, before) => {
     await user.openShell();
     await before();
     await user.close();
@@ -106,7 +106,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
     await user.openShell();
   });
 
-  /** What the device says when the shell ends by itself. */
+  /** The message of the device when the shell ends by itself. */
   function endOfShell(): Promise<ConnectMessage> {
     return user.ask({ proto: shell, typ: 'shell', body: Buffer.from('exit\n') });
   }
@@ -187,7 +187,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
     expect(readdirSync('/etc')).not.toContain('sent.txt');
   });
 
-  it('wakes its client for an update and for the inventory', async () => {
+  it('makes its client poll for an update and send the inventory', async () => {
     expect((await server.call('check-device-update', call())).status).toBe(202);
     await device.client.said(/Forcing state machine to: update-check/);
     expect((await server.call('send-device-inventory', call())).status).toBe(202);
@@ -196,7 +196,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
 });
 
 describe("Debian's mender-connect", { timeout: 60_000 }, () => {
-  it('is disconnected once it ends, and connected after a restart', async () => {
+  it('is shown as disconnected once it ends, and as connected after a restart', async () => {
     const { socket: user } = await connectUser(server, known);
     const cutOff = endOf(user);
     await connect.program.end();
@@ -208,7 +208,7 @@ describe("Debian's mender-connect", { timeout: 60_000 }, () => {
   });
 });
 
-/** Asks for the file, a bounded number of times: a device confirms it before it is in its place. */
+/** Waits for a file, since the device confirms an upload before the file is in place. */
 async function settled(path: string): Promise<void> {
   const call = { token: server.adminToken, parameters: { id: known.id }, query: { path } };
   for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {

@@ -48,13 +48,13 @@ async function start(name: string, files?: Partial<DeviceFiles>): Promise<void> 
   device = await startFieldDevice(server, name, files);
 }
 
-/** An accepted field device. */
+/** Starts a field device and accepts it. */
 async function startLetIn(name: string, files?: Partial<DeviceFiles>) {
   await start(name, files);
   return { server, device, known: await letIn(server, device) };
 }
 
-/** What the device has written to its inventory, once the name has this value. */
+/** Resolves with the inventory of the device once the attribute has this value. */
 function inventory(known: Device, name: string, value: unknown): Promise<Record<string, unknown>> {
   const call = { token: server.adminToken, parameters: { id: known.id } };
   return device.client.until(async () => {
@@ -71,7 +71,7 @@ function inventory(known: Device, name: string, value: unknown): Promise<Record<
 
 const installed = () => readFileSync(join(device.root, applicationPath), 'utf8');
 
-/** Tells that it waits, installs when something is written to the gate, and can be rolled back. */
+/** An update module that waits until the test writes to the gate, and that supports rollback. */
 const gatedModule = `#!/bin/sh
 case "$1" in
   SupportsRollback) echo Yes ;;
@@ -80,7 +80,7 @@ case "$1" in
 esac
 `;
 
-/** Does with settings what the module of that name does in the field. */
+/** An update module that stores settings like the module `mender-configure` in the field. */
 const configureModule = `#!/bin/sh
 case "$1" in
   ArtifactInstall) cat "$2/header/meta-data" > /var/lib/mender/settings.json ;;
@@ -90,7 +90,7 @@ esac
 describe("the authorization of Debian's mender-client", {
   timeout: 60_000,
 }, () => {
-  it('is refused until a user accepts it; then the inventory arrives', async () => {
+  it('is refused until a user accepts the device, which then sends its inventory', async () => {
     await start('inventory', { inventory: ['color=red', 'port=a', 'port=b', 'note=é "x"'] });
     await device.client.said(/rejected server error message: device not authorized/);
     const known = await firstContact(server, device);
@@ -106,7 +106,7 @@ describe("the authorization of Debian's mender-client", {
     });
   });
 
-  it('ends as soon as a user rejects the device', async () => {
+  it('ends when a user rejects the device', async () => {
     const { known } = await startLetIn('rejected', { inventory: ['color=red'] });
     await inventory(known, 'color', 'red');
     await judge(server, known, 'rejected');
@@ -143,7 +143,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(installed()).toBe(`${content}`);
   });
 
-  it('installs the artifact that the walk of the guide makes of a plain file', async () => {
+  it("installs the artifact that the guide's example makes of a plain file", async () => {
     const on = await startLetIn('walk');
     const guide = readFileSync(new URL('../../../server/guide.md', import.meta.url), 'utf8');
     const script = /```sh\n(set -eu\n.*?)# The device has a key/s.exec(guide)?.[1] ?? '';
@@ -156,7 +156,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(readFileSync(join(device.root, 'etc/motd'), 'utf8')).toBe('hello from release 2\n');
   });
 
-  it('is not offered its installed artifact, nor one for other devices', async () => {
+  it('is not offered its installed artifact, nor an artifact for other devices', async () => {
     const on = await startLetIn('content');
     await publish(server, { name: 'release-0', files: applicationFiles });
     const same = await finished(await rollOut(on, 'release-0'));
@@ -180,7 +180,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(log).toContain(' error: Update module terminated abnormally: exit status 3\n');
   });
 
-  it('rolls back an update that is aborted midway', async () => {
+  it('rolls back an update that is aborted during installation', async () => {
     const on = await startLetIn('aborted', { files: { [`${modulesFolder}/gated`]: gatedModule } });
     const path = join(device.root, 'tmp/gate');
     spawnSync(programPath('mkfifo'), ['--mode=666', path]);
@@ -196,7 +196,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
       expect(existsSync(join(device.root, 'tmp/rolled-back'))).toBe(true);
       expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('aborted');
     } finally {
-      // Whoever still waits at the gate reads its end.
+      // A module that still waits at the gate then reads the end of the file.
       closeSync(gate);
     }
   });
@@ -215,7 +215,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
   });
 });
 
-describe("Debian's mender-client that verifies signatures", { timeout: 60_000 }, () => {
+describe("Debian's mender-client with signature verification", { timeout: 60_000 }, () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const verifying = {
     settings: { ArtifactVerifyKey: '/etc/mender/verify.pem' },
@@ -233,7 +233,7 @@ describe("Debian's mender-client that verifies signatures", { timeout: 60_000 },
     expect(installed()).toBe('content of app.bin');
   });
 
-  it('refuses one without a signature', async () => {
+  it('refuses an artifact without a signature', async () => {
     const on = await startLetIn('suspicious', verifying);
     await publish(server, { name: 'unsigned', files: applicationFiles });
     const rollout = await rollOut(on, 'unsigned');

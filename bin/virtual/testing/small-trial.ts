@@ -1,4 +1,4 @@
-/** A trial that takes a second, for tests. */
+/** Creates and runs a trial for tests that takes about a second. */
 import type { FleetEvent, FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { EventLog, type EventLogSummary } from '../event-log.ts';
@@ -32,7 +32,7 @@ export function smallTrial(
   };
 }
 
-/** A finished trial with all its events. */
+/** A finished trial with all its events and violations. */
 export interface TrialRun extends VirtualOutcome {
   readonly events: readonly FleetEvent[];
   readonly log: EventLogSummary;

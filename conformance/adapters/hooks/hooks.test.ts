@@ -36,7 +36,7 @@ const flood = `import { writeSync } from 'node:fs';
 for (;;) try { writeSync(1, 'x'.repeat(65536)); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
 
 describe('a hook', () => {
-  it('is given step, base URL, tenant and input on standard input, and nothing as an argument', async () => {
+  it('receives step, base URL, tenant and input on standard input, and no arguments', async () => {
     const { hooks, session } = hooksOf(echo);
     const { deploymentId } = await hooks.ask(session, 'deploy', { deployment: { name: 'one' } });
     expect(JSON.parse(deploymentId)).toEqual({
@@ -49,12 +49,12 @@ describe('a hook', () => {
     expect(JSON.parse(within.deploymentId)).toMatchObject({ tenant: 't1', input: {} });
   });
 
-  it('may print nothing where nothing is asked for, and need not read', async () => {
+  it('may print nothing for a step without a result, and may leave its input unread', async () => {
     const { hooks, session } = hooksOf('');
     expect(await hooks.ask(session, 'accept', { filler: 'x'.repeat(500_000) })).toEqual({});
   });
 
-  it('is recorded with what it was given, what it printed, and what it complained of', async () => {
+  it('is recorded with its input, its output and its standard error', async () => {
     const { hooks, session } = hooksOf("console.error('slowly'); console.log('{}')");
     await hooks.ask(session, 'abort', { deploymentId: 'd1' });
     expect(session.record.exchanges).toMatchObject([
@@ -65,7 +65,7 @@ describe('a hook', () => {
     ]);
   });
 
-  it('does not go through a shell', async () => {
+  it('is started without a shell', async () => {
     const { hooks, session } = hooksOf('process.exit(1)', {
       steps: { accept: [process.execPath, '-e', 'process.exit(1)', '; echo {}'] },
     });
@@ -93,12 +93,12 @@ describe('a hook that fails', () => {
     expect(session.record.exchanges[0]?.failure).toContain(told);
   });
 
-  it('because its program is missing says so', async () => {
+  it('names the missing program as the cause', async () => {
     const { hooks, session } = hooksOf('', { steps: { accept: ['./no-such-program'] } });
     await expect(hooks.ask(session, 'accept')).rejects.toThrow('could not be started');
   });
 
-  it('keeps only the end of its complaints', async () => {
+  it('reports only the end of its standard error', async () => {
     const { hooks, session } = hooksOf(
       "process.stderr.write('a'.repeat(200000) + 'the end', () => process.exit(1))",
     );
@@ -107,7 +107,7 @@ describe('a hook that fails', () => {
     expect(String(failure).length).toBeLessThan(5000);
   });
 
-  it('hangs: it is killed when its time is over, with all that it started', async () => {
+  it('is killed at the time limit, together with the processes that it started', async () => {
     const script = `import { spawn } from 'node:child_process';
       const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
       process.stderr.write(String(child.pid)); setInterval(() => {}, 1000);`;
@@ -118,7 +118,7 @@ describe('a hook that fails', () => {
     });
   });
 
-  it('is killed when the case is over', async () => {
+  it('is killed when its case ends', async () => {
     const { hooks, session, ender } = hooksOf('setInterval(() => {}, 1000)');
     const asking = hooks.ask(session, 'accept');
     ender.abort();
@@ -126,8 +126,8 @@ describe('a hook that fails', () => {
   });
 });
 
-describe('a step that is missing', () => {
-  it('is a missing capability when no command is given for it', async () => {
+describe('a step that no hook can do', () => {
+  it('is a missing capability when no command is configured for the step', async () => {
     const { hooks, session } = hooksOf('', { steps: { accept: null } });
     const asking = hooks.ask(session, 'reject');
     await expect(asking).rejects.toThrow(MissingCapability);
@@ -135,7 +135,7 @@ describe('a step that is missing', () => {
     expect(session.record.exchanges).toEqual([]);
   });
 
-  it('is a missing capability when the hook says so by exit code 3', async () => {
+  it('is a missing capability when the hook exits with code 3', async () => {
     const { hooks, session } = hooksOf("console.error('not on this plan'); process.exit(3)");
     const asking = hooks.ask(session, 'configure');
     await expect(asking).rejects.toMatchObject({ capability: 'operator/configure' });
@@ -143,7 +143,7 @@ describe('a step that is missing', () => {
   });
 });
 
-describe('the target admin by hooks', () => {
+describe('the target admin that uses hooks', () => {
   const answer = {
     device: { id: 'd1', identity_data: {}, status: 'accepted', auth_sets: [] },
     deviceId: 'd1',
@@ -159,7 +159,7 @@ describe('the target admin by hooks', () => {
     monitors: [{ name: 'n', status: 'on', type: 't' }],
   };
 
-  it('reads the answer of every step', async () => {
+  it('reads the answer of every hook step', async () => {
     const { hooks, session } = hooksOf(prints(answer));
     const admin = new HookAdmin(hooks, session, undefined);
     const key = { publicKeyPem: 'pem' } as never;
@@ -196,8 +196,8 @@ describe('the target admin by hooks', () => {
   });
 });
 
-describe('control by hooks', () => {
-  it('offers what all of its steps are there for', () => {
+describe('the target control that uses hooks', () => {
+  it('offers a capability only if all steps of the capability have a command', () => {
     const { hooks, target } = hooksOf('', {
       steps: { 'advance-clock': null, 'make-tenant': null, 'limit-rate': null },
     });
@@ -207,7 +207,7 @@ describe('control by hooks', () => {
     ]);
   });
 
-  it('steers the whole target, and a tenant once one was made', async () => {
+  it('steers the whole target, and a tenant that a hook has created', async () => {
     const { hooks, session, target } = hooksOf(
       prints({ tenantId: 't1', tenantToken: 'tenant secret', userToken: null }),
     );
@@ -232,13 +232,13 @@ describe('control by hooks', () => {
     ]);
   });
 
-  it('never suspends the tenant that all others use', async () => {
+  it('never suspends the tenant that all cases share', async () => {
     const { hooks, session } = hooksOf('');
     await expect(new HookControl(hooks, session).suspend()).rejects.toThrow(MissingCapability);
     expect(session.record.exchanges).toEqual([]);
   });
 
-  it('masks the token of a user without power', async () => {
+  it('masks the token of a user without permissions', async () => {
     const { hooks, session } = hooksOf(prints({ token: 'weak' }));
     const learned: unknown[] = [];
     const order = { session, name: 'n', learnSecret: (...said: unknown[]) => learned.push(said) };
@@ -247,8 +247,8 @@ describe('control by hooks', () => {
   });
 });
 
-describe('a file of hooks', () => {
-  it('gives every step the one command, or each its own', () => {
+describe('a hook file', () => {
+  it('assigns one common command to every step, or a separate command to a step', () => {
     const all = readHookFile('command: [one]', '/folder');
     expect(all).toMatchObject({ timeLimitMs: 30_000, folder: '/folder' });
     expect([...all.commands.keys()]).toEqual(hookStepNames);

@@ -25,24 +25,24 @@ function altered(id: OperationId, says: string, answer: ProxiedAnswer, request?:
   return { ...made, body: made.body.toString('utf8') };
 }
 
-describe('drawn defects', () => {
-  it('are the same for the same seed, and others for another', () => {
+describe('the randomly drawn defects', () => {
+  it('are the same for the same seed, and differ for another seed', () => {
     expect(titles(50, 'a')).toEqual(titles(50, 'a'));
     expect(titles(50, 'a')).not.toEqual(titles(50, 'b'));
   });
 
-  it('begin with the same ones when there are more of them', () => {
+  it('begin with the same defects when more are drawn', () => {
     expect(titles(80, 'a').slice(0, 50)).toEqual(titles(50, 'a'));
   });
 
-  it('reach every operation, and every kind of alteration', () => {
+  it('include every operation and every kind of alteration', () => {
     const drawn = drawnDefects(4000, 'all');
     expect(new Set(drawn.map(({ operation }) => operation))).toEqual(new Set(ids));
     const kinds = new Set(ids.flatMap((id) => alterationsOf(id).map(({ kind }) => kind)));
     expect(new Set(drawn.map(({ kind }) => kind))).toEqual(kinds);
   });
 
-  it('alter the first of so many answers that have the place', async () => {
+  it('alter every third matching answer, starting with the first', async () => {
     const defect = drawnDefects(2000, 'a').find(
       ({ title }) => title.endsWith('every third time.') && title.includes('/error'),
     );
@@ -59,18 +59,18 @@ describe('drawn defects', () => {
   });
 });
 
-describe('an alteration', () => {
+describe('an alteration of an answer', () => {
   const list = [{ a: { b: 1, c: 2 } }, { a: { b: 3 } }];
 
   it.each([
     ['first', [{ a: { c: 2 } }, { a: { b: 3 } }]],
     ['last', [{ a: { b: 1, c: 2 } }, { a: {} }]],
     ['every', [{ a: { c: 2 } }, { a: {} }]],
-  ] as const)('reaches the %s place', (pick, expected) => {
+  ] as const)('changes the %s place that its path matches', (pick, expected) => {
     expect(alteredAt(list, ['*', 'a', 'b'], pick, withoutMember)).toEqual(expected);
   });
 
-  it('of one place leaves all others as they are', () => {
+  it('changes one place and leaves all others unchanged', () => {
     const body = { id: 'd-1', artifact: { artifact_name: 'release-1', source: {} } };
     const made = altered(
       'get-next-deployment',
@@ -83,7 +83,7 @@ describe('an alteration', () => {
     });
   });
 
-  it('gives an answer without the place back as it is', () => {
+  it('returns an answer unchanged when the place is absent', () => {
     for (const id of ids) {
       for (const { change, says } of alterationsOf(id)) {
         const other = answerOf({}, 503);
@@ -107,13 +107,13 @@ describe('an alteration', () => {
     ['put-configuration', '422 instead of 400', 'must'],
     ['put-deployment-status', '204 instead of 409', 'must'],
     ['post-next-deployment', '400 instead of 409', 'should'],
-  ])('of %s, "%s", breaks %s', (id, says, bond) => {
+  ])('of the answer of %s, "%s", violates a requirement of the level: %s', (id, says, bond) => {
     const wanted = alterationsOf(id).filter((each) => each.says === says);
     const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
     expect([...wanted, ...entries].map((each) => each.bond)).toContain(bond);
   });
 
-  it("of a caller's request id touches only requests with one", () => {
+  it("of the caller's request ID affects only requests with such an ID", () => {
     const says = "400 with a request id other than the caller's";
     const answer = answerOf({ error: 'no', request_id: 'mine' }, 400);
     const request = requestFor('put-configuration');
@@ -124,7 +124,7 @@ describe('an alteration', () => {
     expect(JSON.parse(made.body)).toEqual({ error: 'no', request_id: 'fuzz' });
   });
 
-  it('leaves refusals alone that what stands before a server may give', () => {
+  it('does not affect refusals that a gateway may send', () => {
     const answer = answerOf({ error: 'no' }, 400);
     const request = { ...requestFor('get-artifact'), path: '/api/devices/v1/%E0%A4%A' };
     const { change } = alteration('get-artifact', '400 without a body');

@@ -17,13 +17,13 @@ function defect(id: string, bond: Bond): FuzzDefect {
 }
 
 interface Outcome {
-  /** Cases that fail. */
+  /** The cases that fail on the defect. */
   readonly fail?: readonly string[];
   readonly changes?: number;
   readonly suiteErrors?: readonly string[];
 }
 
-/** Plays the defects on three cases; each takes effect unless its outcome says otherwise. */
+/** Runs the defects against three cases; each takes effect unless its outcome says otherwise. */
 function casesRun(
   bonds: Readonly<Record<string, Bond>>,
   outcomes: Readonly<Record<string, Outcome>>,
@@ -47,8 +47,8 @@ function casesRun(
 
 const everyCase = ['a/1', 'a/2', 'a/3'];
 
-describe('fuzzing', () => {
-  it('counts of the alterations that break a must, and took effect, those noticed', async () => {
+describe('a fuzz run', () => {
+  it('counts which alterations that break a MUST and took effect were noticed', async () => {
     const { result } = casesRun(
       { caught: 'must', missed: 'must', absent: 'must', weak: 'should' },
       { caught: { fail: everyCase }, absent: { changes: 0 } },
@@ -60,7 +60,7 @@ describe('fuzzing', () => {
     ]);
   });
 
-  it('runs all that a defect touches where a few cases notice nothing', async () => {
+  it('runs all affected cases of a defect that the sampled cases do not notice', async () => {
     const { asked, result } = casesRun(
       { caught: 'must', missed: 'must', legal: 'nothing' },
       { caught: { fail: everyCase } },
@@ -69,20 +69,20 @@ describe('fuzzing', () => {
     expect(asked).toEqual(['caught 1', 'missed 1', 'missed 3', 'legal 1']);
   });
 
-  it('doubts a case that fails of what is legal', async () => {
+  it('is not sharp when a case fails on a legal alteration', async () => {
     const { asked, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
     expect(isSharp(await result, 0)).toBe(false);
     expect(asked).toEqual(['legal 1', 'legal 1']);
   });
 
-  it('is sharp above its floor only, and never when the suite broke down', async () => {
+  it('is sharp from its floor upwards, and never after an error of the suite', async () => {
     const half = await casesRun({ a: 'must', b: 'must' }, { a: { fail: everyCase } }).result;
     expect([isSharp(half, 0.5), isSharp(half, 0.51)]).toEqual([true, false]);
     const broken = { a: { fail: everyCase, suiteErrors: ['a/1'] } };
     expect(isSharp(await casesRun({ a: 'must' }, broken).result, 0.5)).toBe(false);
   });
 
-  it('shows the kinds, and each survivor with the command that runs it alone', async () => {
+  it('lists the kinds, and each survivor with the command that repeats it', async () => {
     const outcomes = { caught: { fail: everyCase } };
     const { result } = casesRun({ caught: 'must', missed: 'must', legal: 'nothing' }, outcomes);
     const text = fuzzText(await result, 0.95);

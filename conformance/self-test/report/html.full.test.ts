@@ -58,8 +58,8 @@ beforeEach(async () => {
 const shown = () => page.locator('tbody tr:visible');
 const count = () => page.locator('output').textContent();
 
-describe('the page of a kill matrix', () => {
-  it('shows every defect with its outcome, and which areas catch it how often', async () => {
+describe('the HTML page of a kill matrix', () => {
+  it('shows each defect with its outcome and the number of catches by area', async () => {
     expect(await count()).toBe('5 of 5 defects');
     expect(await page.locator('p').first().textContent()).toContain('1 survived');
     const heads = await page.locator('thead th').allTextContents();
@@ -68,7 +68,7 @@ describe('the page of a kill matrix', () => {
     expect(cells.map((text) => text.trim())).toEqual(['killed', '2', '', '1', '7']);
   });
 
-  it('filters by words of a defect, a requirement or a case, and by outcome', async () => {
+  it('filters by the words of a defect, requirement or case, and by outcome', async () => {
     const filter = page.getByLabel('Filter');
     await filter.fill('MONITOR/THREE');
     expect(await count()).toBe('1 of 5 defects');
@@ -82,7 +82,7 @@ describe('the page of a kill matrix', () => {
     expect(await shown().count()).toBe(0);
   });
 
-  it('opens a defect to its requirement, and a count to its cases', async () => {
+  it('shows the requirement of an opened defect, and the cases of a count', async () => {
     const line = shown().first();
     await line.locator('th summary').click();
     expect(await line.locator('th li').textContent()).toMatch(/^audit\.total \S+ \S+/);
@@ -95,12 +95,12 @@ describe('the page of a kill matrix', () => {
     expect(await wrong.locator('td li.unsound').textContent()).toBe('errors/too-eager false catch');
   });
 
-  it('works by keyboard alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.name')).toBe('text');
     await page.keyboard.type('first');
     await page.keyboard.press('Enter');
-    // "second" breaks auth.first-contact-is-401.
+    // The defect "second" violates auth.first-contact-is-401, whose name matches too.
     expect(await count()).toBe('2 of 5 defects');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.name')).toBe('outcome');
@@ -111,7 +111,7 @@ describe('the page of a kill matrix', () => {
     expect(await shown().first().locator('th li').isVisible()).toBe(true);
   });
 
-  it('keeps whatever a title or a reason says text', async () => {
+  it('shows titles and reasons as text, never as markup', async () => {
     expect(await page.title()).toBe('Fleetbed conformance: self-test');
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.locator('script').count()).toBe(1);

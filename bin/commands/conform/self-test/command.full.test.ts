@@ -9,13 +9,13 @@ function selfTest(...words: readonly string[]) {
 }
 
 describe('fleetbed conform self-test', () => {
-  it('lists every defect with its sentence and runs none', async () => {
+  it('lists every defect with its sentence, and runs none of them', async () => {
     const { code, stdout } = await selfTest('--list');
     expect(code).toBe(0);
     for (const { id, title } of allDefects) expect(stdout).toContain(`${id}  ${title}`);
   });
 
-  it('lists them as one JSON value with --json', async () => {
+  it('lists the defects as one JSON value with --json', async () => {
     const { code, stdout } = await selfTest('--list', '--json', 'range-');
     expect(code).toBe(0);
     const listed: { id: string; violates: string[] }[] = JSON.parse(stdout);
@@ -23,20 +23,20 @@ describe('fleetbed conform self-test', () => {
     expect(listed.every(({ id }) => id.startsWith('range-'))).toBe(true);
   });
 
-  it('does not take the beginning of no id', async () => {
+  it('refuses a prefix that no defect ID starts with', async () => {
     const { code, stderr } = await selfTest('no-such-defect');
     expect(code).toBe(2);
     expect(stderr).toContain('no defect has an ID that starts with "no-such-defect"');
   });
 
-  it('does not take a page that cannot be written', async () => {
+  it('refuses an unwritable file for the page', async () => {
     const { code, stderr } = await selfTest('range-', '--html', '/nowhere/at/all/matrix.html');
     expect(code).toBe(3);
     expect(stderr).toContain('--html cannot write');
   });
 
   it(
-    'runs a defect in a process of its own, and prints which cases caught it',
+    'runs a defect in its own process, and lists the cases that catch it',
     async () => {
       const { code, stdout, stderr } = await selfTest(
         ...['status-report-after-abort-is-204', '--cases', 'deployment-states/', '--json'],
@@ -53,7 +53,7 @@ describe('fleetbed conform self-test', () => {
   );
 
   it(
-    'fails when nobody catches a defect',
+    'fails when no case catches a defect',
     async () => {
       const { code, stdout } = await selfTest(
         ...['status-report-after-abort-is-204', '--cases', 'service/'],
@@ -65,7 +65,7 @@ describe('fleetbed conform self-test', () => {
   );
 
   it(
-    'ends with what it has at Ctrl-C, and says that it was ended',
+    'prints partial results at Ctrl-C, and says that the run was interrupted',
     async () => {
       const running = startCommand(['conform', 'self-test', '--cases', 'service/']);
       await running.said('stderr', /running every case without a defect/);

@@ -11,21 +11,21 @@ function fuzz(count: number, ...words: readonly string[]) {
 
 describe('fleetbed conform self-test --fuzz', () => {
   it(
-    'makes the same alterations twice, and fails below the floor',
+    'repeats the same alterations, and fails below the floor',
     async () => {
       const one = await fuzz(12, ...few, '--floor', '1');
       const other = await fuzz(12, ...few, '--floor', '1');
       const titles = ({ stdout }: typeof one) =>
         (JSON.parse(stdout) as FuzzResult).rows.map(({ title }) => title);
       expect(titles(one)).toEqual(titles(other));
-      // A few cases do not notice everything.
+      // The selected cases are too few to notice every alteration.
       expect(one.code).toBe(1);
     },
     RUN_MAX_MS,
   );
 
   it(
-    'runs one alone, as a survivor is shown',
+    'runs a single alteration by the command that is shown for a survivor',
     async () => {
       const { stdout } = await fuzz(12, ...few, 'fuzz-00003');
       const { rows }: FuzzResult = JSON.parse(stdout);
@@ -35,7 +35,7 @@ describe('fleetbed conform self-test --fuzz', () => {
   );
 
   it(
-    'ends with what it has at Ctrl-C, and says that it was ended',
+    'prints partial results at Ctrl-C, and says that the run was interrupted',
     async () => {
       const running = startCommand([
         'conform',
