@@ -6,7 +6,7 @@ const shapes = ['valibot', '@valibot/to-json-schema'];
 
 /** `a/*` is the files right in `a`. */
 export const rooms = {
-  fixtures: { packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
+  fixtures: { packages: [...shapes, 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
   'fixtures/page': { packages: ['preact'] },
 
   'server/rules': { packages: ['re2js'] },
