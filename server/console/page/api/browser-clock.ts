@@ -1,8 +1,5 @@
 /** The browser's clock: the only code of the page that reads it or waits for it. */
 
-/** Milliseconds since the Unix epoch. */
-export const nowMs = (): number => Date.now();
-
 /** Runs the work once after a delay. Returns a function that cancels it. */
 export function after(delayMs: number, work: () => void): () => void {
   const timer = setTimeout(work, delayMs);
