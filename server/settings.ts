@@ -12,7 +12,7 @@ import {
   type UngroupedRows,
   type ValuesOf,
 } from '../fixtures/option-row.ts';
-import { type TlsSettings, tlsSettingsFault } from './tls-settings.ts';
+import { type TlsSettings, tlsSettingsProblem } from './tls-settings.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -175,7 +175,7 @@ const bounds = inGroup('Limits', {
     flag: '--rate-limit <limit>',
     help: 'maximum requests per caller and time, such as 100/60s (default: unlimited)',
     cli: { kind: 'rate-limit' },
-    problem: rateLimitFault,
+    problem: rateLimitProblem,
   },
   transferIdleMs: {
     flag: '--transfer-idle <duration>',
@@ -296,13 +296,13 @@ export function completeSettings(given: Partial<Settings>): Settings {
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaultSettings, ...Object.fromEntries(known) };
   const problem =
-    optionProblem(settingRows, settings) ?? (settings.tls && tlsSettingsFault(settings.tls));
+    optionProblem(settingRows, settings) ?? (settings.tls && tlsSettingsProblem(settings.tls));
   if (problem !== undefined) throw new SettingError(problem);
   return settings;
 }
 
 /** Returns why a rate limit is invalid; undefined when it is valid. */
-export function rateLimitFault({ requests, windowSeconds }: RateLimit): string | undefined {
+export function rateLimitProblem({ requests, windowSeconds }: RateLimit): string | undefined {
   if (!(Number.isInteger(requests) && requests >= 0 && requests <= RATE_REQUESTS_MAX)) {
     return `requests: must be a whole number from 0 to ${RATE_REQUESTS_MAX}, not ${requests}`;
   }

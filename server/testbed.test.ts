@@ -39,14 +39,14 @@ describe('a testbed', () => {
   });
 
   it('creates the same ids and secrets from the same seed', async () => {
-    const told = async (seed: string) => {
+    const texts = async (seed: string) => {
       const seeded = await startTestbed({ seed });
       await seeded.close();
       return [seeded.id, seeded.tenantToken, seeded.adminPassword, seeded.controlToken];
     };
-    const once = await told('one');
-    expect(await told('one')).toEqual(once);
-    expect((await told('other')).filter((text) => once.includes(text))).toEqual([]);
+    const once = await texts('one');
+    expect(await texts('one')).toEqual(once);
+    expect((await texts('other')).filter((text) => once.includes(text))).toEqual([]);
   });
 
   it("accepts the server's settings and refuses invalid values", async () => {

@@ -64,7 +64,7 @@ export const tlsRows = inGroup('TLS', {
 export type TlsSettings = ValuesOf<typeof tlsRows>;
 
 /** Returns a sentence about the first invalid setting; undefined when all are valid. */
-export function tlsSettingsFault(tls: TlsSettings): string | undefined {
+export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
   const { names = [], certFile, keyFile, caKeepFile, keyType, gallery = false } = tls;
   if ((certFile === undefined) !== (keyFile === undefined)) {
     const [given, missing] =

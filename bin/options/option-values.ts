@@ -10,7 +10,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { durationMs as millisecondsOf } from '../../fixtures/duration.ts';
-import { type RateLimit, rateLimitFault } from '../../server/settings.ts';
+import { type RateLimit, rateLimitProblem } from '../../server/settings.ts';
 
 const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;
@@ -62,7 +62,7 @@ export function momentMs(text: string): number {
 export function rateLimit(text: string): RateLimit {
   const [, requests, window = ''] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
   const limit = { requests: Number(requests), windowSeconds: durationMs(window) / 1000 };
-  if (rateLimitFault(limit) === undefined) return limit;
+  if (rateLimitProblem(limit) === undefined) return limit;
   throw new InvalidArgumentError(
     'Accepted: a number of requests per whole seconds, such as 100/60s, at most 1000000/1d.',
   );

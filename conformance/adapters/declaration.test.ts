@@ -50,8 +50,8 @@ describe('a capability declaration file', () => {
     ['an unknown name', 'with: [flight]', 'with.0: must be capabilities'],
     ['another member', 'maybe: [monitor]', 'maybe'],
     ['no YAML', 'with: [', 'Flow sequence'],
-  ])('is refused with %s', (_, text, told) => {
-    expect(() => readDeclaration(text)).toThrow(told);
+  ])('is refused with %s', (_, text, message) => {
+    expect(() => readDeclaration(text)).toThrow(message);
   });
 });
 

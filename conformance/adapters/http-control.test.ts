@@ -57,10 +57,10 @@ describe('a tenant that a case creates', () => {
       { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
       'log a user in: it answered 401',
     ],
-  ])('cannot be created when it %s', async (_, answers, told) => {
+  ])('cannot be created when it %s', async (_, answers, message) => {
     const { newTenant } = await controlOn(answers);
     await expect(newTenant()).rejects.toThrow(ControlFailure);
-    await expect(newTenant()).rejects.toThrow(told);
+    await expect(newTenant()).rejects.toThrow(message);
   });
 
   it('is deleted through the control listener, even if it is gone already', async () => {

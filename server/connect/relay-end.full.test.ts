@@ -91,9 +91,9 @@ describe('a user who disconnects', () => {
   it.each<[string, ConnectMessage]>([
     ['has ended', { proto: shell, typ: 'stop', props: { status: 1 } }],
     ['could not start', { proto: shell, typ: 'new', props: { status: 2 } }],
-  ])('causes no message to the device where it reported that the shell %s', async (_, told) => {
+  ])('causes no message to the device where it reported that the shell %s', async (_, messages) => {
     const { user, session } = await userSaying(newShell);
-    device.reply(session, told);
+    device.reply(session, messages);
     await user.next();
     await leave(user);
     await settle();
@@ -115,9 +115,9 @@ describe('a user who disconnects', () => {
         { proto: shell, typ: 'new', props: { status: 2 } },
       ],
     ],
-  ])('causes a stop of a shell that %s', async (_, told) => {
+  ])('causes a stop of a shell that %s', async (_, messages) => {
     const { user, session } = await userSaying(newShell);
-    for (const message of told) {
+    for (const message of messages) {
       device.reply(session, message);
       await user.next();
     }

@@ -219,9 +219,9 @@ describe('a message above the size that devices read', () => {
   it('is not relayed; the user gets an error, and the session continues', async () => {
     const { user, session } = await userInSession();
     user.say(framedMessage(session, limits.connectDeviceMessageMaxBytes + 1));
-    const told = await user.next();
-    expect(told).toMatchObject({ proto: control, typ: 'error', sid: session.sid });
-    expect(decodeBody(connectErrorShape, told.body)).toEqual({
+    const message = await user.next();
+    expect(message).toMatchObject({ proto: control, typ: 'error', sid: session.sid });
+    expect(decodeBody(connectErrorShape, message.body)).toEqual({
       err: 'the message was not forwarded: devices read at most 8192 bytes, headers included',
       close: false,
       msgproto: shell,

@@ -47,10 +47,10 @@ async function actions(dialects: readonly 'wide-audit-actions'[]): Promise<[stri
   await takeContent(device, await beginUpload(device));
   expect((await upload).status).toBe(201);
   const query = { object_id: identity.id, actor_type: 'user', sort: 'asc' };
-  const told = (await listLogs(server, query)).json<{ action: string; change: string }[]>();
+  const listed = (await listLogs(server, query)).json<{ action: string; change: string }[]>();
   const csv = (await exportLogs(server, query)).text.split('\r\n').slice(1, -1);
-  expect(csv.map((line) => line.split(',')[0])).toEqual(told.map(({ action }) => action));
-  return told.slice(1).map(({ action, change }) => [action, change]);
+  expect(csv.map((line) => line.split(',')[0])).toEqual(listed.map(({ action }) => action));
+  return listed.slice(1).map(({ action, change }) => [action, change]);
 }
 
 const changes = [

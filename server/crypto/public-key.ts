@@ -4,7 +4,7 @@
  */
 
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { charactersIn } from '../../fixtures/characters.ts';
+import { hasAtMostCharacters } from '../../fixtures/characters.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { keyAlgorithms } from './device-signature.ts';
 
@@ -65,7 +65,7 @@ function readPlainEd25519(text: string): PublicKey | undefined {
 }
 
 function parse(text: string): PublicKey | UnusableKey {
-  if (charactersIn(text) > TEXT_MAX_CHARACTERS) {
+  if (!hasAtMostCharacters(text, TEXT_MAX_CHARACTERS)) {
     return { because: `has more than ${TEXT_MAX_CHARACTERS} characters` };
   }
   const [, label] = pemBlock.exec(text.trim()) ?? [];

@@ -53,9 +53,19 @@ class CountedRule {
   fired = 0;
   readonly #schedules = new Map<string, Schedule>();
   readonly #fates = new Map<string, Turn | 'pass'>();
+  readonly #fromMs: number;
+  readonly #untilMs: number;
 
   constructor(rule: Rule) {
+    const { from, until } = rule;
     this.rule = rule;
+    this.#fromMs = from === undefined ? Number.NEGATIVE_INFINITY : timestampMs(from);
+    this.#untilMs = until === undefined ? Number.POSITIVE_INFINITY : timestampMs(until);
+  }
+
+  /** True between the times `from` and `until` of the rule. */
+  isDue(nowMs: number): boolean {
+    return nowMs >= this.#fromMs && nowMs < this.#untilMs;
   }
 
   get left(): number | null {
@@ -184,7 +194,7 @@ export class FaultPlans {
   choose(call: Call, nowMs: number): ChosenFault | undefined {
     let chosen: ChosenFault | undefined;
     for (const counted of this.#rules.values()) {
-      if (!isItsTime(counted.rule, nowMs) || !matches(counted.rule, call)) continue;
+      if (!counted.isDue(nowMs) || !matches(counted.rule, call)) continue;
       const fate = counted.fateOf(call);
       if (fate !== undefined) {
         if (fate !== 'pass') chosen ??= repeated(counted, fate);
@@ -247,12 +257,6 @@ function matches({ match, act }: Rule, call: Call): boolean {
   // Requests to which the action does not apply are not counted. For a script this depends on the
   // step, so it is not checked here.
   return act === undefined || applies(act, call);
-}
-
-/** Returns true from the time `from` (included) until the time `until` (excluded). */
-function isItsTime({ from, until }: Rule, nowMs: number): boolean {
-  if (from !== undefined && nowMs < timestampMs(from)) return false;
-  return until === undefined || nowMs < timestampMs(until);
 }
 
 function isInShare(fleet: { share: number; seed: string }, identity: string | undefined): boolean {

@@ -81,8 +81,8 @@ async function takeSecrets(): Promise<void> {
 async function frames(pem: string): Promise<void> {
   const peer = await connectPeer(server, device);
   const user = await connectUser(server, device);
-  const told = `${pem}${server.adminToken} password=${given}`;
-  user.say({ proto: 1, typ: 'shell', props: { token: given }, body: Buffer.from(told) });
+  const secret = `${pem}${server.adminToken} password=${given}`;
+  user.say({ proto: 1, typ: 'shell', props: { token: given }, body: Buffer.from(secret) });
   await peer.nextOf('shell');
   peer.socket.terminate();
   user.socket.terminate();

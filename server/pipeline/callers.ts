@@ -8,13 +8,14 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
 import { activateTenant } from '../rules/authentication.ts';
 import { ignoreUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import { accessOf } from '../tenants/access.ts';
 import type { Tenant, Tenants } from '../tenants/tenants.ts';
+import { bearerToken, tokenDetail, unreadableToken } from './authorization-header.ts';
 import type { CallingDevice, CallingUser } from './endpoint.ts';
 import { checkLink, hostOf } from './links.ts';
 import type { Services } from './services.ts';
@@ -54,8 +55,6 @@ const HELD_TOKENS_MAX = 100_000;
  * much as the rest of the look-up.
  */
 const HELD_KEY_CHARACTERS = 32;
-
-const bearer = /^bearer +([^\s]+) *$/i;
 
 /** Finds the caller of a request by its token. */
 export class Callers {
@@ -166,12 +165,7 @@ export class Callers {
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
-    if ('because' in claims) {
-      const because = claims.because + formOfToken(token);
-      const several = authorizationsIn(request) > 1 ? `; ${firstCounts}` : '';
-      const detail = tokenDetail('a token issued by this server', `one that ${because}${several}`);
-      return refuse.unauthorized(`the token ${because}${several}`, detail);
-    }
+    if ('because' in claims) return unreadableToken(request, token, claims.because);
     if (header !== undefined) this.#hold({ header, claims });
     return claims;
   }
@@ -277,66 +271,8 @@ const anonymous: Caller = {};
 const roleRule =
   'Users may call the operations that their roles permit; a user without roles may call all.';
 
-function tokenDetail(
-  expected: string,
-  actual: string,
-  requirement = 'tokens.invalid-is-401',
-): RefusalDetail {
-  return { path: 'header.Authorization', expected, actual, requirement };
-}
-
 function isoOf(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-const malformed = 'tokens.malformed-is-401';
-const quotedToken = /^["'].*["']$/;
-const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
-  [/^bearer +["']/i, 'a token in quotation marks', 'remove the quotation marks from the token'],
-  [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " before the token'],
-  [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
-];
-
-const firstCounts = 'the Authorization header was sent more than once, and the first counts';
-
-function authorizationsIn({ rawHeaders }: IncomingMessage): number {
-  const isName = (text: string, at: number): boolean =>
-    at % 2 === 0 && text.toLowerCase() === 'authorization';
-  return rawHeaders.filter(isName).length;
-}
-
-/** Describes a text that is not a token, as a continuation of the error sentence; often empty. */
-function formOfToken(token: string): string {
-  const parts = token.split('.').length;
-  if (/^(?:undefined|null|none|nil|nan|\$\{?\w+\}?|<\w+>|\[object)$/i.test(token)) {
-    return `: it is the text "${token}", as of a variable that is not set`;
-  }
-  if (!token.startsWith(TOKEN_START) || parts >= 3) return '';
-  return `: it is cut off after ${token.length} characters, with ${parts} of the 3 parts`;
-}
-
-/** The beginning of every JWT: `{"` in base64url. */
-const TOKEN_START = 'eyJ';
-const tokenPattern = /\beyJ[\w-]*\.[\w-]+\.[\w-]+/;
-
-/** Returns where a request without an Authorization header carries a token instead. */
-function tokenElsewhere({ rawHeaders, url = '' }: IncomingMessage): string | undefined {
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    if (!tokenPattern.test(value)) continue;
-    const [, cookie] = /([\w-]{1,40})="?eyJ/.exec(value) ?? [];
-    return name.toLowerCase() === 'cookie' ? `the cookie ${cookie}` : `the header ${name}`;
-  }
-  const [, parameter] = /[?&]([\w-]{1,40})=(?:Bearer(?:%20|\+))?eyJ/i.exec(url) ?? [];
-  return parameter && `the query parameter ${parameter}`;
-}
-
-/** Describes a malformed Authorization header, and how to correct it. */
-function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
-  for (const [form, actual, remedy] of wrongForms) {
-    if (form.test(header.trim())) return { actual, remedy };
-  }
-  return { actual: 'a header in another form' };
 }
 
 /** Returns the refusal of a token that came in the cookie: the location is the Cookie header. */
@@ -344,32 +280,6 @@ function ofCookie({ status, error, headers, detail }: Refusal): Refusal {
   if (detail?.path !== 'header.Authorization')
     return new Refusal(status, error, { headers, detail });
   return new Refusal(status, error, { headers, detail: { ...detail, path: 'header.Cookie' } });
-}
-
-function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Refusal {
-  const header = request.headers.authorization;
-  if (header === undefined) {
-    const cookie = cookieToo ? cookieToken(request.headers.cookie) : undefined;
-    const isIgnored = !cookieToo && cookieToken(request.headers.cookie) !== undefined;
-    const detail = tokenDetail(
-      cookieToo ? 'Bearer <token>, or the cookie JWT=<token>' : 'Bearer <token>',
-      isIgnored ? 'nothing; the cookie JWT is accepted only from users and at /connect' : 'nothing',
-      'tokens.missing-is-401',
-    );
-    if (cookie !== undefined) return cookie;
-    const place = isIgnored ? undefined : tokenElsewhere(request);
-    if (place === undefined)
-      return refuse.unauthorized('the Authorization header is missing', detail);
-    const remedy = 'send the token as "Authorization: Bearer <token>"';
-    return refuse.unauthorized(
-      `the Authorization header is missing; a token was sent in ${place}, where it does not count`,
-      { ...detail, actual: `nothing; a token was sent in ${place}`, remedy },
-    );
-  }
-  const token = bearer.exec(header)?.[1];
-  if (token !== undefined && !quotedToken.test(token)) return token;
-  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...formOf(header) };
-  return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
 }
 
 /**
@@ -405,12 +315,4 @@ function isOfHost(origin: string, host: string): boolean {
     URL.canParse(url) ? new URL(url).host : '',
   );
   return page !== '' && page === own;
-}
-
-function cookieToken(header: string | undefined): string | undefined {
-  const cookie = header?.split(';').find((part) => part.trim().startsWith('JWT='));
-  return cookie
-    ?.trim()
-    .slice('JWT='.length)
-    .replace(/^"(.*)"$/, '$1');
 }

@@ -50,7 +50,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
     store.inventory.replace(`d${at}`, [attribute(value)]);
   }
 
-  function told(): unknown[] {
+  function readValues(): unknown[] {
     const ids = Array.from({ length: devices }, (_, at) => store.inventory.list(`d${at}`));
     return ids.map(([attribute]) => attribute?.value);
   }
@@ -73,7 +73,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
     expect(written).toBeGreaterThan(0);
     write(1, 'later');
     await store.restore(await copying);
-    const values = told();
+    const values = readValues();
     const changed = new Set(values.filter((_, at) => at % 16 === 0));
     expect(changed.size).toBe(1);
     expect(values[1]).toBe(large);
@@ -84,7 +84,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
     write(0, 'later');
     first.discard();
     await store.restore(second);
-    expect(told()[0]).toBe(large);
+    expect(readValues()[0]).toBe(large);
   });
 
   it('rejects a copy in progress when it is closed', async () => {

@@ -112,9 +112,9 @@ describe('a server with a variation seed', () => {
 
   it('answers like another server with that seed and unlike one with another', async () => {
     const [one, same, other] = [await start('a'), await start('a'), await start('b')];
-    const told = await listOften(one);
-    expect(await listOften(same)).toEqual(told);
-    expect(await listOften(other)).not.toEqual(told);
+    const orders = await listOften(one);
+    expect(await listOften(same)).toEqual(orders);
+    expect(await listOften(other)).not.toEqual(orders);
   });
 
   it('creates links that work in every created spelling and in no other', async () => {

@@ -282,7 +282,7 @@ function deploymentFindings(result: FleetResult): readonly Finding[] {
     const condition = 'the deployment updates devices';
     const updated = funnel.success + funnel.alreadyInstalled;
     if (updated > 0) {
-      const sentence = `${counted(updated, 'device')} have ${plan.deploy}.`;
+      const sentence = `${counted(updated, 'device')} updated to ${plan.deploy}.`;
       findings.push({ condition, state: 'passed', sentence });
     } else {
       const sentence = `No device was updated to ${plan.deploy}: ${whyNot(result)}`;
@@ -349,10 +349,10 @@ function requirementFindings({ checks }: FleetResult): readonly Finding[] {
       return { condition, state: 'not judged', sentence, isRequirement };
     }
     if (row.broken === 0) {
-      const sentence = `The server kept ${row.requirement} ${row.judged} times.`;
+      const sentence = `The server kept ${row.requirement} ${counted(row.judged, 'time')}.`;
       return { condition, state: 'passed', sentence, isRequirement };
     }
-    const times = `${row.broken} of ${row.judged} times`;
+    const times = `${row.broken} of ${counted(row.judged, 'time')}`;
     const first = row.firstBreach && `, first at ${breachWords(row.firstBreach)}`;
     const sentence = `The server broke ${row.requirement} ${times}${first ?? ''}`;
     return { condition, state: 'failed', sentence, brief, isRequirement };

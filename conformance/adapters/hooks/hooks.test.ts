@@ -85,12 +85,12 @@ describe('a hook that fails', () => {
     ['with JSON of another form', prints({ id: 7 }), 'deploymentId'],
     ['by a signal', "process.kill(process.pid, 'SIGTERM')", 'killed by a signal'],
     ['by a flood', flood, 'more than 1048576 bytes'],
-  ])('%s leaves the case undecided', async (_, script, told) => {
+  ])('%s leaves the case undecided', async (_, script, message) => {
     const { hooks, session } = hooksOf(script);
     const asking = hooks.ask(session, 'deploy');
     await expect(asking).rejects.toThrow(AdminFailure);
-    await expect(asking).rejects.toThrow(told);
-    expect(session.record.exchanges[0]?.failure).toContain(told);
+    await expect(asking).rejects.toThrow(message);
+    expect(session.record.exchanges[0]?.failure).toContain(message);
   });
 
   it('names the missing program as the cause', async () => {
@@ -276,7 +276,7 @@ describe('a hook file', () => {
     ['too much time', '{command: [a], timeLimitSeconds: 601}', 'must be at most 600'],
     ['another member', '{command: [a], shell: true}', 'shell'],
     ['too much text', `# ${'x'.repeat(100_000)}`, 'more than 100000 characters'],
-  ])('is refused with %s', (_, text, told) => {
-    expect(() => readHookFile(text, '/')).toThrow(told);
+  ])('is refused with %s', (_, text, message) => {
+    expect(() => readHookFile(text, '/')).toThrow(message);
   });
 });

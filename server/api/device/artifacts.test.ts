@@ -193,13 +193,13 @@ const resources: readonly (readonly [string, object])[] = [
 describe('an artifact from mender-artifact 3.9.0 of Debian', () => {
   it.each(resources)(
     'is shown to devices and users with all its fields: %s',
-    async (file, told) => {
+    async (file, members) => {
       const id = await publish(server, debianArtifact(file));
       const modified = new Date(server.clock.now()).toISOString();
-      const whole = { id, info: { format: 'mender', version: 3 }, modified, ...told };
+      const whole = { id, info: { format: 'mender', version: 3 }, modified, ...members };
       expect((await one(id)).json()).toEqual(whole);
       expect(await shownArtifact(server, id)).toEqual(whole);
-      const { name, device_types_compatible: types } = told as Artifact;
+      const { name, device_types_compatible: types } = members as Artifact;
       for (const device_type of types) {
         expect((await list({ release_name: name, device_type })).json()).toEqual([whole]);
       }

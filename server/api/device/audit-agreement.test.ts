@@ -88,8 +88,8 @@ describe.each([
       expect(rows).toHaveLength(entries.length);
       expect(entries.length).toBeGreaterThan(2);
       for (const [at, entry] of entries.entries()) {
-        const told = Object.entries(rows[at] ?? {}).filter(([, value]) => value !== '');
-        expect(Object.fromEntries(told)).toEqual(Object.fromEntries(flat(entry)));
+        const listed = Object.entries(rows[at] ?? {}).filter(([, value]) => value !== '');
+        expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(flat(entry)));
       }
     },
   );
@@ -113,8 +113,8 @@ describe('the audit log under the dialect wide-audit-actions', () => {
     await server.call('set-configuration', { ...call, json: { a: '1' } });
     await server.call('deploy-configuration', { ...call, json: {} });
     const reply = await listLogs(server, { object_id: device.id, sort: 'asc' });
-    const told = reply.json<{ action: string; change: string; object: { type: string } }[]>();
-    expect(told.map(({ action, change, object }) => [action, change, object.type])).toEqual([
+    const listed = reply.json<{ action: string; change: string; object: { type: string } }[]>();
+    expect(listed.map(({ action, change, object }) => [action, change, object.type])).toEqual([
       ['create', expect.any(String), 'device'],
       ['accept', 'status: pending -> accepted', 'device'],
       ['set_configuration', '{"a":"1"}', 'device'],

@@ -257,8 +257,8 @@ describe('a slow reader of the CSV export', () => {
     await makeFirstContacts(server, ['d-8888', 'd-9999']);
     const text = Buffer.concat(await answer.toArray()).toString();
     const lines = text.split('\r\n').slice(1, -1);
-    const told = lines.map((line) => Number(/"d-(\d+)/.exec(line)?.[1]));
-    expect(told).toEqual(Array.from({ length: count }, (_, at) => count - 1 - at));
+    const listed = lines.map((line) => Number(/"d-(\d+)/.exec(line)?.[1]));
+    expect(listed).toEqual(Array.from({ length: count }, (_, at) => count - 1 - at));
   });
 
   it('can disconnect in the middle without harm to the server', async () => {

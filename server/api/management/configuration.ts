@@ -95,7 +95,7 @@ export const deployConfiguration = defineEndpoint(
     });
     if (opened instanceof Refusal) return opened;
     store.configurations.noteDeployment(device.id, id, nowMs);
-    // A connected device is told to check at once instead of at its next poll.
+    // A connected device is notified, so that it checks at once instead of at its next poll.
     if (delayMs === 0) sockets.command(device.id, 'check-update', user.id);
     return { status: 200, body: { deployment_id: id } };
   },

@@ -244,10 +244,10 @@ describe('the first tenant', () => {
   it.each(telling.map((row) => [row.id, row] as const))(
     'does not appear in the response of %s to another tenant',
     async (_, row) => {
-      const told = await call(row, foreign.token);
-      expect(told.status).toBe(200);
-      expect(secrets.filter((secret) => told.text.includes(secret))).toEqual([]);
-      expect((await call(row, server.adminToken)).text).not.toBe(told.text);
+      const reply = await call(row, foreign.token);
+      expect(reply.status).toBe(200);
+      expect(secrets.filter((secret) => reply.text.includes(secret))).toEqual([]);
+      expect((await call(row, server.adminToken)).text).not.toBe(reply.text);
     },
   );
 

@@ -85,7 +85,7 @@ describe('the group of a device', () => {
     await clear(one, blue);
     const call = asUser({ query: { object_id: one.id, per_page: '2' } });
     const entries = (await server.call('list-audit-logs', call)).json<AuditLog[]>();
-    expect(entries.map(({ action, change: told }) => [action, told])).toEqual([
+    expect(entries.map(({ action, change: text }) => [action, text])).toEqual([
       ['update', `group: ${blue} -> none`],
       ['update', `group: none -> ${blue}`],
     ]);

@@ -45,7 +45,7 @@ function asUser(call: Call = {}): Call {
 }
 
 /** Returns the listed alerts as `level type/name minute`. */
-function told(reply: Reply): string[] {
+function summaries(reply: Reply): string[] {
   expect(reply.status).toBe(200);
   return reply
     .json<StoredAlert[]>()
@@ -71,18 +71,21 @@ describe('the list of alerts', () => {
       [{ sort_ascending: 'false' }, down],
       [{ sort: 'asc', sort_ascending: 'false' }, up],
     ] as const) {
-      expect(told(await list(query))).toEqual(expected);
+      expect(summaries(await list(query))).toEqual(expected);
     }
   });
 
   it('comes in pages with the count of all matching alerts', async () => {
     const reply = await list({ per_page: '2', page: '2' });
-    expect(told(reply)).toEqual(['CRITICAL log/a 1']);
+    expect(summaries(reply)).toEqual(['CRITICAL log/a 1']);
     expect(reply.headers.get('x-total-count')).toBe('3');
     expect(reply.headers.get('link')).toMatch(/rel="first".*rel="prev"/s);
     const narrowed = await list({ issued_after: '2026-11-21T11:02:00Z', per_page: '1' });
-    expect([told(narrowed), narrowed.headers.get('x-total-count')]).toEqual([['OK log/a 3'], '2']);
-    expect(told(await list({ page: '9' }))).toEqual([]);
+    expect([summaries(narrowed), narrowed.headers.get('x-total-count')]).toEqual([
+      ['OK log/a 3'],
+      '2',
+    ]);
+    expect(summaries(await list({ page: '9' }))).toEqual([]);
   });
 
   it.each([
@@ -114,7 +117,7 @@ it('the lists of all and of latest alerts come unchanged in chunks if long', asy
     const alerts = reply.json<StoredAlert[]>();
     expect(reply.text).toBe(JSON.stringify(alerts));
     const ordered = list === 'list-alerts' ? alerts.toReversed() : alerts;
-    expect(ordered.map(({ id: _, ...told }) => told)).toEqual(sent);
+    expect(ordered.map(({ id: _, ...alert }) => alert)).toEqual(sent);
   }
 });
 
@@ -123,20 +126,20 @@ describe('the latest alerts', () => {
     server.call('list-latest-alerts', asUser({ query }));
 
   it('contain the last alert per subject, the oldest first', async () => {
-    expect(told(await latest())).toEqual([]);
+    expect(summaries(await latest())).toEqual([]);
     await send(alert('CRITICAL', 'log/a', 1), alert('CRITICAL', 'unit/a', 2));
     await send(alert('OK', 'log/a', 4), alert('CRITICAL', 'log/b', 3));
     const all = ['CRITICAL unit/a 2', 'CRITICAL log/b 3', 'OK log/a 4'];
-    expect(told(await latest())).toEqual(all);
-    expect(told(await latest({ level_from: 'OK' }))).toEqual(all);
-    expect(told(await latest({ level_from: 'CRITICAL' }))).toEqual(all.slice(0, 2));
+    expect(summaries(await latest())).toEqual(all);
+    expect(summaries(await latest({ level_from: 'OK' }))).toEqual(all);
+    expect(summaries(await latest({ level_from: 'CRITICAL' }))).toEqual(all.slice(0, 2));
   });
 
   it('are determined by time, and at equal times by order of arrival', async () => {
     await send(alert('OK', 'log/a', 5), alert('CRITICAL', 'log/a', 4));
-    expect(told(await latest())).toEqual(['OK log/a 5']);
+    expect(summaries(await latest())).toEqual(['OK log/a 5']);
     await send(alert('CRITICAL', 'log/a', 5));
-    expect(told(await latest())).toEqual(['CRITICAL log/a 5']);
+    expect(summaries(await latest())).toEqual(['CRITICAL log/a 5']);
   });
 
   it('have the same ids as in the list of alerts', async () => {

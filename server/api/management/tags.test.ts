@@ -54,8 +54,8 @@ describe('the tags of a device', () => {
   });
 
   it('have description and time, and are separate from device attributes', async () => {
-    const told = [{ name: 'site', value: 'south' }];
-    await server.call('put-attributes', { token: device.token, json: told });
+    const attributes = [{ name: 'site', value: 'south' }];
+    await server.call('put-attributes', { token: device.token, json: attributes });
     await write('add-tags', [{ ...tag('site', 'north'), description: 'where', scope: 'system' }]);
     const parameters = { id: device.id };
     const reply = await server.call('get-inventory', { token: server.adminToken, parameters });

@@ -2,7 +2,7 @@
  * Converts stored objects to the form that the management API returns. Undefined members do not
  * appear in the JSON.
  */
-import { charactersIn, firstCharacters } from '../../../fixtures/characters.ts';
+import { firstCharacters, hasAtMostCharacters } from '../../../fixtures/characters.ts';
 import type {
   Deployment,
   DeploymentDevice,
@@ -112,7 +112,7 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
 function withheld(configuration: Readonly<Record<string, string>>): string {
   const cut = Object.entries(configuration).map(([name, value]) => [
     name,
-    charactersIn(value) > 3 ? `${firstCharacters(value, 3)}...<omitted>` : value,
+    hasAtMostCharacters(value, 3) ? value : `${firstCharacters(value, 3)}...<omitted>`,
   ]);
   return Buffer.from(JSON.stringify(Object.fromEntries(cut))).toString('base64');
 }

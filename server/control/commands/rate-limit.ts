@@ -1,5 +1,5 @@
 /** Limits the request rate of the callers of a tenant. */
-import { type RateLimit, rateLimitFault } from '../../settings.ts';
+import { type RateLimit, rateLimitProblem } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { RateLimits } from '../../tenants/rate-limits.ts';
  * are invalid.
  */
 export function setRateLimit(rates: RateLimits, limit: RateLimit | undefined): string | undefined {
-  const problem = limit && rateLimitFault(limit);
+  const problem = limit && rateLimitProblem(limit);
   if (problem === undefined) rates.set(limit);
   return problem;
 }

@@ -199,12 +199,12 @@ describe("the header that states the tenant's time", () => {
   it('is absent with the system clock, unless that clock is steered', async () => {
     await server.close();
     server = await startTestServer({ clock: systemClock });
-    const told = async () =>
+    const hasHeader = async () =>
       (await server.call('count-devices', { token: server.adminToken })).headers.has(name);
-    expect(await told()).toBe(false);
+    expect(await hasHeader()).toBe(false);
     await steer({ advanceSeconds: 60 });
-    expect(await told()).toBe(true);
+    expect(await hasHeader()).toBe(true);
     await control(server, 'DELETE', '/clock');
-    expect(await told()).toBe(false);
+    expect(await hasHeader()).toBe(false);
   });
 });

@@ -43,13 +43,13 @@ afterAll(() => server.close());
 it('a journal query with a misspelt operation or device is refused with suggestions', async () => {
   const own = await startTestServer();
   await acceptedDevice(own, 'spelt-right');
-  for (const [path, told] of [
+  for (const [path, shown] of [
     ['/journal?operation=get-next-deploiment', 'get-next-deployment'],
     ['/journal?device=spelt-rigth', 'spelt-right'],
     ['/journal.har?device=spelt-rigth', 'spelt-right'],
   ] as const) {
     const { status, text } = await control(own, 'GET', path);
-    expect([status, text]).toEqual([400, expect.stringMatching(`nearest: .*${told}`)]);
+    expect([status, text]).toEqual([400, expect.stringMatching(`nearest: .*${shown}`)]);
   }
   const json = { device: 'spelt-rigth', happened: [{ report: 'success' }] };
   const asserted = await control(own, 'POST', '/assert', json);
@@ -289,14 +289,14 @@ describe('the frames of a websocket', () => {
     await once(peer.socket, 'close');
     const query = `kind=frame&after=${size.added}&whole=true&count=6`;
     const { entries } = (await awaited(server, query)).page;
-    const told = entries.map(({ socket, from, opcode, typ }) => [socket, from, opcode, typ]);
-    expect(told.slice(0, 4)).toEqual([
+    const shown = entries.map(({ socket, from, opcode, typ }) => [socket, from, opcode, typ]);
+    expect(shown.slice(0, 4)).toEqual([
       ['user', 'client', 'message', 'shell'],
       ['device', 'server', 'message', 'shell'],
       ['device', 'client', 'message', 'shell'],
       ['user', 'server', 'message', 'shell'],
     ]);
-    expect(told.slice(4)).toContainEqual(['user', 'client', 'close', undefined]);
+    expect(shown.slice(4)).toContainEqual(['user', 'client', 'close', undefined]);
     expect(entries[0]).toMatchObject({
       ...{ proto: 1, sid: 'mine', body: 'echo hello', device: { id: device.id } },
       operation: 'connect-device',

@@ -40,9 +40,9 @@ describe('the query of a control call', () => {
   it.each([...ofTenant, ...ofServer])('is refused with an unknown name: %s', async (call) => {
     const before = await facts();
     for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
-      const told = await refusal(call, `${encodeURIComponent(name)}=Second`);
-      expect(told).toMatch(/^query: .*(is unknown; the parameters are |has no parameters$)/);
-      expect(told).toContain(name);
+      const sentence = await refusal(call, `${encodeURIComponent(name)}=Second`);
+      expect(sentence).toMatch(/^query: .*(is unknown; the parameters are |has no parameters$)/);
+      expect(sentence).toContain(name);
     }
     expect(await facts()).toEqual(before);
   });

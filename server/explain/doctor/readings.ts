@@ -13,6 +13,7 @@ import {
   sequenceOf,
   turned,
 } from './p256.ts';
+import { ED25519_BYTES } from './schemes.ts';
 
 /** One possible decoding of a signature text. */
 export interface Reading {
@@ -221,8 +222,6 @@ function hexReading(text: string): Reading[] {
   return [{ bytes: Buffer.from(digits, 'hex'), mistakes: [writingMistakes.hex.id] }];
 }
 
-/** Length of an Ed25519 signature in bytes. */
-const ED25519_BYTES = 64;
 /** Length of r followed by s in bytes. */
 const PAIR_BYTES = 64;
 /** Lengths in bytes of the RSA keys that devices use. */

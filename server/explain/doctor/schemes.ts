@@ -5,6 +5,11 @@ import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import { pairInSequence, signsNumber } from './p256.ts';
 import { type PssDigests, signsByPss } from './pss.ts';
 
+/** Length of an Ed25519 signature. */
+export const ED25519_BYTES = 64;
+/** Length of a SHA-256 digest. */
+export const DIGEST_BYTES = 32;
+
 /** Digests that clients use instead of SHA-256, and SHA-256 itself. */
 export type DigestName = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 
@@ -64,7 +69,7 @@ export const openSignature: Readonly<
     );
   },
   ed25519: (key, signature) => {
-    if (signature.length !== 64) return undefined;
+    if (signature.length !== ED25519_BYTES) return undefined;
     return {
       ...unopenedSignature,
       signs: (message, digest) => digest === undefined && verify(null, message, key, signature),

@@ -13,7 +13,7 @@ import {
   textsWithEmptyMembers,
   textsWithoutMembers,
 } from './other-json.ts';
-import { type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
+import { DIGEST_BYTES, type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
 
 /** The data that the rows examine. */
 export interface SigningEvidence {
@@ -31,9 +31,6 @@ export interface SigningMistake extends MistakeWords {
   /** Returns true if the signature has this mistake, or a string that names its variant. */
   readonly fits: (evidence: SigningEvidence) => boolean | string;
 }
-
-/** Length of a SHA-256 digest in bytes. */
-const DIGEST_BYTES = 32;
 
 const all: readonly KeyType[] = ['rsa', 'ecdsa', 'ed25519'];
 const digesting: readonly KeyType[] = ['rsa', 'ecdsa'];
@@ -292,13 +289,16 @@ function hexTexts(name: DigestName, message: Buffer): Buffer[] {
   );
 }
 
+/** Lines of 64 characters as in PEM, and of 76 as in MIME. */
+const base64Lines = [/.{1,64}/g, /.{1,76}/g];
+
 /**
  * Returns base64 texts with and without padding, on one line and in several lines, as `base64` and
  * `openssl base64` write them.
  */
 function base64Texts(bytes: Buffer): Buffer[] {
   const text = bytes.toString('base64');
-  const inLines = [64, 76].map((width) => text.replace(new RegExp(`.{1,${width}}`, 'g'), '$&\n'));
+  const inLines = base64Lines.map((line) => text.replace(line, '$&\n'));
   const texts = [text, `${text}\n`, bytes.toString('base64url'), ...inLines];
   return [...new Set(texts)].map((each) => Buffer.from(each));
 }

@@ -5,7 +5,7 @@ import type { SignatureFacts } from '../../crypto/refused-signature.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
 import { pairInSequence } from './p256.ts';
 import { bytesIn } from './readings.ts';
-import { namedDigest, paddedContent } from './schemes.ts';
+import { DIGEST_BYTES, ED25519_BYTES, namedDigest, paddedContent } from './schemes.ts';
 
 /** The data that the rows examine. */
 interface Remains extends SignatureFacts {
@@ -25,7 +25,6 @@ const digestNames: Readonly<Record<number, string>> = {
   48: 'SHA-384',
 };
 
-const ED25519_BYTES = 64;
 /** Lengths in bytes of the signatures of RSA keys of 2048, 3072 and 4096 bits. */
 const rsaBytes: ReadonlySet<number> = new Set([256, 384, 512]);
 
@@ -140,8 +139,6 @@ const remarks: readonly Remark[] = [
 
 /** Number of bytes in a line of 64 base64 characters. */
 const LINE_BYTES = 48;
-/** Length of a SHA-256 digest in bytes. */
-const DIGEST_BYTES = 32;
 /** The last byte of PSS padding. */
 const PSS_TRAILER = 0xbc;
 

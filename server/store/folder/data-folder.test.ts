@@ -59,11 +59,11 @@ async function during<Result>(
 /** Returns every file with its content, and every folder. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String);
-  const told = names.map((name) => {
+  const values = names.map((name) => {
     const place = join(path, name);
     return [name, statSync(place).isDirectory() ? '' : readFileSync(place, 'base64')];
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(values);
 }
 
 function tenantFolder(): string {
@@ -80,8 +80,8 @@ describe('a server with a data folder', () => {
       return made;
     });
     await during(async (server) => {
-      const told = await server.call('patch-attributes', { token: device.token, json: [] });
-      expect(told.status).toBe(200);
+      const reply = await server.call('patch-attributes', { token: device.token, json: [] });
+      expect(reply.status).toBe(200);
       expect((await authenticate(server, device)).status).toBe(200);
       expect(await attributeOf(server, device.id, ['inventory', 'color'])).toBe('red');
     });

@@ -63,7 +63,7 @@ const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
 /** Returns every entry by its path, with its kind, rights and content. */
 function listed(path: string): Readonly<Record<string, string>> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
-  const told = names.map((name) => {
+  const outcome = names.map((name) => {
     const place = join(path, name);
     const found = lstatSync(place);
     const content = found.isFile()
@@ -71,7 +71,7 @@ function listed(path: string): Readonly<Record<string, string>> {
       : found.isSymbolicLink() && readlinkSync(place);
     return [name, `${found.mode.toString(8)} ${content}`];
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(outcome);
 }
 
 /** Returns the paths of the files in a folder. */
@@ -99,8 +99,8 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
       rmSync(path, { force: true });
       await kinds[kind]?.(path);
       const before = listed(data);
-      const told = await refusal(() => DataFolder.open(data));
-      expect(told).toContain(`${path} is ${kind} where a file must be; put the file itself`);
+      const outcome = await refusal(() => DataFolder.open(data));
+      expect(outcome).toContain(`${path} is ${kind} where a file must be; put the file itself`);
       expect(listed(data)).toEqual(before);
       rmSync(data, { recursive: true });
     }
@@ -149,12 +149,12 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     writeFileSync(path, '', { flag: 'a' });
     make(path);
     truncateSync(path, bytes);
-    const told = await refusal(async () => (await DataFolder.open(data)).close());
+    const outcome = await refusal(async () => (await DataFolder.open(data)).close());
     const out = join(folder.path, 'state');
     const { rows, lost } = await exportState({ folder: data, out, newToken: () => 'new' });
     rmSync(out);
     rmSync(data, { recursive: true });
-    return { path, told, rows, lost: lost.join('\n') };
+    return { path, outcome, rows, lost: lost.join('\n') };
   }
 
   it('is refused by name and size, or read in part', async () => {
@@ -162,11 +162,11 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     const isOpened = (name: string) => opened.includes(basename(name));
     const names = filesOf(killed).filter((name) => name !== 'server.lock');
     for (const name of [...names, 'server.sqlite-journal']) {
-      const { path, told } = await withHoles(name);
-      expect(told).toContain(isOpened(name) ? 'no refusal' : `${path}`);
-      if (!isOpened(name)) expect(told).toContain(` has ${bytes} `);
+      const { path, outcome } = await withHoles(name);
+      expect(outcome).toContain(isOpened(name) ? 'no refusal' : `${path}`);
+      if (!isOpened(name)) expect(outcome).toContain(` has ${bytes} `);
     }
-    expect((await withHoles('server.lock')).told).toContain('server.lock is not a database');
+    expect((await withHoles('server.lock')).outcome).toContain('server.lock is not a database');
   });
 
   it('does not prevent an export from saving every row', async () => {
@@ -185,9 +185,9 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     'is not accepted as %s when it has no content',
     async (base) => {
       const name = filesOf(killed).find((one) => basename(one) === base) ?? '';
-      const { path, told, lost } = await withHoles(name, (one) => truncateSync(one));
+      const { path, outcome, lost } = await withHoles(name, (one) => truncateSync(one));
       const what = base.endsWith('-sums') ? `has ${bytes} of ` : 'is no longer a database';
-      for (const sentence of [told, lost]) expect(sentence).toContain(`${path} ${what}`);
+      for (const sentence of [outcome, lost]) expect(sentence).toContain(`${path} ${what}`);
     },
   );
 

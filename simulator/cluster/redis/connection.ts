@@ -63,7 +63,7 @@ export class RedisLink {
       if (signal.aborted) return new Promise(() => undefined);
       if (this.#clock.monotonicMs() - heardMs < LOST_MAX_MS) continue;
       const seconds = LOST_MAX_MS / 1000;
-      throw setUpFault(this.shown, `has not answered for ${seconds} s; the run cannot continue`);
+      throw setUpProblem(this.shown, `has not answered for ${seconds} s; the run cannot continue`);
     }
   }
 
@@ -98,7 +98,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
     const answered = await Promise.race([answers, late]);
     if (answered === undefined) {
-      throw setUpFault(shown, silenceOf(address));
+      throw setUpProblem(shown, silenceOf(address));
     }
     const [info, [seconds, microseconds]] = answered;
     checkVersion(shown, info);
@@ -106,7 +106,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     return new RedisLink(address, clock, nowMs - clock.now());
   } catch (error) {
     if (error instanceof ClusterError) throw error;
-    throw setUpFault(shown, reasonOf(lastError ?? error), error);
+    throw setUpProblem(shown, reasonOf(lastError ?? error), error);
   } finally {
     given.abort();
     answers.catch(() => undefined);
@@ -146,7 +146,7 @@ function checkVersion(shown: string, info: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin, minorMin] = VERSION_MIN;
   if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
-  throw setUpFault(
+  throw setUpProblem(
     shown,
     `has version ${version}; version ${VERSION_MIN.join('.')} or newer is needed`,
   );
@@ -188,7 +188,7 @@ function reasonOf(error: unknown): string {
   return reasons.find(([pattern]) => pattern.test(said))?.[1] ?? `cannot be used: ${said.trim()}`;
 }
 
-function setUpFault(shown: string, said: string, cause?: unknown): ClusterError {
+function setUpProblem(shown: string, said: string, cause?: unknown): ClusterError {
   return new ClusterError(`${shown} ${said}`, 'set-up', cause);
 }
 

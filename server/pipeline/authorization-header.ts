@@ -1,0 +1,119 @@
+/**
+ * Reads the token of a request from the Authorization header or the cookie JWT, and describes
+ * requests that carry it in a wrong form or in another place.
+ * Spec: Authentication
+ */
+import type { IncomingMessage } from 'node:http';
+import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+
+const bearer = /^bearer +([^\s]+) *$/i;
+
+/** Returns the detail of a refusal that is about the token. */
+export function tokenDetail(
+  expected: string,
+  actual: string,
+  requirement = 'tokens.invalid-is-401',
+): RefusalDetail {
+  return { path: 'header.Authorization', expected, actual, requirement };
+}
+
+const malformed = 'tokens.malformed-is-401';
+
+const quotedToken = /^["'].*["']$/;
+
+const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
+  [/^bearer +["']/i, 'a token in quotation marks', 'remove the quotation marks from the token'],
+  [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " before the token'],
+  [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
+];
+
+/** Refuses a token that this server cannot read. @param because why not, such as `is not signed` */
+export function unreadableToken(request: IncomingMessage, token: string, because: string): Refusal {
+  const several =
+    authorizationsIn(request) > 1
+      ? '; the Authorization header was sent more than once, and the first counts'
+      : '';
+  const reason = because + formOfToken(token) + several;
+  const detail = tokenDetail('a token issued by this server', `one that ${reason}`);
+  return refuse.unauthorized(`the token ${reason}`, detail);
+}
+
+function authorizationsIn({ rawHeaders }: IncomingMessage): number {
+  const isName = (text: string, at: number): boolean =>
+    at % 2 === 0 && text.toLowerCase() === 'authorization';
+  return rawHeaders.filter(isName).length;
+}
+
+/** Describes a text that is not a token, as a continuation of the error sentence; often empty. */
+function formOfToken(token: string): string {
+  const parts = token.split('.').length;
+  if (/^(?:undefined|null|none|nil|nan|\$\{?\w+\}?|<\w+>|\[object)$/i.test(token)) {
+    return `: it is the text "${token}", as of a variable that is not set`;
+  }
+  if (!token.startsWith(TOKEN_START) || parts >= 3) return '';
+  return `: it is cut off after ${token.length} characters, with ${parts} of the 3 parts`;
+}
+
+/** The beginning of every JWT: `{"` in base64url. */
+const TOKEN_START = 'eyJ';
+
+/** The lookbehind keeps the search linear: each run of characters is tried once. */
+const tokenPattern = /(?<![\w-])eyJ[\w-]*\.[\w-]+\.[\w-]+/;
+
+/** Returns where a request without an Authorization header carries a token instead. */
+function tokenElsewhere({ rawHeaders, url = '' }: IncomingMessage): string | undefined {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (!tokenPattern.test(value)) continue;
+    const [, cookie] = /([\w-]{1,40})="?eyJ/.exec(value) ?? [];
+    return name.toLowerCase() === 'cookie' ? `the cookie ${cookie}` : `the header ${name}`;
+  }
+  const [, parameter] = /[?&]([\w-]{1,40})=(?:Bearer(?:%20|\+))?eyJ/i.exec(url) ?? [];
+  return parameter && `the query parameter ${parameter}`;
+}
+
+/** Describes a malformed Authorization header, and how to correct it. */
+function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
+  for (const [form, actual, remedy] of wrongForms) {
+    if (form.test(header.trim())) return { actual, remedy };
+  }
+  return { actual: 'a header in another form' };
+}
+
+/**
+ * Returns the token of a request, or the refusal of a request without one.
+ * @param cookieToo whether the cookie JWT counts
+ */
+export function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Refusal {
+  const header = request.headers.authorization;
+  if (header === undefined) {
+    const cookie = cookieToo ? cookieToken(request.headers.cookie) : undefined;
+    const isIgnored = !cookieToo && cookieToken(request.headers.cookie) !== undefined;
+    const detail = tokenDetail(
+      cookieToo ? 'Bearer <token>, or the cookie JWT=<token>' : 'Bearer <token>',
+      isIgnored ? 'nothing; the cookie JWT is accepted only from users and at /connect' : 'nothing',
+      'tokens.missing-is-401',
+    );
+    if (cookie !== undefined) return cookie;
+    const place = isIgnored ? undefined : tokenElsewhere(request);
+    if (place === undefined)
+      return refuse.unauthorized('the Authorization header is missing', detail);
+    const remedy = 'send the token as "Authorization: Bearer <token>"';
+    return refuse.unauthorized(
+      `the Authorization header is missing; a token was sent in ${place}, where it does not count`,
+      { ...detail, actual: `nothing; a token was sent in ${place}`, remedy },
+    );
+  }
+  const token = bearer.exec(header)?.[1];
+  if (token !== undefined && !quotedToken.test(token)) return token;
+  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...formOf(header) };
+  return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
+}
+
+function cookieToken(header: string | undefined): string | undefined {
+  const cookie = header?.split(';').find((part) => part.trim().startsWith('JWT='));
+  return cookie
+    ?.trim()
+    .slice('JWT='.length)
+    .replace(/^"(.*)"$/, '$1');
+}
