@@ -110,7 +110,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       'no JSON',
       () => ['render', fileOf('a.txt', 'x')],
       3,
-      /RESULT: .*a\.txt is not JSON; it wants/,
+      /RESULT: .*a\.txt is not JSON; give a file/,
     ],
     [
       'a report of the suite',
