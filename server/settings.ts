@@ -161,15 +161,15 @@ const bounds = inGroup('Limits', {
         ? undefined
         : `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${limit}`,
   },
-  pendingDevicesMax: {
-    flag: '--pending-devices-max <count>',
-    help: 'maximum number of pending keys per tenant',
+  unacceptedKeysMax: {
+    flag: '--unaccepted-keys-max <count>',
+    help: 'maximum number of keys per tenant that were never accepted',
     cli: { kind: 'count', min: 1, max: DEVICE_LIMIT_MAX },
     default: { value: 100_000 },
     problem: (count: number) =>
       Number.isSafeInteger(count) && count >= 1
         ? undefined
-        : `pendingDevicesMax must be a whole number from 1, not ${count}`,
+        : `unacceptedKeysMax must be a whole number from 1, not ${count}`,
   },
   rateLimit: {
     flag: '--rate-limit <limit>',

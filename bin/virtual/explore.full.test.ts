@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
+import { durationMs } from '../options/option-values.ts';
 import { repeatLine } from '../options/repeat-line.ts';
 import { trialOptions } from './command-line.ts';
 import { explore, type RunTrial } from './explore.ts';
@@ -19,7 +20,7 @@ function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   const command = addRunOptions(new Command()).parse(words.slice(2), { from: 'user' });
   const { seed, devices, duration, fault, restart, interleave } = command.opts();
   return {
-    plan: { ...plan, seed, devices, durationMs: duration },
+    plan: { ...plan, seed, devices, durationMs: durationMs(duration) },
     startMs,
     faults: fault ?? [],
     restarts: restart ?? [],

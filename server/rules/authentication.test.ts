@@ -19,7 +19,7 @@ const newDevice: Known = {
   authSet: undefined,
   keyCount: 0,
   mayBeAccepted: true,
-  mayBePending: true,
+  mayBeRecorded: true,
   autoAccept: false,
 };
 
@@ -40,15 +40,15 @@ const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, bool
   ['new-device-accepted', signed({ autoAccept: true }), 401, 'record-and-accept', true],
   [
     'new-device-accepted',
-    signed({ autoAccept: true, mayBePending: false }),
+    signed({ autoAccept: true, mayBeRecorded: false }),
     401,
     'record-and-accept',
     true,
   ],
-  ['too-many-pending', signed({ mayBePending: false }), 429, 'nothing', false],
+  ['too-many-unaccepted', signed({ mayBeRecorded: false }), 429, 'nothing', false],
   [
-    'too-many-pending',
-    signed({ autoAccept: true, mayBeAccepted: false, mayBePending: false }),
+    'too-many-unaccepted',
+    signed({ autoAccept: true, mayBeAccepted: false, mayBeRecorded: false }),
     429,
     'nothing',
     false,
@@ -98,14 +98,14 @@ const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, bool
   ],
   [
     'preauthorized',
-    signed({ device: 'preauthorized', authSet: 'preauthorized', mayBePending: false }),
+    signed({ device: 'preauthorized', authSet: 'preauthorized', mayBeRecorded: false }),
     200,
     'accept',
     true,
   ],
   [
     'accepted',
-    signed({ device: 'accepted', authSet: 'accepted', mayBeAccepted: false, mayBePending: false }),
+    signed({ device: 'accepted', authSet: 'accepted', mayBeAccepted: false, mayBeRecorded: false }),
     200,
     'nothing',
     true,
@@ -147,7 +147,7 @@ describe('the decision on an auth request', () => {
     const facts = Object.defineProperties(signed(known), {
       keyCount: { get: unread('keyCount') },
       mayBeAccepted: { get: unread('mayBeAccepted') },
-      mayBePending: { get: unread('mayBePending') },
+      mayBeRecorded: { get: unread('mayBeRecorded') },
     });
     expect(decideAuthRequest(facts).status).toBe(200);
   });

@@ -24,8 +24,8 @@ interface KnownFacts {
   readonly keyCount: number;
   /** True while the number of accepted devices is below its limit. */
   readonly mayBeAccepted: boolean;
-  /** True while the number of pending keys is below its limit. */
-  readonly mayBePending: boolean;
+  /** True while the number of keys that were never accepted is below its limit. */
+  readonly mayBeRecorded: boolean;
   /** True when the server accepts new keys by itself. */
   readonly autoAccept: boolean;
 }
@@ -119,13 +119,14 @@ export const authOutcomes = {
     because: acceptedAutomatically,
     detail: newKey,
   },
-  'too-many-pending': {
+  'too-many-unaccepted': {
     status: 429,
-    because: 'too many devices are pending; a user must accept or decommission some of them',
+    because:
+      'too many keys were never accepted; a user must accept or decommission some of their devices',
     detail: {
       path: 'state',
-      expected: 'fewer pending keys than --pending-devices-max',
-      actual: 'as many',
+      expected: 'fewer keys that were never accepted than --unaccepted-keys-max',
+      actual: 'a new key beyond this maximum',
     },
   },
   'new-device': {
@@ -200,7 +201,7 @@ function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
   const news = facts.device === undefined ? 'new-device' : 'new-key';
   if (news === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
   if (facts.autoAccept && facts.mayBeAccepted) return `${news}-accepted`;
-  return facts.mayBePending ? news : 'too-many-pending';
+  return facts.mayBeRecorded ? news : 'too-many-unaccepted';
 }
 
 /** A key that was never accepted must not change the external id of a working device. */

@@ -55,14 +55,15 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   if (active) return { decision: 'go-on', deviceDeployment: active };
   const failed = deviceDeployments.find(mayTryAgain);
   if (failed) return { decision: 'retry', deviceDeployment: failed };
-  let waiting: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
+  let firstHeld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
     const rule = heldBackBy(deviceDeployment, context);
     if (rule === undefined) return { decision: 'begin', deviceDeployment };
-    if (waiting.decision === 'nothing' && isHeld(rule))
-      waiting = { decision: 'wait', deviceDeployment, rule };
+    if (firstHeld.decision === 'nothing' && isHeld(rule)) {
+      firstHeld = { decision: 'wait', deviceDeployment, rule };
+    }
   }
-  return waiting;
+  return firstHeld;
 }
 
 /**

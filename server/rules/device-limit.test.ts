@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { mayAccept, mayWait } from './device-limit.ts';
+import { mayAccept, mayRecordKey } from './device-limit.ts';
 
 describe('accepting one more device', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('accepting one more device', () => {
 });
 
 describe('one more pending key (limit 3)', () => {
-  const place = limits.bytesPerPendingDevice;
+  const place = limits.bytesPerUnacceptedKey;
 
   it.each([
     [0, 0, 3 * place + 1, false],
@@ -29,6 +29,6 @@ describe('one more pending key (limit 3)', () => {
     [3, 0, 1, false],
     [4, 0, 0, false],
   ])('with %s keys of %s bytes and %s new bytes is allowed: %s', (count, bytes, more, expected) => {
-    expect(mayWait({ keysMax: 3, count, bytes }, more)).toBe(expected);
+    expect(mayRecordKey({ keysMax: 3, count, bytes }, more)).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** Limits on a tenant's accepted devices, and on its pending keys. */
+/** Limits on a tenant's accepted devices, and on its keys that were never accepted. */
 import { limits } from '../../fixtures/contract/limits.ts';
 
 interface Acceptance {
@@ -14,18 +14,18 @@ export function mayAccept({ limit, acceptedCount, isAccepted }: Acceptance): boo
   return isAccepted || limit === limits.deviceLimitNone || acceptedCount < limit;
 }
 
-interface Pending {
-  /** Maximum number of pending keys. */
+interface Recorded {
+  /** Maximum number of keys that were never accepted. */
   readonly keysMax: number;
-  /** Number of pending keys, and the bytes of these keys and their identities. */
+  /** Number of such keys, and the bytes of these keys and their identities. */
   readonly count: number;
   readonly bytes: number;
 }
 
 /**
- * Returns true when one more key may be pending. Each key counts as one, and a large key by its
+ * Returns true when one more key may be recorded. Each key counts as one, and a large key by its
  * bytes.
  */
-export function mayWait({ keysMax, count, bytes }: Pending, newBytes: number): boolean {
-  return count < keysMax && bytes + newBytes <= keysMax * limits.bytesPerPendingDevice;
+export function mayRecordKey({ keysMax, count, bytes }: Recorded, newBytes: number): boolean {
+  return count < keysMax && bytes + newBytes <= keysMax * limits.bytesPerUnacceptedKey;
 }

@@ -4,11 +4,11 @@ import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary
 import { initialStatus } from '../rules/deployment-status.ts';
 import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
+import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { type Condition, compared, equal, filterBy, oneOf } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
-import type { WaitingDevices } from './waiting-devices.ts';
 
 /** The fields of a deployment that do not change, except the control map. */
 interface DeploymentPlan {
@@ -85,11 +85,11 @@ export function deploymentColumns(table: string): string {
 /** Reads and writes the deployments of a tenant. */
 export class DeploymentStore {
   readonly #sql: Sql;
-  readonly #waiting: WaitingDevices;
+  readonly #inDeployments: DevicesInDeployments;
 
-  constructor(sql: Sql, waiting: WaitingDevices) {
+  constructor(sql: Sql, inDeployments: DevicesInDeployments) {
     this.#sql = sql;
-    this.#waiting = waiting;
+    this.#inDeployments = inDeployments;
   }
 
   /** Creates the deployment with one pending device deployment for each device. */
@@ -106,7 +106,7 @@ export class DeploymentStore {
         [seq, status, attempts, retriesLeft, JSON.stringify(deployment.deviceIds)],
       );
     });
-    this.#waiting.add(deployment.deviceIds);
+    this.#inDeployments.add(deployment.deviceIds);
   }
 
   find(id: string): StoredDeployment | undefined {

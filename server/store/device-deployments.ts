@@ -17,12 +17,12 @@ import {
   triesAgain,
   unfinished,
 } from './device-deployment-rows.ts';
+import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { type Condition, filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 import { KeptReads } from './engine/table-changes.ts';
-import type { WaitingDevices } from './waiting-devices.ts';
 
 /**
  * Device deployments of one device in order of creation, and the `seq` of the newest deployment
@@ -63,7 +63,7 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
 /** Reads and writes the device deployments of a tenant. */
 export class DeviceDeploymentStore {
   readonly #sql: Sql;
-  readonly #waiting: WaitingDevices;
+  readonly #inDeployments: DevicesInDeployments;
   /** Cache of open device deployments by device id, because devices poll repeatedly. */
   readonly #open: KeptReads<DeviceDeployments>;
   /**
@@ -72,11 +72,11 @@ export class DeviceDeploymentStore {
    */
   readonly #offered: KeptReads<number, number>;
 
-  constructor(sql: Sql, waiting: WaitingDevices) {
+  constructor(sql: Sql, inDeployments: DevicesInDeployments) {
     this.#sql = sql;
     this.#open = new KeptReads(sql.changes, ['deployments', 'deployment_devices'], OPEN_KEPT);
     this.#offered = new KeptReads(sql.changes, ['deployment_devices'], OFFERED_KEPT);
-    this.#waiting = waiting;
+    this.#inDeployments = inDeployments;
   }
 
   /**
@@ -92,12 +92,12 @@ export class DeviceDeploymentStore {
    * the database.
    */
   whyNothing(deviceId: string): NoUpdate | undefined {
-    return this.#waiting.whyNothing(deviceId);
+    return this.#inDeployments.whyNothing(deviceId);
   }
 
   /** Records that no deployment is open for the device, and why. */
   expectNothing(deviceId: string, why: NoUpdate): void {
-    this.#waiting.remove(deviceId, why);
+    this.#inDeployments.remove(deviceId, why);
   }
 
   /** Returns the device deployment if it was offered to the device and is still in its history. */
@@ -145,7 +145,7 @@ export class DeviceDeploymentStore {
       this.#update(of, changed);
       if (mayComplete(of, changed)) this.#refreshFinished(of.deployment.seq, nowMs);
     });
-    this.#waiting.add([of.deviceId]);
+    this.#inDeployments.add([of.deviceId]);
   }
 
   /**
@@ -188,8 +188,8 @@ export class DeviceDeploymentStore {
     );
     this.#end(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinished(number(row, 'deployment_seq'), nowMs);
-    if (status === 'decommissioned') this.#waiting.remove(deviceId, noDeployment);
-    else this.#waiting.add([deviceId]);
+    if (status === 'decommissioned') this.#inDeployments.remove(deviceId, noDeployment);
+    else this.#inDeployments.add([deviceId]);
   }
 
   /** Returns the number of device deployments by status. */

@@ -8,20 +8,20 @@ import {
   stateValues,
   statusCondition,
 } from './device-deployment-rows.ts';
+import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
-import type { WaitingDevices } from './waiting-devices.ts';
 
 /** Reads and writes the history of a device. */
 export class DeviceHistoryStore {
   readonly #sql: Sql;
-  readonly #waiting: WaitingDevices;
+  readonly #inDeployments: DevicesInDeployments;
 
-  constructor(sql: Sql, waiting: WaitingDevices) {
+  constructor(sql: Sql, inDeployments: DevicesInDeployments) {
     this.#sql = sql;
-    this.#waiting = waiting;
+    this.#inDeployments = inDeployments;
   }
 
   /**
@@ -52,7 +52,7 @@ export class DeviceHistoryStore {
         if (decision === 'forget') this.#hide(forgotten);
       }
     });
-    this.#waiting.add([deviceId]);
+    this.#inDeployments.add([deviceId]);
   }
 
   /** Resets the device to the state before its first offer in all unfinished deployments. */

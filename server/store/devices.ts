@@ -12,7 +12,7 @@ import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 import type { LastPoll } from './last-poll.ts';
-import { type PendingKeys, PendingKeyTotals } from './pending-keys.ts';
+import { type UnacceptedKeys, UnacceptedKeyTotals } from './unaccepted-keys.ts';
 
 export interface StoredAuthSet {
   readonly id: string;
@@ -67,11 +67,11 @@ export class DeviceStore {
   readonly #sql: Sql;
   readonly #accepted = new Map<string, DeviceFacts>();
   readonly #facts = new Map<string, DeviceFacts>();
-  readonly #waiting: PendingKeyTotals;
+  readonly #unacceptedKeys: UnacceptedKeyTotals;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#waiting = new PendingKeyTotals(sql);
+    this.#unacceptedKeys = new UnacceptedKeyTotals(sql);
   }
 
   /**
@@ -94,9 +94,9 @@ export class DeviceStore {
     for (const facts of this.#facts.values()) facts.lastPoll = undefined;
   }
 
-  /** Number and size of the pending keys. */
-  get waiting(): PendingKeys {
-    return this.#waiting.totals;
+  /** Number and size of the keys that were never accepted. */
+  get unacceptedKeys(): UnacceptedKeys {
+    return this.#unacceptedKeys.totals;
   }
 
   /** Rebuilds the facts, including check-ins, after the tables were replaced. */
@@ -106,7 +106,7 @@ export class DeviceStore {
     this.#accepted.clear();
     this.#loadAccepted(['']);
     this.#keepLastPolls(before);
-    this.#waiting.load();
+    this.#unacceptedKeys.load();
   }
 
   /** Rebuilds the facts of some devices, including check-ins. */
@@ -120,7 +120,7 @@ export class DeviceStore {
       this.#loadAccepted(['AND s.device_id = ?', id]);
     }
     this.#keepLastPolls(before);
-    this.#waiting.load();
+    this.#unacceptedKeys.load();
   }
 
   /** Writes the check-ins, which are kept in memory, to the table. */
@@ -235,7 +235,7 @@ export class DeviceStore {
 
   /** Adds a set to an existing device. */
   recordAuthSet(deviceId: string, set: NewAuthSet): StoredAuthSet {
-    this.#waiting.during(deviceId, () => {
+    this.#unacceptedKeys.during(deviceId, () => {
       this.#sql.run(
         `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
          VALUES (?, ?, ?, ?, ?)`,
@@ -257,7 +257,7 @@ export class DeviceStore {
     status: AuthSetStatus,
     nowMs: number,
   ): void {
-    this.#waiting.during(deviceId, () => {
+    this.#unacceptedKeys.during(deviceId, () => {
       for (const set of this.authSets(deviceId)) {
         const next = set.id === id ? status : statusOfOtherSet(set.status, status);
         if (next === set.status) continue;
@@ -283,7 +283,7 @@ export class DeviceStore {
 
   /** Removes one set; the device remains. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
-    this.#waiting.during(set.deviceId, () => {
+    this.#unacceptedKeys.during(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
       this.#restoreWhenUndone(set.deviceId, [set.id]);
       this.#accepted.delete(set.id);
@@ -293,7 +293,7 @@ export class DeviceStore {
 
   /** Removes the device and its sets. */
   remove(deviceId: string): void {
-    this.#waiting.during(deviceId, () => {
+    this.#unacceptedKeys.during(deviceId, () => {
       const ids = this.authSets(deviceId).map(({ id }) => id);
       this.#restoreWhenUndone(deviceId, ids);
       for (const id of ids) this.#accepted.delete(id);

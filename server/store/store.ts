@@ -11,6 +11,7 @@ import { DeploymentStore } from './deployments.ts';
 import { DeviceDeploymentStore } from './device-deployments.ts';
 import { DeviceHistoryStore } from './device-history.ts';
 import { DeviceStore } from './devices.ts';
+import { DevicesInDeployments } from './devices-in-deployments.ts';
 import type { Sql } from './engine/sql.ts';
 import { openMemorySql } from './engine/sql-memory.ts';
 import { ignoreUnwritable } from './engine/storage-error.ts';
@@ -25,7 +26,6 @@ import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from 
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
-import { WaitingDevices } from './waiting-devices.ts';
 
 export interface Store {
   readonly users: UserStore;
@@ -110,10 +110,10 @@ function waitingFor(sql: Sql) {
 }
 
 function storeOver(sql: Sql, files: FileStore): Store {
-  const waiting = new WaitingDevices(sql);
-  const areas = { ...areasOver(sql, waiting), files };
+  const inDeployments = new DevicesInDeployments(sql);
+  const areas = { ...areasOver(sql, inDeployments), files };
   const { auditLogs, connections, devices } = areas;
-  waiting.load();
+  inDeployments.load();
   const snapshots = new Snapshots(sql, areas);
   return {
     ...areas,
@@ -126,7 +126,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
       const after = () => {
         auditLogs.load();
         devices.load();
-        waiting.load();
+        inDeployments.load();
         connections.disconnectAll();
       };
       return snapshots.restore(snapshot, { ...options, after });
@@ -134,7 +134,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
     resetDevice: (deviceId, snapshot, nowMs) => {
       const { reset, ids } = snapshots.resetDevice(deviceId, snapshot, nowMs);
       devices.loadDevices(ids);
-      waiting.add(ids);
+      inDeployments.add(ids);
       return reset;
     },
     close: () => {
@@ -146,7 +146,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
   };
 }
 
-function areasOver(sql: Sql, waiting: WaitingDevices) {
+function areasOver(sql: Sql, inDeployments: DevicesInDeployments) {
   return {
     users: new UserStore(sql),
     userTokens: new UserTokenStore(sql),
@@ -156,9 +156,9 @@ function areasOver(sql: Sql, waiting: WaitingDevices) {
     artifacts: new ArtifactStore(sql),
     releases: new ReleaseStore(sql),
     deltaJobs: new DeltaJobStore(sql),
-    deployments: new DeploymentStore(sql, waiting),
-    deviceDeployments: new DeviceDeploymentStore(sql, waiting),
-    history: new DeviceHistoryStore(sql, waiting),
+    deployments: new DeploymentStore(sql, inDeployments),
+    deviceDeployments: new DeviceDeploymentStore(sql, inDeployments),
+    history: new DeviceHistoryStore(sql, inDeployments),
     configurations: new ConfigurationStore(sql),
     connections: new ConnectionStore(sql),
     inventory: new InventoryStore(sql, 'inventory'),

@@ -1,12 +1,12 @@
-/** A tenant's store and the settings that limit its accepted and pending devices. */
+/** A tenant's store and the settings that limit its accepted devices and unaccepted keys. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { mayAccept, mayWait } from '../rules/device-limit.ts';
+import { mayAccept, mayRecordKey } from '../rules/device-limit.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 
 interface LimitContext {
   readonly store: Pick<Store, 'tenantSettings' | 'devices'>;
-  readonly settings: Pick<Settings, 'deviceLimit' | 'pendingDevicesMax'>;
+  readonly settings: Pick<Settings, 'deviceLimit' | 'unacceptedKeysMax'>;
 }
 
 /** Returns the tenant's own limit of accepted devices, or else the server's; -1 for no limit. */
@@ -28,11 +28,11 @@ export function isWithinDeviceLimit(
   });
 }
 
-/** Returns true when one more key may be pending. */
-export function isBelowLimit(
+/** Returns true when one more key may be recorded. */
+export function isBelowKeyLimit(
   { store, settings }: LimitContext,
   { identity, publicKeyPem }: { readonly identity: string; readonly publicKeyPem: string },
 ): boolean {
-  const pending = { keysMax: settings.pendingDevicesMax, ...store.devices.waiting };
-  return mayWait(pending, Buffer.byteLength(identity) + publicKeyPem.length);
+  const pending = { keysMax: settings.unacceptedKeysMax, ...store.devices.unacceptedKeys };
+  return mayRecordKey(pending, Buffer.byteLength(identity) + publicKeyPem.length);
 }

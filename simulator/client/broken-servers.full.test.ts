@@ -2,6 +2,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { systemClock } from '../../fixtures/clock.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { SmallServer } from '../testing/small-server.ts';
@@ -11,9 +13,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/**
- * Starts a server that treats every connection with `treat`; the first request, a probe, succeeds.
- */
+/** The first request of a run, which shows that the server implements the API. */
+const probe = `GET ${pathOf(operations['get-configuration'])} `;
+
+/** Starts a server that treats every connection with `treat`, except for the probe. */
 async function badServer(treat: (socket: Socket) => void) {
   const peers: (string | undefined)[] = [];
   const sockets = new Set<Socket>();
@@ -21,8 +24,8 @@ async function badServer(treat: (socket: Socket) => void) {
     sockets.add(socket.on('error', () => undefined));
     socket.on('data', (bytes) => {
       peers.push(socket.remoteAddress);
-      if (bytes.toString('latin1').startsWith('GET / ')) {
-        socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+      if (bytes.toString('latin1').startsWith(probe)) {
+        socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
       } else treat(socket);
     });
   });

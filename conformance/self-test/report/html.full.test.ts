@@ -63,7 +63,7 @@ describe('the HTML page of a kill matrix', () => {
     expect(await count()).toBe('5 of 5 defects');
     expect(await page.locator('p').first().textContent()).toContain('1 survived');
     const heads = await page.locator('thead th').allTextContents();
-    expect(heads).toEqual(['Defect', 'Outcome', 'audit-log', 'errors', 'monitor', 'Played']);
+    expect(heads).toEqual(['Defect', 'Outcome', 'audit-log', 'errors', 'monitor', 'Run']);
     const cells = await shown().first().locator('td').allInnerTexts();
     expect(cells.map((text) => text.trim())).toEqual(['killed', '2', '', '1', '7']);
   });

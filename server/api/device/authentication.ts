@@ -17,7 +17,7 @@ import {
 import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
-import { isBelowLimit, isWithinDeviceLimit } from '../../tenants/device-limit.ts';
+import { isBelowKeyLimit, isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { missingSignature, signatureDetail, unusableKey } from './signature-refusals.ts';
@@ -122,8 +122,8 @@ function gather(
     get mayBeAccepted() {
       return isWithinDeviceLimit(context, device);
     },
-    get mayBePending() {
-      return isBelowLimit(context, { identity, publicKeyPem: key.pem });
+    get mayBeRecorded() {
+      return isBelowKeyLimit(context, { identity, publicKeyPem: key.pem });
     },
   };
   return { facts, device, set };

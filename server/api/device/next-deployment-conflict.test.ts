@@ -43,19 +43,36 @@ describe.each(['POST v1', 'POST v2'] as const)(
     const ask = nextRequests[name];
 
     it.each([
-      ['another artifact_name', { ...provides, artifact_name: 'release-00' }],
-      ['another device_type', { ...provides, device_type: 'board-2' }],
-      ['a device_type that the artifact is not for', { ...provides, device_type: 'other' }],
-      ['another free-form value', { ...provides, checksum: 'abd' }],
-      ['one pair more', { ...provides, slot: 'a' }],
-      ['one pair less', { device_type: 'board', artifact_name: 'release-0' }],
-      ['the artifact name of the deployment', { ...provides, artifact_name: 'release-1' }],
-    ])('returns 409 for %s and fails the device deployment', async (_, changed) => {
+      [
+        'another artifact_name',
+        { ...provides, artifact_name: 'release-00' },
+        'artifact_name differs',
+      ],
+      ['another device_type', { ...provides, device_type: 'board-2' }, 'device_type differs'],
+      [
+        'a device_type that the artifact is not for',
+        { ...provides, device_type: 'other' },
+        'device_type differs',
+      ],
+      ['another free-form value', { ...provides, checksum: 'abd' }, 'checksum differs'],
+      ['one pair more', { ...provides, slot: 'a' }, 'slot differs'],
+      ['one pair less', { device_type: 'board', artifact_name: 'release-0' }, 'checksum differs'],
+      [
+        'the artifact name of the deployment',
+        { ...provides, artifact_name: 'release-1' },
+        'artifact_name differs',
+      ],
+      [
+        'five pairs more, of which it names three',
+        { ...provides, a: '1', b: '2', c: '3', ['d'.repeat(100)]: '4', e: '5' },
+        'a, b, c and 2 more differ',
+      ],
+    ])('returns 409 for %s and fails the device deployment', async (_, changed, differing) => {
       const { device, id } = await servedDevice(ask);
       const reply = await ask(server, device.token, changed);
       expect([reply.status, reply.json().error]).toEqual([
         409,
-        expect.stringContaining('conflicting request data'),
+        `conflicting request data: ${differing} from the request for which this deployment was offered`,
       ]);
       expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
         status: 'failure',

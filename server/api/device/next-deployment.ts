@@ -3,6 +3,7 @@
  * Spec: Device deployments v1, v2
  */
 
+import { shortened } from '../../../fixtures/characters.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
@@ -99,7 +100,7 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
   const valuesIn = (said: ReadonlyMap<string, unknown>): string =>
     shown(Object.fromEntries(changed.map((name) => [name, said.get(name) ?? null])));
   return refuse.conflict(
-    'conflicting request data: it differs from the request for which this deployment was offered',
+    `conflicting request data: ${differing(changed)} from the request for which this deployment was offered`,
     undefined,
     {
       path: 'request',
@@ -109,6 +110,16 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
         'deploy to the device again; the device must report the same data until the update has ended',
     },
   );
+}
+
+/** Limits on the names in the error text, since a device chooses them. */
+const NAMED_MAX = 3;
+const NAME_MAX_CHARACTERS = 60;
+
+function differing(names: readonly string[]): string {
+  const named = names.slice(0, NAMED_MAX).map((name) => shortened(name, NAME_MAX_CHARACTERS));
+  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
+  return `${named.join(', ')}${more} ${names.length === 1 ? 'differs' : 'differ'}`;
 }
 
 function pollDataOf({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {

@@ -20,7 +20,10 @@ const mismatch = refuse.malformed(
 );
 const limitReached = refuse.unprocessable(
   'maximum number of accepted devices reached; decommission or reject one, or raise the limit',
-  inState('fewer accepted devices than the limit allows', 'as many'),
+  inState(
+    'fewer accepted devices than the limit allows',
+    'as many accepted devices as the limit allows',
+  ),
 );
 
 /** An authentication set and the device that it belongs to. */

@@ -78,7 +78,7 @@ function ruleOut(
   if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
   return refuse.unprocessable(
     `the tenant already has ${limits.usersMax} users, the maximum; remove one first`,
-    inState(`fewer than ${limits.usersMax} users`, 'as many'),
+    inState(`fewer than ${limits.usersMax} users`, `${limits.usersMax} users`),
   );
 }
 

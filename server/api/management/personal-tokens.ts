@@ -28,7 +28,7 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
     const most = limits.personalTokensMax;
     return refuse.unprocessable(
       `the user already has ${most} tokens, the maximum; revoke one first`,
-      inState(`fewer than ${most} tokens of the user`, 'as many'),
+      inState(`fewer than ${most} tokens of the user`, `${most} tokens`),
     );
   }
   const wanted = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;

@@ -119,7 +119,7 @@ function makeRole(context: UserContext, role: Role): Refusal | undefined {
   if (store.roles.count() >= limits.rolesMax) {
     return refuse.unprocessable(
       `the tenant already has ${limits.rolesMax} roles, the maximum; remove one first`,
-      inState(`fewer than ${limits.rolesMax} roles`, 'as many'),
+      inState(`fewer than ${limits.rolesMax} roles`, `${limits.rolesMax} roles`),
     );
   }
   store.roles.create(role);

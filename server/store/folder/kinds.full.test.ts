@@ -100,7 +100,9 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
       await kinds[kind]?.(path);
       const before = listed(data);
       const outcome = await refusal(() => DataFolder.open(data));
-      expect(outcome).toContain(`${path} is ${kind} where a file must be; replace it with the file itself`);
+      expect(outcome).toContain(
+        `${path} is ${kind} where a file must be; replace it with the file itself`,
+      );
       expect(listed(data)).toEqual(before);
       rmSync(data, { recursive: true });
     }

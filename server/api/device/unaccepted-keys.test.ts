@@ -1,4 +1,4 @@
-/** These tests cover what an unauthenticated caller can store, and the limit of pending devices. */
+/** These tests cover what an unauthenticated caller can store, and the limit of keys that were never accepted. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import {
@@ -38,13 +38,13 @@ async function known(mac: string) {
 
 describe('devices that wait to be accepted', () => {
   it('get 429 with Retry-After beyond the limit and are not recorded', async () => {
-    server = await startTestServer({ pendingDevicesMax: 3 });
+    server = await startTestServer({ unacceptedKeysMax: 3 });
     expect(await contacts(3)).toEqual([401, 401, 401]);
     const refused = await authenticate(server, newDevice('late'));
     expect([refused.status, refused.headers.get('retry-after'), refused.json().error]).toEqual([
       429,
       '60',
-      'too many devices are pending; a user must accept or decommission some of them; try again in 60 s',
+      'too many keys were never accepted; a user must accept or decommission some of their devices; try again in 60 s',
     ]);
     expect(await knownDevices(server)).toHaveLength(3);
     const logs = await server.call('list-audit-logs', { token: server.adminToken });
@@ -52,7 +52,7 @@ describe('devices that wait to be accepted', () => {
   });
 
   it('are answered beyond the limit if known, and each tenant has its own limit', async () => {
-    server = await startTestServer({ pendingDevicesMax: 1 });
+    server = await startTestServer({ unacceptedKeysMax: 1 });
     const first = newDevice('first');
     expect((await authenticate(server, first)).status).toBe(401);
     const { tenantToken } = await secondTenant(server);
@@ -67,7 +67,7 @@ describe('devices that wait to be accepted', () => {
   });
 
   it('free their place when accepted, dismissed or decommissioned, not when rejected', async () => {
-    server = await startTestServer({ pendingDevicesMax: 2 });
+    server = await startTestServer({ unacceptedKeysMax: 2 });
     expect(await contacts(3)).toEqual([401, 401, 429]);
     await decide(server, await known('d-0'), 'rejected');
     expect(await contacts(1, 'a')).toEqual([429]);
@@ -82,7 +82,7 @@ describe('devices that wait to be accepted', () => {
   });
 
   it('count once per key, without keys that were accepted before', async () => {
-    server = await startTestServer({ pendingDevicesMax: 1 });
+    server = await startTestServer({ unacceptedKeysMax: 1 });
     const keys = [newDevice('one'), newDevice('one'), newDevice('one')] as const;
     for (const device of keys) {
       expect((await authenticate(server, device)).status).toBe(401);
@@ -95,7 +95,7 @@ describe('devices that wait to be accepted', () => {
   });
 
   it('do not count if the server or a user accepted them before', async () => {
-    server = await startTestServer({ pendingDevicesMax: 1, autoAccept: true, deviceLimit: 4 });
+    server = await startTestServer({ unacceptedKeysMax: 1, autoAccept: true, deviceLimit: 4 });
     const preauthorized = newDevice('preauthorized');
     const json = { identity_data: { mac: 'preauthorized' }, pubkey: preauthorized.publicKeyPem };
     await server.call('preauthorize-device', { token: server.adminToken, json });
@@ -106,7 +106,7 @@ describe('devices that wait to be accepted', () => {
   });
 
   it('use several places if their identity is large', async () => {
-    server = await startTestServer({ pendingDevicesMax: 8 });
+    server = await startTestServer({ unacceptedKeysMax: 8 });
     const large = { note: 'x'.repeat(3800) };
     expect(await contacts(3, 'large', large)).toEqual([401, 401, 429]);
     expect(await contacts(2, 'small')).toEqual([401, 401]);

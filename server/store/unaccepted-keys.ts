@@ -1,4 +1,4 @@
-/** Counts pending keys. The totals are kept in memory, because every first contact reads them. */
+/** Counts keys that were never accepted. The totals are kept in memory, because every first contact reads them. */
 import type { Condition } from './engine/filter.ts';
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
@@ -7,27 +7,27 @@ import type { Sql } from './engine/sql.ts';
  * Keys that were never accepted, including rejected ones: their number, and the bytes of these keys
  * and their identities.
  */
-export interface PendingKeys {
+export interface UnacceptedKeys {
   readonly count: number;
   readonly bytes: number;
 }
 
 /** The totals of all devices. */
-export class PendingKeyTotals {
+export class UnacceptedKeyTotals {
   readonly #sql: Sql;
-  #totals: PendingKeys = { count: 0, bytes: 0 };
+  #totals: UnacceptedKeys = { count: 0, bytes: 0 };
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  get totals(): PendingKeys {
+  get totals(): UnacceptedKeys {
     return this.#totals;
   }
 
   /** Counts again after the tables were replaced. */
   load(): void {
-    this.#totals = this.#waitingIn(['']);
+    this.#totals = this.#countedIn(['']);
   }
 
   /**
@@ -35,9 +35,9 @@ export class PendingKeyTotals {
    */
   during(deviceId: string, change: () => void): void {
     this.#sql.atomically(() => {
-      const before = this.#waitingIn(['AND s.device_id = ?', deviceId]);
+      const before = this.#countedIn(['AND s.device_id = ?', deviceId]);
       change();
-      const after = this.#waitingIn(['AND s.device_id = ?', deviceId]);
+      const after = this.#countedIn(['AND s.device_id = ?', deviceId]);
       const kept = this.#totals;
       this.#sql.afterUndo(() => {
         this.#totals = kept;
@@ -53,7 +53,7 @@ export class PendingKeyTotals {
    * Counts keys that were never accepted; `tokens_from` is set for a key that was accepted once.
    * Counted in SQL, because there may be many.
    */
-  #waitingIn([more, ...values]: Condition): PendingKeys {
+  #countedIn([more, ...values]: Condition): UnacceptedKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes
       FROM auth_sets s JOIN devices d ON d.id = s.device_id

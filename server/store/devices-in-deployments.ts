@@ -7,7 +7,7 @@ import type { Sql } from './engine/sql.ts';
  * Every change of device deployments must add their devices. A superfluous entry only costs a
  * query.
  */
-export class WaitingDevices {
+export class DevicesInDeployments {
   readonly #sql: Sql;
   /**
    * Value by device id: `may have work`, or the reason for no update. A device in no deployment is
