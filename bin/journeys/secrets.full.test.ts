@@ -109,8 +109,6 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
       selection,
       seed: 'secrets',
       jobs: 8,
-      caseTimeLimitMs: 15_000,
-      requestTimeLimitMs: 5000,
       allEvidence: true,
       onVerdict: (verdict) => lines.push(verdictNdjson(verdict), verdictLine(verdict)),
     });
