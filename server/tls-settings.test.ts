@@ -20,12 +20,12 @@ describe('valid TLS settings', () => {
   it.each<[TlsSettings, string]>([
     [{ certFile: 'cert.pem' }, 'TLS has a certificate file but no key file; give both'],
     [{ keyFile: 'key.pem' }, 'TLS has a key file but no certificate file; give both'],
-    [{ ...own, names: ['a.test'] }, 'names are those of the certificate file'],
-    [{ ...own, gallery: true }, 'the gallery is made with the test CA'],
-    [{ ...own, caKeepFile: 'ca.pem' }, 'there is no test CA to keep'],
+    [{ ...own, names: ['a.test'] }, 'has its own names; leave out TLS names, or the certificate'],
+    [{ ...own, gallery: true }, 'has no test CA, which the gallery requires; leave out the TLS gallery'],
+    [{ ...own, caKeepFile: 'ca.pem' }, 'has no test CA to keep; leave out the file of the test CA'],
     [
       { certFile: 'c', keyFile: 'k', keyType: 'ec' },
-      'TLS with your own certificate file: the type of the key is that of the key file',
+      'TLS with your own certificate file has its own key; leave out the TLS key type',
     ],
     [{ names: [''] }, 'TLS name "" must be a host name such as update.example.com'],
     [{ names: ['a.test', 'https://a.test'] }, 'TLS name "https://a.test" must be'],

@@ -72,10 +72,10 @@ export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
     return `TLS has a ${given} file but no ${missing} file; give both, or neither for a test CA`;
   }
   if (certFile !== undefined) {
-    if (names.length > 0) return alone('names are those of the certificate file; leave them out');
-    if (gallery) return alone('the gallery is made with the test CA');
-    if (keyType !== undefined) return alone('the type of the key is that of the key file');
-    if (caKeepFile !== undefined) return alone('there is no test CA to keep');
+    if (names.length > 0) return alone('TLS names', 'its own names');
+    if (gallery) return alone('the TLS gallery', 'no test CA, which the gallery requires');
+    if (keyType !== undefined) return alone('the TLS key type', 'its own key');
+    if (caKeepFile !== undefined) return alone('the file of the test CA', 'no test CA to keep');
   }
   if (names.length > certificateNamesMax) {
     return `a TLS certificate can have at most ${certificateNamesMax} names, not ${names.length}`;
@@ -85,8 +85,9 @@ export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
   return `TLS name "${wrong}" must be a host name such as update.example.com or *.example.com, or an IP address without a port`;
 }
 
-function alone(why: string): string {
-  return `TLS with your own certificate file: ${why}, or leave out certificate and key file`;
+/** Returns the refusal of a setting that a certificate file of one's own leaves without effect. */
+function alone(setting: string, has: string): string {
+  return `TLS with your own certificate file has ${has}; leave out ${setting}, or the certificate and key files`;
 }
 
 /**

@@ -217,7 +217,7 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
       const { code, stderr } = await setUp(['--types']);
       expect(code, attempt).toBe(1);
       expect(stderr).toContain('fixtures/more.ts');
-      expect(stderr).toMatch(/set-up: the types are wrong .*name the places\n$/);
+      expect(stderr).toMatch(/set-up: the types are wrong .*names the places\n$/);
     }
   });
 });
@@ -236,7 +236,7 @@ describe('a set-up that fails', { timeout: 60_000 }, () => {
     put('package-lock.json', '{}');
     const { code, stderr } = await setUp();
     expect(code).toBe(1);
-    expect(stderr).toMatch(/set-up: npm could not install the packages .*run it again\n$/);
+    expect(stderr).toMatch(/set-up: npm could not install the packages .*run this again\n$/);
   });
 
   it('reports that npm is missing', async () => {
@@ -407,7 +407,7 @@ describe('the search for a Redis', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ['there is none to be had', {}, /no redis-server: .*apt-get install redis-server.*PATH=FILE/],
+    ['there is none to be had', {}, /no redis-server: .*apt-get install redis-server.*set REDIS_SERVER_PATH/],
     ['the named one is not there', { REDIS_SERVER_PATH: 'gone' }, /no gone: .*REDIS_SERVER_PATH/],
   ])(
     'explains how to install Redis, and fails in CI where it is required, when %s',

@@ -64,7 +64,7 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     expect(miss).toContain('value 02:00:00:00:00:0; nearest: 02:00:00:00:00:01');
     expect(await refused('accept twin', 1)).toMatch(/2 devices have .* twin; name one by its ID: /);
     const nobody = 'deploy package.json --device-type board --type script';
-    expect(await refused(nobody, 1)).toContain('no device is');
+    expect(await refused(nobody, 1)).toContain('there is no accepted device');
     const one = await run('accept 02:00:00:00:00:01');
     expect(one).toEqual([
       0,
@@ -83,7 +83,7 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     const deployed = await server.request('GET', path, { token: server.adminToken });
     expect(deployed.json()).toMatchObject({ name: 'motd', artifact_name: 'motd', device_count: 1 });
     const again = await runCommand(`${words} /etc --name again`.split(' '), environment);
-    expect([again.code, again.stderr]).toEqual([0, 'motd is on the server already.\n']);
+    expect([again.code, again.stderr]).toEqual([0, 'motd is already on the server.\n']);
     expect(await refused(`${words} /opt`, 1)).toContain('with other content');
     const asScript = `deploy ${file} --device-type board --type script`;
     expect(await refused(asScript, 1)).toContain('with other content');

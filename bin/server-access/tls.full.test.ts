@@ -140,7 +140,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
     [
       'a gallery beside a certificate of ones own',
       ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-gallery'],
-      'the gallery requires the test CA; leave out the gallery',
+      'no test CA, which the gallery requires; leave out the TLS gallery',
     ],
     [
       'a kept CA that is none',

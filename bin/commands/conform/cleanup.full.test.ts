@@ -163,7 +163,7 @@ describe('fleetbed conform cleanup', () => {
     const before = readFileSync(ledger, 'utf8');
     const refused = await runCommand(clean(ledger));
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toMatch(/is of http:\/\/127\.0\.0\.1:9, not of .*add --force/);
+    expect(refused.stderr).toMatch(/belongs to http:\/\/127\.0\.0\.1:9, not to .*add --force/);
     expect(readFileSync(ledger, 'utf8')).toBe(before);
     const forced = await runCommand([...clean(ledger), '--force']);
     expect(forced.code, forced.stderr).toBe(0);

@@ -68,7 +68,7 @@ describe('fleetbed doctor signature', () => {
     const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^line-feed-not-signed: The body sent ends in a line feed/);
-    expect(stdout).toMatch(/^ {2}do: Sign the bytes of the body/m);
+    expect(stdout).toMatch(/^ {2}fix: Sign the bytes of the body/m);
     expect(stdout).toMatch(/^ {2}also: hex$/m);
   });
 
@@ -158,7 +158,7 @@ describe('fleetbed doctor signature', () => {
       'a body that no request has',
       () => ['--body', fileOf('large', Buffer.alloc(2_000_000)), '--signature', right],
       3,
-      /larger than the 1048576 bytes/,
+      /larger than a request body may be \(1048576 bytes\)/,
     ],
     [
       'a key that is not there',
