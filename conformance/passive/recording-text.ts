@@ -30,7 +30,7 @@ function account({ entries, judged, devices, alone }: RecordingJudgement): strin
   const all = `${counted(entries, 'entry', 'entries')}, ${judged} judged`;
   const apart = `${counted(devices, 'device')} identified`;
   if (alone === 0) return `${all}; ${apart}`;
-  return `${all}; ${apart}, ${alone} judged alone because their device is unknown`;
+  return `${all}; ${apart}, ${alone} judged alone, without a known device`;
 }
 
 function violatedLines({ requirements }: RecordingJudgement): string[] {
