@@ -4,6 +4,7 @@ import { charactersIn } from '../fixtures/characters.ts';
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+import { knownNames } from '../fixtures/nearest.ts';
 import {
   defaultsOf,
   inGroup,
@@ -293,6 +294,11 @@ export class SettingError extends Error {
  * @throws SettingError when a setting is invalid
  */
 export function completeSettings(given: Partial<Settings>): Settings {
+  const names = [...Object.keys(settingRows), 'tls', 'connectionLimits'];
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new SettingError(`${unknown}: is unknown; ${knownNames('setting', unknown, names)}`);
+  }
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaultSettings, ...Object.fromEntries(known) };
   const problem =

@@ -247,6 +247,52 @@ describe("the journal of a testbed's tenant", () => {
   });
 });
 
+describe('a call of a testbed with a wrong name or value', () => {
+  it.each<[string, (wrong: never) => unknown, object]>([
+    ['startTestbed', startTestbed, { autoAcept: true }],
+    ['journal.list', (wrong) => testbed.journal.list(wrong), { stauts: '404' }],
+    ['journal.find', (wrong) => testbed.journal.find(wrong), { opration: 'connect' }],
+    ['journal.await', (wrong) => testbed.journal.await(wrong), { unknownField: 'x' }],
+    ['journal.await', (wrong) => testbed.journal.await({}, wrong), { timeoutSecond: 1 }],
+    ['journal.assert', (wrong) => testbed.journal.assert(wrong), { happend: [] }],
+    ['tenants.create', (wrong) => testbed.tenants.create('x', wrong), { adminEmal: 'x' }],
+    ['rates.set', (wrong) => testbed.rates.set(wrong), { request: 1 }],
+    ['reset', (wrong) => testbed.reset(wrong), { devise: 'a' }],
+    ['call count-devices', (wrong) => testbed.admin.call('count-devices', wrong), { querry: {} }],
+    [
+      'call get-device',
+      (wrong) => testbed.admin.call('get-device', { parameters: wrong }),
+      { deviceId: 'a' },
+    ],
+  ])('is refused by name with the known names: %s', async (_, call, wrong) => {
+    const [name = ''] = Object.keys(wrong);
+    const refused = Promise.resolve().then(() => call(wrong as never));
+    await expect(refused).rejects.toThrow(new RegExp(`${name}: is unknown; the .* (is|are) `));
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['operation', () => testbed.journal.list({ operation: 'conect' }), /the nearest: connect/],
+    ['kind', () => testbed.journal.find({ kind: 'frames' as never }), /one of exchange, frame/],
+    ['device', () => testbed.reset({ device: 'nobody' }), /reset: device: no device has this id/],
+    ['moment', () => testbed.clock.set('yesterday'), /clock: now: must be a date-time such as/],
+    ['operation id', () => testbed.admin.call('list-device' as never), /nearest .*list-devices/],
+    [
+      'path parameter',
+      () => testbed.admin.call('get-device', { parameters: {} as never }),
+      /parameters\.id: is required/,
+    ],
+  ])('is refused with the accepted values: %s', async (_, call, sentence) => {
+    await expect(Promise.resolve().then(call)).rejects.toThrow(sentence);
+  });
+
+  it('resets one device alone when it names the device', async () => {
+    await acceptedIn(testbed, testbed, 'one');
+    await acceptedIn(testbed, testbed, 'two');
+    await testbed.reset({ device: 'one' });
+    expect((await testbed.admin.call('count-devices')).body).toEqual({ count: 1 });
+  });
+});
+
 describe("the reset of a testbed's tenant", () => {
   it('restores the whole start state', async () => {
     const { token } = await acceptedIn(testbed, testbed, 'gone');

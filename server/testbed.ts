@@ -2,8 +2,12 @@
  * The server embedded in tests: `import { startTestbed } from 'fleetbed'`. Tests control it by
  * direct calls; devices and the admin use HTTP.
  */
+import * as v from 'valibot';
+import * as inputs from '../fixtures/control/inputs.ts';
 import { seededRandom } from '../fixtures/random.ts';
+import { checkedInput } from './control/embedding/checked-input.ts';
 import {
+  type ResetSubject,
   type TenantAdmin,
   type TestbedTenant,
   testbedTenant,
@@ -32,11 +36,14 @@ export interface NewTenantOptions {
   readonly adminPassword?: string;
 }
 
+const newTenantShape = v.partial(v.omit(inputs.newTenantShape, ['name']));
+
 /** Creates and removes tenants besides the first one, for tests that run at the same time. */
 export interface TestbedTenants {
   /**
    * Creates a tenant.
-   * @throws Error when the server has its maximum of tenants, or the name or e-mail is in use
+   * @throws Error when the server has its maximum of tenants, or the name or e-mail is in use;
+   * TypeError for an unknown field, RangeError for a wrong value
    */
   create(name: string, options?: NewTenantOptions): Promise<TestbedTenant>;
   /** Removes a tenant; its tokens and links are refused from then on. */
@@ -52,8 +59,11 @@ export interface Testbed extends TestbedTenant {
   /** The test CA's certificate in PEM; absent without a test CA. */
   readonly caPem?: string;
   readonly tenants: TestbedTenants;
-  /** Resets the first tenant to its start state, and removes all others. */
-  reset(): Promise<void>;
+  /**
+   * Resets the first tenant to its start state, and removes all others; with a device, resets only
+   * that device of the first tenant. Throws as the `reset` of a tenant does.
+   */
+  reset(subject?: ResetSubject): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -106,7 +116,10 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
     return closing;
   };
   const beside: TestbedTenants = {
-    create: (name, options) => createTenant(inside, { name, apiUrl, ...options }),
+    create: async (name, options = {}) => {
+      const admin = checkedInput('tenants.create', newTenantShape, options);
+      return createTenant(inside, { ...admin, name, apiUrl });
+    },
     drop: async ({ id }) => {
       const tenant = tenants.find(id);
       if (tenant?.isFirst) {
@@ -125,9 +138,9 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
     headerPrefix,
     ...(tls?.caPem !== undefined && { caPem: tls.caPem }),
     tenants: beside,
-    reset: async () => {
-      await states.dropOthers();
-      await first.reset();
+    reset: async (subject) => {
+      await first.reset(subject);
+      if (subject?.device === undefined) await states.dropOthers();
     },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
@@ -136,7 +149,7 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
 
 async function createTenant(
   inside: OpenServer,
-  wanted: NewTenantOptions & { readonly name: string; readonly apiUrl: string },
+  wanted: v.InferOutput<typeof newTenantShape> & { readonly name: string; readonly apiUrl: string },
 ): Promise<TestbedTenant> {
   const { services, states } = inside;
   const { name, apiUrl, adminPassword: password } = wanted;

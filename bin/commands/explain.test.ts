@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { signInDevices } from '../dev/bench/signed-in.ts';
+import { knownDevices, signInDevices } from '../dev/bench/signed-in.ts';
 import { runCommand, startServe } from '../testing/built-command.ts';
 
 let serve: Awaited<ReturnType<typeof startServe>>;
@@ -88,6 +88,35 @@ describe('fleetbed explain', () => {
     }
     const unknown = await runCommand(['explain', '--device', `${sub}0`], environment);
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nearest: ')]);
+  });
+
+  it('shows the duty that a legal but unwise request breaks, and the way out', async () => {
+    const [known] = await knownDevices(serve.ready, 1, 10);
+    const put = async (id: string, names: readonly string[]): Promise<void> => {
+      const { method, path } = operations['put-attributes'];
+      const headers = {
+        ...{ Authorization: `Bearer ${known?.token}`, 'Content-Type': 'application/json' },
+        'X-SVC-RequestID': id,
+      };
+      const body = JSON.stringify(names.map((name) => ({ name, value: 1 })));
+      expect((await fetch(serve.ready.baseUrl + path, { method, headers, body })).status).toBe(200);
+    };
+    await put('wise', ['a', 'b']);
+    await put('unwise', ['a', 'b', 'a']);
+    const { code, stdout } = await runCommand(['explain', 'unwise'], environment);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Legal, but unwise:\n\d+ {2}put-attributes {2}inventory\.names-once \(should\): .*"a" twice\n {4}way out: /,
+      ),
+    ]);
+    const asJson = await runCommand(['explain', 'unwise', '--json'], environment);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({
+      requestId: 'unwise',
+      findings: [{ duty: 'inventory.names-once' }],
+    });
+    const wise = await runCommand(['explain', 'wise'], environment);
+    expect([wise.code, wise.stderr]).toEqual([1, expect.stringContaining('was not refused')]);
   });
 
   it.each([

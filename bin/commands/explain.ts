@@ -26,6 +26,9 @@ For a poll that was answered 204, the explanation names the rule that withheld t
 --device explains what the device would get if it repeated its last poll now, with a valid token;
 the server keeps the last poll of each device until it stops, even when the journal has dropped it.
 
+A request that was legal but unwise is explained by the duty of a device client that it breaks, with
+a way out; fleetbed journal --lint lists all of them.
+
 Exit codes:
   0  explained
   1  the journal has no such request, the request needs no explanation, or the device is unknown
@@ -68,9 +71,20 @@ async function explain(requestId: string | undefined, options: ExplainOptions): 
   const headers = { Accept: json ? 'application/json' : 'text/plain' };
   const path = `/explanations${place}?${query}`;
   const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
-  if (status === 404) throw new CommandError(await refusalOf(controlUrl, body), exitCodes.failed);
+  // Loaded here, so that other commands start without the judge.
+  const { findingLines, lintRequest } = await import('./journal/lint.ts');
+  const findings = requestId === undefined ? [] : await lintRequest(options, requestId);
+  if (status === 404 && findings.length === 0) {
+    throw new CommandError(await refusalOf(controlUrl, body), exitCodes.failed);
+  }
   const output = createOutput(json);
-  if (json) output.data(await body.json());
-  else output.line((await body.text()).trimEnd());
+  if (json) {
+    const explained = status === 404 ? { requestId } : ((await body.json()) as object);
+    output.data(findings.length === 0 ? explained : { ...explained, findings });
+    return exitCodes.pass;
+  }
+  if (status !== 404) output.line((await body.text()).trimEnd());
+  if (findings.length > 0) output.line('Legal, but unwise:');
+  for (const line of findings.flatMap(findingLines)) output.line(line);
   return exitCodes.pass;
 }

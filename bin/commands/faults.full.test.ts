@@ -44,6 +44,8 @@ describe('fleetbed faults', () => {
     writeFileSync(file, oneGateway);
     const ready = await serve();
     expect((await faults(ready, ['list'])).stdout).toBe('No faults are planned.\n');
+    const none = await faults(ready, ['check']);
+    expect([none.code, none.stdout]).toEqual([1, expect.stringMatching(/^No fault is planned/)]);
     expect(await faults(ready, ['add', file])).toMatchObject({
       code: 0,
       stdout: 'Added gateway.\n',

@@ -2,8 +2,9 @@
  * `fleetbed faults`: plans faults on a running server, lists those that fired, and removes them.
  */
 import type { Command } from 'commander';
+import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { counted } from '../../fixtures/counted.ts';
-import type { RuleStanding, UnfiredFault } from '../../server/faults/fault-plans.ts';
+import type { RuleStanding } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
@@ -40,11 +41,13 @@ export function configure(command: Command): void {
     .action(async (id: string | undefined, options: FaultsOptions) => {
       process.exitCode = await clear(id, options);
     });
-  on(command, 'check', 'exit with code 1 when a planned fault never fired').action(
-    async (options: FaultsOptions) => {
-      process.exitCode = await check(options);
-    },
-  );
+  on(
+    command,
+    'check',
+    'exit with code 1 when a planned fault never fired, or none is planned',
+  ).action(async (options: FaultsOptions) => {
+    process.exitCode = await check(options);
+  });
   addExamples(command.command('schema'), 'fleetbed faults schema')
     .description('print the JSON Schema of plans, for editors')
     .action(() => {
@@ -98,14 +101,18 @@ async function clear(id: string | undefined, options: FaultsOptions): Promise<Ex
   return exitCodes.pass;
 }
 
+const allFired = 'Every planned fault has fired.';
+const nonePlanned =
+  'No fault is planned, so none has fired; add a plan with "fleetbed faults add FILE".';
+
 async function check(options: FaultsOptions): Promise<ExitCode> {
   const { status, body } = await askFaults(options, 'GET', { below: '/check' });
-  const { unfired } = (await body.json()) as { unfired: readonly UnfiredFault[] };
+  const { rules, unfired } = (await body.json()) as AnswerOf<'GET /faults/check'>;
   const output = createOutput(options.json ?? false);
   output.data(unfired);
-  const lines = unfired.length === 0 ? ['Every planned fault has fired.'] : unfiredLines(unfired);
+  const lines = unfired.length > 0 ? unfiredLines(unfired) : [rules > 0 ? allFired : nonePlanned];
   if (!output.json) for (const line of lines) output.line(line);
-  return status === 200 ? exitCodes.pass : exitCodes.failed;
+  return status === 200 && rules > 0 ? exitCodes.pass : exitCodes.failed;
 }
 
 /** A request to `/faults`, without its method. */

@@ -262,7 +262,7 @@ function operationOf(
 }
 
 /** Returns the absolute URL of an entry; the Host header completes an entry with a path only. */
-function absolute({ url, requestHeaders }: FullExchange): string {
+export function absolute({ url, requestHeaders }: FullExchange): string {
   if (!url.startsWith('/')) return overHttp(url);
   const named = `http://${requestHeaders().host}${url}`;
   return new URL(URL.canParse(named) ? named : `http://localhost${url}`).href;

@@ -32,8 +32,11 @@ export interface Memory {
   readonly device: DeviceMemory;
 }
 
-/** One rule. A rule does not apply to an exchange that it cannot decide without doubt. */
-export interface PassiveRule {
+/**
+ * One rule. A rule does not apply to an exchange that it cannot decide without doubt. Rules about
+ * servers know `Memory`; the duties of device clients (`duties/duty.ts`) have a memory of their own.
+ */
+export interface PassiveRule<Known = Memory> {
   /** Stable name by which other code refers to it, such as `error-body`. */
   readonly id?: string;
   /** The requirement that the rule checks; undefined if each violation names its requirement. */
@@ -41,11 +44,11 @@ export interface PassiveRule {
   /** Ids of the operations to which the rule applies; every operation when absent. */
   readonly operations?: readonly string[];
   /** Returns true if the rule decides the exchange. Must be fast: it runs for every exchange. */
-  readonly applies: (exchange: JudgedExchange, memory: Memory) => boolean;
+  readonly applies: (exchange: JudgedExchange, memory: Known) => boolean;
   /** Returns the violation; undefined if the exchange satisfies the rule. */
-  readonly violation: (exchange: JudgedExchange, memory: Memory) => Violation | undefined;
+  readonly violation: (exchange: JudgedExchange, memory: Known) => Violation | undefined;
   /** Returns the exchange that shows the violation, if that is an earlier one of the device. */
-  readonly about?: (exchange: JudgedExchange, memory: Memory) => JudgedExchange | undefined;
+  readonly about?: (exchange: JudgedExchange, memory: Known) => JudgedExchange | undefined;
 }
 
 /** The verdict of an applicable rule on an exchange. */
@@ -61,17 +64,24 @@ export function verdictsOn(
   exchange: JudgedExchange,
   memory: Memory,
 ): readonly RuleVerdict[] {
+  return appliedRules(rules, exchange, memory).map(({ rule, violation }) => {
+    if (violation === undefined) return { rule, violation };
+    const requirement = violation.requirement ?? rule.requirement;
+    if (requirement === undefined) throw new Error(`the rule ${rule.id} names no requirement`);
+    return { rule, violation: { ...violation, requirement } };
+  });
+}
+
+/** Returns the rules that decide an exchange, each with its violation, if any. */
+export function appliedRules<
+  Known,
+  Rule extends Pick<PassiveRule<Known>, 'operations' | 'applies' | 'violation'>,
+>(rules: readonly Rule[], exchange: JudgedExchange, memory: Known) {
   const operation = exchange.row.id;
   return rules
     .filter(({ operations }) => operations?.includes(operation) ?? true)
     .filter((rule) => rule.applies(exchange, memory))
-    .map((rule) => {
-      const violation = rule.violation(exchange, memory);
-      if (violation === undefined) return { rule, violation };
-      const requirement = violation.requirement ?? rule.requirement;
-      if (requirement === undefined) throw new Error(`the rule ${rule.id} names no requirement`);
-      return { rule, violation: { ...violation, requirement } };
-    });
+    .map((rule) => ({ rule, violation: rule.violation(exchange, memory) }));
 }
 
 /** Returns a violation if the status of the answer is none of these; otherwise undefined. */

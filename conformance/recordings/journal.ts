@@ -64,7 +64,11 @@ export function* listedExchanges(
   }
 }
 
-function exchangeIn(
+/**
+ * Returns the exchange in one entry of a journal; undefined for an entry of another kind.
+ * @throws RecordingError with the file, the place and the problem
+ */
+export function exchangeIn(
   file: string,
   place: string,
   value: unknown,

@@ -95,7 +95,10 @@ describe('a waiver file', () => {
     [good.replace('    owner: Ada\n', ''), /w\.yaml:2:5 waivers\.0\.owner: is required/],
     [good.replace('owner: Ada', "owner: ' '"), /w\.yaml:4:12 .*must not be empty/],
     [good.replace('2026-12-31', 'soon'), /w\.yaml:5:14 .*must be a day such as 2026-12-31/],
-    [good.replace('reason', 'reasons'), /w\.yaml:3:5 .*is not a known field/],
+    [
+      good.replace('reason', 'reasons'),
+      /w\.yaml:3:5 .*reasons: is unknown; the nearest fields are reason, /,
+    ],
     [`${good}${good.slice('waivers:\n'.length)}`, /w\.yaml:6:12 .* has a waiver already/],
   ])('that is wrong is refused with line and column: %#', (text, sentence) => {
     expect(() => readWaivers(text, 'w.yaml')).toThrow(WaiverFileError);

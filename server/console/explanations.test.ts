@@ -61,6 +61,39 @@ describe('the panel of a device with a finished update', () => {
   });
 });
 
+describe('the link to an explanation in an error response', () => {
+  /** Polls without the required parameters, and returns the address of the explanation. */
+  async function refusedAddress(): Promise<string> {
+    const device = await acceptedDevice(server, 'FB-1');
+    const answer = await server.call('get-next-deployment', { token: device.token });
+    const { request_id: requestId } = answer.json<{ request_id: string }>();
+    return `${server.controlUrl}/#request=${requestId}`;
+  }
+
+  it('opens in a console that is open already', async () => {
+    await openConsole(page, server, '/journal');
+    await page.goto(await refusedAddress());
+    expect(await title()).toMatch(/^400: /);
+  });
+
+  it('opens in a new tab without signing in again', async () => {
+    const context = await browser.newContext();
+    await openConsole(await context.newPage(), server);
+    const tab = await context.newPage();
+    await tab.goto(await refusedAddress());
+    const shown = tab.locator('.kit-verdict > strong');
+    await shown.waitFor();
+    expect((await shown.innerText()).trim()).toMatch(/^400: /);
+    await context.close();
+  });
+
+  it('asks for the token in a tab that no console can help', async () => {
+    await page.goto(await refusedAddress());
+    await page.getByLabel('Control token').waitFor();
+    expect(await verdict().count()).toBe(0);
+  });
+});
+
 describe('the signature doctor of the console', () => {
   const device = newDevice('FB-1');
   const request = { id_data: device.idData, pubkey: device.publicKeyPem };

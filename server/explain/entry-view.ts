@@ -14,6 +14,8 @@ import {
   deploymentOf,
   deviceOf,
   operationOf,
+  reportIn,
+  requestIdOf,
   userIdOf,
 } from '../journal/facts.ts';
 import type { FrameRecord } from '../journal/frame.ts';
@@ -35,7 +37,7 @@ export function entryView(entry: JournalEntry, tenant: Belongings, whole = false
     sequence,
     kind,
     at: new Date(atMs).toISOString(),
-    requestId: maskText(entry.kind === 'frame' ? entry.origin.requestId : entry.requestId),
+    requestId: maskText(requestIdOf(entry)),
     operation: operationOf(entry),
     ...factsOf(entry, whole),
     device: device && {
@@ -61,6 +63,7 @@ function exchangeView(record: ExchangeRecord) {
     tookMs: rounded(record.tookMs),
     streamedMs: record.isStreamed ? rounded(record.streamedMs) : undefined,
     deployment: deploymentOf(record),
+    report: maskJson(reportIn(record)),
     requestBytes: record.bodyBytes,
     responseBytes: record.answerBytes,
     cut: record.isCut || undefined,

@@ -54,8 +54,7 @@ export class Call {
 
   /** The device that calls, or for which the link was issued, if known. */
   get deviceId(): string | undefined {
-    const { device_id: ofLink } = this.exchange.parameters;
-    return this.caller.device?.id ?? (this.operation.authorization === 'link' ? ofLink : undefined);
+    return this.caller.device?.id ?? this.caller.linkedDeviceId;
   }
 
   /**

@@ -184,6 +184,27 @@ describe('a faulty upload', () => {
   });
 });
 
+describe('the n-th call of a device', () => {
+  it('is counted in every stage of an update, downloads by a link included', async () => {
+    await deploy(server, [device]);
+    const link = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
+    const { uri = '' } = link.artifact.source;
+    const identity = { mac: 'd-1' };
+    await plan(server, { match: { identity, nthCall: 3 }, act: 'gateway-502' });
+    const other = await acceptedDevice(server, 'd-2');
+    const artifactId = new URL(url).pathname.split('/').at(-1) ?? '';
+    const ofOther = (await linkTo(server, other.token, artifactId)).uri;
+    const statuses = [
+      (await nextRequests['POST v2'](server, device.token, board)).status,
+      (await fetch(ofOther)).status,
+      (await fetch(uri, { headers: { Range: 'bytes=0-0' } })).status,
+      (await fetch(uri, { headers: { Range: 'bytes=0-0' } })).status,
+    ];
+    expect(statuses).toEqual([200, 200, 206, 502]);
+    expect(await standing(server)).toMatchObject({ matched: 3, fired: 1 });
+  });
+});
+
 describe('the fault abort-deployment', () => {
   it.each(['downloading', 'installing', 'rebooting', 'success'])(
     'aborts when the device reports %s, before the report counts',

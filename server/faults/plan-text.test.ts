@@ -67,13 +67,13 @@ describe('a fault plan', () => {
 
 describe('an invalid fault plan', () => {
   it.each([
-    ['nothing', '', 'line 1, column 1: must be Object, not null'],
-    ['a text', 'hello', 'line 1, column 1: must be Object, not "hello"'],
+    ['nothing', '', 'line 1, column 1: must be an object, not null'],
+    ['a text', 'hello', 'line 1, column 1: must be an object, not "hello"'],
     ['no rules', 'rules: []', 'line 1, column 8: rules: must not be empty'],
     [
       'another field',
       'rule: 1\nrules: [{ id: a, act: reset }]',
-      'line 1, column 1: rule: is not a known field',
+      'line 1, column 1: rule: is unknown; the field is rules',
     ],
     ['an unclosed list', 'rules: [', 'line 1, column 9:'],
     ['a field twice', 'rules:\n  - id: a\n    id: b\n    act: reset', 'line 3, column 5:'],
@@ -102,17 +102,17 @@ describe('an invalid fault plan', () => {
     [
       'an unknown act',
       'rules:\n  - id: a\n    act: explode',
-      'line 3, column 10: rules.0.act: must be an action with its kind',
+      'line 3, column 10: rules.0.act: must be an action by its name, or an object with its kind and fields; the nearest names are ',
     ],
     [
       'an unknown kind',
       'rules:\n  - id: a\n    act: { kind: explode }',
-      'line 3, column 18: rules.0.act.kind: must be one of "answer"',
+      'line 3, column 18: rules.0.act.kind: must be a known name (the nearest ones are delay, stall, over-long), not "explode"',
     ],
     [
       'a field that the act lacks',
       'rules:\n  - id: a\n    act: { kind: reset, ms: 1 }',
-      'line 3, column 25: rules.0.act.ms: is not a known field',
+      'line 3, column 25: rules.0.act.ms: is unknown; the fields are kind, afterBytes',
     ],
     [
       'a missing field',
@@ -137,12 +137,37 @@ describe('an invalid fault plan', () => {
     [
       'an unknown operation',
       'rules:\n  - id: a\n    match: { operation: fly }\n    act: reset',
-      'line 3, column 25: rules.0.match.operation:',
+      'line 3, column 25: rules.0.match.operation: must be the id of an operation; the nearest: ',
     ],
     [
       'an unknown key type',
       'rules:\n  - id: a\n    match: { keyType: dsa }\n    act: reset',
       'line 3, column 23: rules.0.match.keyType: must be one of rsa',
+    ],
+    [
+      'an unknown operation in a list',
+      'rules:\n  - id: a\n    match: { operation: [get-nxt-deployment] }\n    act: reset',
+      'rules.0.match.operation: 0: must be the id of an operation; the nearest: get-next-deployment',
+    ],
+    [
+      'the name of an act that has required fields',
+      'rules:\n  - id: a\n    act: delay',
+      'rules.0.act: must be an object such as { kind: delay, … }',
+    ],
+    [
+      'a number of times below one',
+      'rules:\n  - id: a\n    times: 0\n    act: reset',
+      'line 3, column 12: rules.0.times: must be',
+    ],
+    [
+      'a misspelt number of times',
+      'rules:\n  - id: a\n    times: { nxt: 3 }\n    act: reset',
+      'line 3, column 12: rules.0.times: must be a number such as 3, once, until-cleared',
+    ],
+    [
+      'a misspelt field of a step',
+      'rules:\n  - id: a\n    script: [{ kind: answer, sttus: 503 }]',
+      'rules.0.script.0.sttus: is unknown; the nearest fields are status, ',
     ],
     [
       'a share above one',
@@ -167,7 +192,7 @@ describe('an invalid fault plan', () => {
     [
       'a step that is none',
       'rules:\n  - id: a\n    script: [reset, fly]',
-      'line 3, column 21: rules.0.script.1',
+      'line 3, column 21: rules.0.script.1: must be an action by its name',
     ],
     [
       'aliases without end',

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
 import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { knownNames } from '../../fixtures/nearest.ts';
 import { type Action, phases, textUpTo, whole } from './actions/action.ts';
 import { actions, readyActions } from './actions/actions.ts';
 
@@ -71,6 +72,10 @@ const matchShape = v.strictObject({
 const timesShape = v.union(
   [
     v.picklist(['once', 'until-cleared']),
+    v.pipe(
+      whole(1, COUNT_MAX),
+      v.transform((next) => ({ next })),
+    ),
     v.strictObject({ next: whole(1, COUNT_MAX) }),
     v.strictObject({
       share: shareShape,
@@ -78,7 +83,7 @@ const timesShape = v.union(
       neverMoreThanInARow: whole(1, COUNT_MAX),
     }),
   ],
-  'must be once, until-cleared, an object with next, or an object with share, seed and neverMoreThanInARow',
+  'must be a number such as 3, once, until-cleared, an object with next, or an object with share, seed and neverMoreThanInARow',
 );
 
 /** Kinds of actions without required fields, which a plan can give by name only. */
@@ -89,10 +94,18 @@ const namedActs: Readonly<Record<string, GivenAction>> = {
   ...Object.fromEntries(plainKinds.map((kind) => [kind, { kind }])),
   ...readyActions,
 };
-const namedActShape = v.picklist(
-  Object.keys(namedActs),
-  `must be an action with its kind and fields, or one of ${Object.keys(namedActs).join(', ')}`,
-);
+const namedActShape = v.picklist(Object.keys(namedActs), ({ input }) => noSuchName(input));
+
+/** Returns a sentence about a name that no action has, or that needs fields. */
+function noSuchName(given: unknown): string {
+  const known = Object.keys(namedActs);
+  const isNamed = typeof given === 'string';
+  const nearest = isNamed ? `; ${knownNames('name', given, [...known, ...actsByKind.keys()])}` : '';
+  const isKind = isNamed && actsByKind.has(given);
+  return isKind
+    ? `must be an object such as { kind: ${given}, … }, because the action has required fields`
+    : `must be an action by its name, or an object with its kind and fields${nearest}`;
+}
 
 const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
   'kind',
@@ -114,8 +127,15 @@ const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
       ),
 );
 
-function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
-  const step = v.union([v.literal('pass'), act]);
+/** The shape of a step for reading. */
+const stepShape: v.GenericSchema<unknown, GivenAction | 'pass'> = v.lazy((given) =>
+  given === 'pass' ? v.literal('pass') : actShape,
+);
+
+function ruleEntries(
+  act: v.GenericSchema<unknown, GivenAction>,
+  step: v.GenericSchema<unknown, GivenAction | 'pass'>,
+) {
   return {
     id: v.pipe(
       v.string('must be a string'),
@@ -154,7 +174,7 @@ function planEntries<const Rule extends v.GenericSchema>(rule: Rule) {
 }
 
 const ruleShape = v.pipe(
-  v.strictObject(ruleEntries(actShape)),
+  v.strictObject(ruleEntries(actShape, stepShape)),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const rule = dataset.value;
@@ -175,12 +195,18 @@ const ruleShape = v.pipe(
 /** The shape of a plan for reading. */
 export const planShape = v.strictObject(planEntries(ruleShape));
 
+const documentedActShape = v.union([namedActShape, ownActShape]) as never;
+
 /**
  * The shape of a plan for its JSON Schema. A JSON Schema cannot choose a form by the type of the
- * given value, so it has a union.
+ * given value, so it has unions.
  */
 export const documentedPlanShape = v.strictObject(
-  planEntries(v.strictObject(ruleEntries(v.union([namedActShape, ownActShape]) as never))),
+  planEntries(
+    v.strictObject(
+      ruleEntries(documentedActShape, v.union([v.literal('pass'), documentedActShape])),
+    ),
+  ),
 );
 
 /** A rule with its defaults filled in. */

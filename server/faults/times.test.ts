@@ -20,6 +20,15 @@ async function statusAfter(seconds: number): Promise<number> {
   return (await server.call('count-devices', { token: server.adminToken })).status;
 }
 
+describe('the times of a fault rule', () => {
+  it('can be a number, which is the number of calls', async () => {
+    await plan(server, { match, act, times: 3 });
+    const statuses = [await statusAfter(0), await statusAfter(0), await statusAfter(0)];
+    expect([...statuses, await statusAfter(0)]).toEqual([503, 503, 503, 200]);
+    expect(await standing(server)).toMatchObject({ fired: 3, left: 0 });
+  });
+});
+
 describe('a fault rule with a time window', () => {
   it("is active from its start until its end on the server's clock", async () => {
     const times = 'until-cleared';
@@ -38,7 +47,7 @@ describe('a fault rule with a time window', () => {
   it.each([
     ['from: 2026-01-01', 'from: must be an RFC 3339 date-time with an offset'],
     ['until: tomorrow', 'until: must be an RFC 3339 date-time with an offset'],
-    ['from: 7', 'from: must be string, not 7'],
+    ['from: 7', 'from: must be a string, not 7'],
     [
       'from: 2026-01-01T00:00:00Z, until: 2026-01-01T01:00:00+01:00',
       'until: must be later than from',

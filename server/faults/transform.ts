@@ -47,7 +47,7 @@ export class FaultTransform implements ResponseTransform {
     const fault = plans.choose(call, tenant.clock.now());
     if (!fault) return undefined;
     context.moveTo(tenant);
-    exchange.record.deviceId = caller.device?.id;
+    exchange.record.deviceId = call.deviceId;
     exchange.record.userId = caller.user?.id;
     return new Injection({ fault, call, tenant, names, log, settled });
   }

@@ -2,7 +2,7 @@
 
 import { maskText } from '../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
-import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
+import { type Belongings, deviceOf, operationOf, reportIn } from './facts.ts';
 import { type EntryFilter, type Matches, matcher } from './filter.ts';
 
 /** An expected event: a status that a device reported, or any journal entry. */
@@ -30,7 +30,6 @@ export interface Verdict {
 }
 
 const INSTEAD_MAX = 12;
-const reports = 'put-deployment-status';
 
 /** Evaluates an assertion over entries that are passed in order, oldest first. */
 export class Judge {
@@ -86,7 +85,7 @@ export class Judge {
 
 function stepTest({ report, ...filter }: ExpectedEvent, tenant: Belongings): Matches {
   const matches = matcher(
-    report === undefined ? filter : { operation: reports, ...filter },
+    report === undefined ? filter : { operation: 'put-deployment-status', ...filter },
     tenant,
   );
   if (report === undefined) return matches;
@@ -95,12 +94,6 @@ function stepTest({ report, ...filter }: ExpectedEvent, tenant: Belongings): Mat
     reportIn(entry) === report &&
     entry.kind === 'exchange' &&
     (filter.status !== undefined || (entry.status >= 200 && entry.status < 300));
-}
-
-function reportIn(entry: JournalEntry): string | undefined {
-  if (entry.kind !== 'exchange' || entry.operation !== reports) return undefined;
-  const { status } = jsonObject(entry.body);
-  return typeof status === 'string' ? status : undefined;
 }
 
 function subjectOf(device: string | undefined): string {

@@ -46,6 +46,11 @@ export function userIdOf(entry: JournalEntry): string | undefined {
   return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
 }
 
+/** Returns the id of the entry's request. For a frame it is the id of the handshake. */
+export function requestIdOf(entry: JournalEntry): string {
+  return entry.kind === 'frame' ? entry.origin.requestId : entry.requestId;
+}
+
 /** Returns the id of the entry's operation. For a frame it is the operation of the handshake. */
 export function operationOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
@@ -71,6 +76,13 @@ export function deploymentOf(record: ExchangeRecord): string | undefined {
       name === '{deployment_id}' || (name === '{id}' && names[index - 1] === 'deployments'),
   );
   return at < 0 ? undefined : record.url.replace(/\?.*$/s, '').split('/')[at];
+}
+
+/** Returns the status that a device reported for its deployment; undefined for other entries. */
+export function reportIn(entry: JournalEntry): string | undefined {
+  if (entry.kind !== 'exchange' || entry.operation !== 'put-deployment-status') return undefined;
+  const { status } = jsonObject(entry.body);
+  return typeof status === 'string' ? status : undefined;
 }
 
 /** Returns the id of the new deployment, from Location or from the body. */

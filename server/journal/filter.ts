@@ -9,6 +9,7 @@ import {
   type EntryDevice,
   jsonObject,
   operationOf,
+  requestIdOf,
   userIdOf,
 } from './facts.ts';
 
@@ -25,6 +26,8 @@ export interface EntryFilter {
   /** A status such as `404`, or a class such as `4xx`; `0` for requests without a response. */
   readonly status?: string | undefined;
   readonly deployment?: string | undefined;
+  /** The id of a request; a frame has the id of its handshake. */
+  readonly requestId?: string | undefined;
   /** The tenant's time in milliseconds since the Unix epoch. Both bounds are included. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
@@ -76,6 +79,7 @@ const checkOf: Record<keyof EntryFilter, (wanted: string, tenant: Belongings) =>
       : entry.status === Number(wanted);
   },
   deployment: (wanted) => (entry) => entry.kind === 'exchange' && deploymentOf(entry) === wanted,
+  requestId: (wanted) => (entry) => requestIdOf(entry) === wanted,
   sinceMs: (wanted) => (entry) => entry.atMs >= Number(wanted),
   untilMs: (wanted) => (entry) => entry.atMs <= Number(wanted),
   text: (wanted) => (entry) => textOf(entry).includes(wanted),

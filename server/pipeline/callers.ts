@@ -28,6 +28,8 @@ export interface Caller {
   readonly tenant?: Tenant;
   readonly device?: CallingDevice;
   readonly user?: CallingUser;
+  /** Id of the device for which the link was issued. It is not authenticated: anyone may use a link. */
+  readonly linkedDeviceId?: string | undefined;
 }
 
 type CallerServices = Pick<Services, 'tokens' | 'tenants' | 'settings' | 'links' | 'names'>;
@@ -115,10 +117,12 @@ export class Callers {
     return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
   }
 
-  /** Returns a caller of which only the tenant named in the token is known. */
-  unauthenticated({ request }: Exchange): Caller {
-    const tenant = this.tenantOf(request);
-    return tenant ? { tenant } : anonymous;
+  /** Returns a refused caller, of which only what the token or link names is known. */
+  unauthenticated(exchange: Exchange, operation: AskedFor): Caller {
+    const isOfLink = operation.authorization === 'link';
+    const tenant = this.named(exchange, operation);
+    if (!tenant) return anonymous;
+    return { tenant, linkedDeviceId: isOfLink ? deviceOfLink(exchange) : undefined };
   }
 
   /**
@@ -131,10 +135,12 @@ export class Callers {
   }
 
   /**
-   * Returns the id of the device named in a token of this server, even if the token is no longer
+   * Returns the id of the device named in a token or link of this server, even if it is no longer
    * valid.
    */
-  deviceIn(request: IncomingMessage): string | undefined {
+  deviceIn({ authorization }: AskedFor, exchange: Exchange): string | undefined {
+    if (authorization === 'link') return deviceOfLink(exchange);
+    const { request } = exchange;
     const claims = this.#read(request, true);
     return claims instanceof Refusal || claims.kind !== 'device' ? undefined : claims.subject;
   }
@@ -150,12 +156,13 @@ export class Callers {
     return named === '' ? this.#tenants.first : this.#tenants.find(named);
   }
 
-  #holderOfLink({ path, search: given }: Exchange): Caller | Refusal {
-    const search = new URLSearchParams(given);
+  #holderOfLink(exchange: Exchange): Caller | Refusal {
+    const { path } = exchange;
+    const search = new URLSearchParams(exchange.search);
     const tenant = this.#tenantOfLink(search);
     const nowMs = (tenant ?? this.#tenants.first).clock.now();
     const wrong = checkLink(this.#links, { path, search, nowMs });
-    return wrong ?? (tenant ? { tenant } : linkOfNoTenant);
+    return wrong ?? (tenant ? { tenant, linkedDeviceId: deviceOfLink(exchange) } : linkOfNoTenant);
   }
 
   #read(request: IncomingMessage, cookieToo: boolean): ReadClaims | Refusal {
@@ -315,4 +322,9 @@ function isOfHost(origin: string, host: string): boolean {
     URL.canParse(url) ? new URL(url).host : '',
   );
   return page !== '' && page === own;
+}
+
+/** Returns the device for which a link was issued, from its path or query. */
+function deviceOfLink({ parameters, search }: Exchange): string | undefined {
+  return parameters.device_id ?? new URLSearchParams(search).get('device_id') ?? undefined;
 }

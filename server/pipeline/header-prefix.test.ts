@@ -69,7 +69,7 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     const link = new URL(reply.json<{ uri: string }>().uri);
     const small = prefix.toLowerCase();
     expect([...link.searchParams.keys()].toSorted()).toEqual(
-      ['tenant_id', `${small}-expire`, `${small}-signature`].toSorted(),
+      ['device_id', 'tenant_id', `${small}-expire`, `${small}-signature`].toSorted(),
     );
     expect((await fetch(link)).status).toBe(200);
     for (const other of others) {

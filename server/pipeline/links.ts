@@ -11,7 +11,7 @@ import { signedLinkShape } from '../../fixtures/contract/operations.ts';
 import { shapeDetail } from '../http/problem-detail.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import type { HandlerContext } from './endpoint.ts';
+import type { CallingDevice, HandlerContext } from './endpoint.ts';
 import { problemOf } from './input.ts';
 import type { Services } from './services.ts';
 
@@ -55,32 +55,39 @@ export function hostOf(request: IncomingMessage, trustProxy: boolean): string | 
   return forwarded ?? request.headers.host;
 }
 
-/** Returns a link to `path` (escaped) that is valid for the link lifetime from now. */
+/**
+ * Returns a link to `path` (escaped) that is valid for the link lifetime from now.
+ * @param deviceId the device whose journal shows the download; empty where the path names the
+ * device
+ */
 export function makeLink(
   context: Pick<HandlerContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
     readonly tenant?: Pick<Tenant, 'id' | 'isFirst'>;
   },
   path: string,
+  deviceId = '',
 ): Link {
   const { links, names, settings, nowMs, origin, tenant } = context;
   // Rounded up to whole seconds, as the reference implementation writes them.
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
-  const signature = links.sign({ path, expire, tenantId });
+  const signature = links.sign({ path, expire, tenantId, deviceId });
   // Concatenated by hand: URLSearchParams would cost more than all the rest of the link.
-  const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}&tenant_id=${tenantId}`;
+  const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}&tenant_id=${tenantId}${deviceId === '' ? '' : `&device_id=${deviceId}`}`;
   return { uri: `${origin}${path}?${query}`, expire };
 }
 
-/** Returns a link to an artifact's file. */
+/** Returns a link to an artifact's file, for the calling device or for a user. */
 export function artifactLink(
-  context: Parameters<typeof makeLink>[0] & Pick<HandlerContext, 'storageOrigin'>,
+  context: Parameters<typeof makeLink>[0] &
+    Pick<HandlerContext, 'storageOrigin'> & { readonly device?: CallingDevice },
   id: string,
 ): Link {
   const path = pathOf(storageOperations['download-artifact'], { id });
   const { links, names, settings, nowMs, tenant, storageOrigin: origin } = context;
-  return makeLink({ links, names, settings, nowMs, origin, ...(tenant && { tenant }) }, path);
+  const linked = { links, names, settings, nowMs, origin, ...(tenant && { tenant }) };
+  return makeLink(linked, path, context.device?.id);
 }
 
 /** Checks the signed query of a request; returns undefined when it is valid. */
@@ -93,6 +100,7 @@ export function checkLink(
     expire: search.get(linkExpire) ?? undefined,
     signature: search.get(linkSignature) ?? undefined,
     tenant_id: search.get('tenant_id') ?? undefined,
+    device_id: search.get('device_id') ?? undefined,
   });
   if (!given.success) {
     const names = { expire: linkExpire, signature: linkSignature };
@@ -100,14 +108,14 @@ export function checkLink(
     const detail = { ...shapeDetail('query', issue, { schema: linkQuery, names }), rule: linkRule };
     return refuse.malformed(`query: ${problemOf(issue, { names })}`, detail);
   }
-  const { expire, signature, tenant_id: tenantId } = given.output;
-  if (!services.links.verifies({ path, expire, tenantId }, signature)) {
+  const { expire, signature, tenant_id: tenantId, device_id: deviceId } = given.output;
+  if (!services.links.verifies({ path, expire, tenantId, deviceId }, signature)) {
     return refuse.forbidden(
       `the link's ${linkSignature} is wrong; use the link exactly as received`,
       {
         path: `query.${linkSignature}`,
         expected: `the signature issued for this path and ${linkExpire}`,
-        actual: 'another signature, or one for another path, expiry or tenant',
+        actual: 'another signature, or one for another path, expiry, tenant or device',
         rule: linkRule,
         requirement: 'download.invalid-signature-is-403',
       },

@@ -116,14 +116,14 @@ function authenticate(callers: Callers): Stage {
       // The refusal shows the time of the tenant by whose clock the token or link was judged.
       const tenant = callers.named(exchange, endpoint.operation);
       if (tenant) context.moveTo(tenant);
-      record.deviceId = callers.deviceIn(exchange.request);
+      record.deviceId = callers.deviceIn(endpoint.operation, exchange);
       return caller;
     }
-    const { tenant = context.tenants.first, device, user } = caller;
+    const { tenant = context.tenants.first, device, user, linkedDeviceId } = caller;
     context.moveTo(tenant);
     context.device = device;
     context.user = user;
-    record.deviceId = device?.id;
+    record.deviceId = device?.id ?? linkedDeviceId;
     record.userId = user?.id;
     return undefined;
   };
@@ -215,7 +215,8 @@ function transformResponse({ transforms, callers, recorder }: StageOptions): Sta
   return async (context) => {
     const { exchange, endpoint } = context;
     const found = callers.find(exchange, endpoint.operation);
-    const caller = found instanceof Refusal ? callers.unauthenticated(exchange) : found;
+    const caller =
+      found instanceof Refusal ? callers.unauthenticated(exchange, endpoint.operation) : found;
     const settled = (status: number): void => recorder.end(exchange, status, context.knownTenant);
     for (const transform of transforms) {
       const interception = transform.intercept?.(context, caller, settled);

@@ -14,10 +14,10 @@ import { hashPassword } from '../crypto/passwords.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import type { Services } from '../pipeline/services.ts';
 import { readIdentity } from '../rules/identity.ts';
-import { findRole } from '../tenants/access.ts';
+import { findRole, predefinedRoles } from '../tenants/access.ts';
 import { audit, deviceActor, deviceObject } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { type TimelineStep, WorldError } from './timeline.ts';
+import { absent, type TimelineStep, WorldError } from './timeline.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
 /** A response of the API. */
@@ -86,8 +86,9 @@ async function addUser({ services, tenant }: Loading, user: World['users'][numbe
     throw new WorldError(`${place}: another user already has this e-mail address`);
   }
   const unknownRole = user.roles.find((name) => !findRole(tenant.store, name));
-  if (unknownRole !== undefined)
-    throw new WorldError(`${place}: there is no role "${unknownRole}"`);
+  if (unknownRole !== undefined) {
+    throw absent(place, 'role', { wanted: unknownRole, names: [...predefinedRoles.keys()] });
+  }
   const id = services.random.uuid();
   users.create({ id, email, passwordHash, roles: user.roles }, tenant.clock.now());
 }

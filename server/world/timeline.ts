@@ -1,4 +1,5 @@
 /** Orders the content of a world as steps in time. Pure; `load.ts` executes the steps. */
+import { knownNames } from '../../fixtures/nearest.ts';
 import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
 
 /** A step of loading. `agoMs` is the time before the world's time, in milliseconds. */
@@ -69,7 +70,10 @@ function requireDifferent(place: string, names: readonly string[]): void {
 function checkDeployment(world: World, deployment: WorldDeployment): void {
   const place = `deployments: ${deployment.name}`;
   const artifact = world.artifacts.find(({ name }) => name === deployment.artifact);
-  if (!artifact) throw new WorldError(`${place}: there is no artifact "${deployment.artifact}"`);
+  if (!artifact) {
+    const names = world.artifacts.map(({ name }) => name);
+    throw absent(place, 'artifact', { wanted: deployment.artifact, names });
+  }
   const beganMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < beganMs) {
     throw new WorldError(
@@ -79,7 +83,10 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
   const meant = deployment.devices ?? world.devices.map(({ name }) => name);
   for (const name of [...meant, ...Object.keys(deployment.reached)]) {
     const device = world.devices.find((one) => one.name === name);
-    if (!device) throw new WorldError(`${place}: there is no device "${name}"`);
+    if (!device) {
+      const names = world.devices.map((one) => one.name);
+      throw absent(place, 'device', { wanted: name, names });
+    }
     const isMeant = meant.includes(name) && device.status === 'accepted';
     if (!isMeant && name in deployment.reached) {
       throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
@@ -88,4 +95,14 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
       throw new WorldError(`${place}: device "${name}" was created later; set a longer ago for it`);
     }
   }
+}
+
+/** Returns the error for a name that the world does not have. */
+export function absent(
+  place: string,
+  noun: string,
+  { wanted, names }: { readonly wanted: string; readonly names: readonly string[] },
+): WorldError {
+  const nearest = knownNames(noun, wanted, names);
+  return new WorldError(`${place}: there is no ${noun} "${wanted}"; ${nearest}`);
 }

@@ -36,17 +36,9 @@ function list<const Item extends v.GenericSchema>(item: Item, most: number) {
   );
 }
 
-/** Returns the shape of an object with exactly these members. */
-function entries<const Entries extends v.ObjectEntries>(given: Entries) {
-  const known = Object.keys(given).join(', ');
-  return v.strictObject(given, ({ expected }) =>
-    expected === 'never' ? `is unknown; the fields are ${known}` : 'is required',
-  );
-}
-
 const worldDeviceStatuses = ['pending', 'accepted', 'rejected', 'preauthorized'] as const;
 
-const deviceShape = entries({
+const deviceShape = v.strictObject({
   /** Name by which the rest of the file refers to the device. */
   name: text,
   identity: v.optional(v.record(v.string(), value, 'must be an object of identity attributes')),
@@ -66,7 +58,7 @@ const deviceShape = entries({
   group: v.optional(text),
 });
 
-const artifactShape = entries({
+const artifactShape = v.strictObject({
   name: text,
   deviceTypes: v.pipe(
     v.array(text, 'must be a list of device types'),
@@ -77,7 +69,7 @@ const artifactShape = entries({
   ago,
 });
 
-const deploymentShape = entries({
+const deploymentShape = v.strictObject({
   name: text,
   artifact: text,
   /** Names of devices. If absent, all accepted devices. */
@@ -95,7 +87,7 @@ const deploymentShape = entries({
   aborted: v.optional(v.boolean('must be true or false'), false),
 });
 
-const userShape = entries({
+const userShape = v.strictObject({
   email: emailShape,
   password: v.pipe(
     v.string('must be a string'),
@@ -106,7 +98,7 @@ const userShape = entries({
 });
 
 /** The shape of a world file. */
-export const worldShape = entries({
+export const worldShape = v.strictObject({
   /** The world's time. If absent, the server's time. */
   now: v.optional(
     v.pipe(

@@ -81,7 +81,7 @@ describe('a plan file', () => {
 
   it.each([
     ['devices: [', '1:11 '],
-    ['pol: 5s', '1:1 pol: is not a known field'],
+    ['pol: 5s', '1:1 pol: is unknown; the nearest fields are poll, '],
     ['seed: a\npoll: soon', '2:7 poll: must be a duration such as 500ms, 30s or 5m'],
     ['ramp: -1s', '1:7 ramp: must be a duration'],
     ['phase: odd', '1:8 phase: must be one of even, random, lockstep'],
@@ -99,12 +99,12 @@ describe('a plan file', () => {
       '1:20 incident.0.name: must be one of power-cut, reconnect-storm',
     ],
     ['arrivals: { alerts: often }', '1:21 arrivals.alerts: must be a rate per second'],
-    ['acceptWith: admin', '1:1 acceptWith: is not a known field'],
+    ['acceptWith: admin', '1:1 acceptWith: is unknown; the nearest fields are '],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
     ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
     ['link: { latency: 300 }', '1:18 link.latency: must be a duration with its unit'],
     ['link: { jitter: "5" }', '1:17 link.jitter: must be a duration with its unit'],
-    ['keys: { dsa: 1 }', '1:9 keys.dsa: is not a known field'],
+    ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown; the fields are rsa, ecdsa, ed25519'],
   ])('with %j is refused with line and column', (text, problem) => {
     expect(problemsOf(() => readPlanWords(text))[0]).toContain(problem);
   });
@@ -134,7 +134,7 @@ describe('a plan member on the command line', () => {
     ['cohort', 'weight: 2', 'name: is required'],
     ['stage', 'ramp: 1s', 'must have devices if, and only if, it is a ramp or burst'],
     ['incident', 'update-night, lasting: 1s', 'must not have lasting unless it is a power-cut'],
-    ['link', 'lost: 2', 'lost: is not a known field'],
+    ['link', 'lost: 2', 'lost: is unknown; the nearest fields are loss, '],
     ['link', 'latency: 300', 'latency: must be a duration with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
   ] as const)('%s with the text %j is refused', (name, text, problem) => {

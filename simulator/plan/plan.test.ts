@@ -78,7 +78,10 @@ describe('a plan', () => {
       { keys: { rsa: -1, ecdsa: 1, ed25519: 1 } },
       'keys.rsa must be a weight: a number of 0 or more, not -1',
     ],
-    [{ keys: { rsa: 1, ecdsa: 1, ed25519: 1, dsa: 1 } }, 'keys.dsa is unknown'],
+    [
+      { keys: { rsa: 1, ecdsa: 1, ed25519: 1, dsa: 1 } },
+      'keys.dsa is unknown; the fields are rsa, ecdsa, ed25519',
+    ],
     [
       { behaviour: { stedy: 1 } },
       `behaviour must be one of ${[...behaviours.keys()].join(', ')}, not "stedy"`,
@@ -94,7 +97,7 @@ describe('a plan', () => {
     [{ connect: 'yes' }, 'connect must be true or false, not "yes"'],
     [{ idPrefix: 'a b' }, 'idPrefix must be 1 to 32 letters, digits or dashes, not "a b"'],
     [{ deploy: 'r-1' }, 'deploy needs --accept with --password or --token'],
-    [{ speed: 2 }, 'speed is unknown'],
+    [{ speed: 2 }, 'speed is unknown; the nearest fields are seed, shard, keys'],
     [{ rsaPool: 0 }, 'rsaPool must be a whole number from 1 to 4096, not 0'],
     [{ tls: { keyPem: 'pem' } }, 'tls needs --key, and --key needs --cert'],
     [

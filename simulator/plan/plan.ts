@@ -1,6 +1,7 @@
 /** The plan of a run. It is plain data and is checked as a whole before the run starts. */
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
+import { sentenceOf } from '../../fixtures/shape-sentences.ts';
 import type { CohortRow } from './cohort.ts';
 import { entriesOf, type FieldsOf, fieldsOf, type OptionRow, type WordsOf } from './option-row.ts';
 import { options } from './options.ts';
@@ -232,7 +233,9 @@ const secretWords = new Set([
 function problemSentence(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => String(key)) ?? [];
   const place = keys.join('.') || 'the plan';
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `${place} is unknown`;
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    return `${place} ${sentenceOf(issue, planShape)}`;
+  }
   if (issue.received === 'undefined') return `${place} is required`;
   const isShown = !secretWords.has(keys[0] ?? '') && typeof issue.input !== 'object';
   const unit =

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as values from '../../options/option-values.ts';
 
-const filterNames = [
+export const filterNames = [
   'kind',
   'operation',
   'method',
@@ -10,6 +10,7 @@ const filterNames = [
   'user',
   'status',
   'deployment',
+  'requestId',
   'text',
   'since',
   'until',
@@ -37,6 +38,7 @@ export function addFilterOptions(command: Command): Command {
     .option('--user <user>', 'user ID or e-mail address', values.filled)
     .option('--status <status>', 'status, such as 404 or 4xx; 0 for no response', values.filled)
     .option('--deployment <id>', 'deployment ID', values.filled)
+    .option('--request-id <id>', 'request ID', values.filled)
     .option('--text <text>', 'part of the path, or of the message type of a frame', values.filled)
     .option(
       '--since <time>',

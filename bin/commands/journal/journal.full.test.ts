@@ -160,6 +160,50 @@ function expectHar({ log }: { log: Record<string, unknown> & { entries: unknown[
   }
 }
 
+describe('fleetbed journal --lint', () => {
+  const next = '/api/devices/v1/deployments/device/deployments/next';
+
+  it('exits with 0 and counts the requests of devices when it finds nothing', async () => {
+    const { code, stdout } = await run(
+      'journal',
+      ...at,
+      '--lint',
+      '--until',
+      '2020-01-01T00:00:00Z',
+    );
+    expect([code, stdout]).toEqual([0, 'The journal has no requests of devices.\n']);
+    const all = await run('journal', ...at, '--lint');
+    expect([all.code, all.stdout]).toEqual([0, 'No finding in 1 request of devices.\n']);
+  });
+
+  it('exits with 1, and prints five findings of a duty and the number of all', async () => {
+    const last = await run('journal', ...at, '--limit', '1', '--json');
+    const { sequence } = JSON.parse(last.stdout) as { sequence: number };
+    for (let sent = 0; sent < 7; sent += 1) {
+      await (await fetch(`${ready.baseUrl}${next}?access_token=hidden`)).text();
+    }
+    const { code, stdout } = await run('journal', ...at, '--lint', '--after', String(sequence));
+    const lines = stdout.trimEnd().split('\n');
+    expect(code).toBe(1);
+    expect(lines).toHaveLength(11);
+    expect(lines[0]).toBe(
+      `${sequence + 1}  get-next-deployment  http.bearer (must): the token must be in a header, not in the parameter access_token`,
+    );
+    expect(lines[1]).toMatch(/^ {4}way out: send "Authorization: Bearer TOKEN"/);
+    expect(lines.at(-1)).toBe('7 findings in 7 requests of devices: http.bearer 7.');
+    const asJson = await run('journal', ...at, '--lint', '--json', '--after', String(sequence));
+    expect(asJson.stdout.trimEnd().split('\n')).toHaveLength(7);
+  });
+
+  it.each([['--status', '4xx'], ['--request-id', 'x'], ['--follow'], ['--har', 'x.har']])(
+    'refuses %s, which hides requests of a device',
+    async (...words) => {
+      const { code, stderr } = await run('journal', ...at, '--lint', ...words);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`so ${words[0]} cannot be used`)]);
+    },
+  );
+});
+
 describe('fleetbed await', () => {
   it('exits with 0 and prints the awaited entries', async () => {
     const { code, stdout } = await run('await', ...at, '--after', '0', '--operation', 'login');

@@ -9,7 +9,7 @@ import { requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { addControlOptions, ask } from '../../server-access/control-listener.ts';
-import { addFilterOptions, type JournalOptions, queryOf } from './filters.ts';
+import { addFilterOptions, filterNames, type JournalOptions, queryOf } from './filters.ts';
 import { type ShownEntry, show } from './lines.ts';
 
 const LIMIT_MAX = 500;
@@ -20,6 +20,7 @@ const EVENT_MAX_CHARACTERS = 1_048_576;
 interface ReadOptions extends JournalOptions {
   readonly follow?: boolean;
   readonly har?: string;
+  readonly lint?: boolean;
   readonly json?: boolean;
   readonly limit: number;
 }
@@ -28,7 +29,11 @@ const help = `
 Secrets are masked. With --json each entry is one line of JSON with headers and bodies, which
 fleetbed calendar can read.
 
-Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 the control listener cannot be reached, or
+--lint judges the devices by what a client owes the server, from the sequence of each one's requests:
+tokens sent to another host, hasty polls, secrets in a log. The requests are legal, but unwise.
+With --json each finding is a line {duty, level, sentence, source, entry, operation, seen, wayOut}.
+
+Exit codes: 0 done, or Ctrl-C; 1 --lint has findings; 2 a filter is wrong; 3 the control listener cannot be reached, or
 refuses the token.
 `;
 
@@ -43,11 +48,18 @@ export function configure(command: Command): void {
     )
     .option('--follow', 'keep showing new entries until Ctrl-C')
     .option('--har <file>', 'write all matching entries to this file as HAR 1.2', values.filled)
+    .option('--lint', 'print what is legal but unwise in the requests of devices, with a way out')
     .option('--json', 'print one JSON line for each entry')
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {
       if (options.follow && options.har !== undefined) {
         command.error("error: option '--har <file>' cannot be used with option '--follow'");
+      }
+      const unfit = options.lint ? unfitForLint(options) : undefined;
+      if (unfit !== undefined) {
+        command.error(
+          `error: option '--lint' needs all requests of a device, so ${unfit} cannot be used with it`,
+        );
       }
       process.exitCode = await journal(options);
     });
@@ -56,12 +68,36 @@ export function configure(command: Command): void {
     'fleetbed journal --status 4xx',
     'fleetbed journal --follow --device 02:00:00:00:00:01',
     'fleetbed journal --har traffic.har',
+    'fleetbed journal --lint --device 02:00:00:00:00:01',
   );
+}
+
+const wholeSequences: ReadonlySet<string> = new Set([
+  'device',
+  'tenant',
+  'since',
+  'until',
+  'after',
+]);
+
+/** Returns the first given option that would hide a part of a device's requests from the lint. */
+function unfitForLint(options: ReadOptions): string | undefined {
+  const filter = filterNames.find(
+    (name) => !wholeSequences.has(name) && options[name] !== undefined,
+  );
+  if (filter !== undefined) return `--${filter === 'requestId' ? 'request-id' : filter}`;
+  if (options.follow) return '--follow';
+  return options.har === undefined ? undefined : '--har';
 }
 
 async function journal(options: ReadOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   if (options.har !== undefined) return saveHar(options.har, options, output);
+  if (options.lint) {
+    // Loaded on first use, because most calls of this command do not judge.
+    const { lintJournal } = await import('./lint.ts');
+    return lintJournal(options, output);
+  }
   // The handler is installed before the first line is printed, so that Ctrl-C works from then on.
   const stop = options.follow ? stopSignal() : undefined;
   const whole = String(output.json);

@@ -24,14 +24,14 @@ function entryLine(entry: ShownEntry): string {
 }
 
 const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
-  exchange: ({ method, status, operation, path, tookMs, deployment, cut, ...rest }) => {
+  exchange: ({ method, status, operation, path, tookMs, deployment, report, cut, ...rest }) => {
     const refusal = rest.refusal as { error: string } | undefined;
     const noUpdate = rest.noUpdate as { outcome: string; because: string } | undefined;
     const fault = rest.fault as { name: string; act: string } | undefined;
     const varied = rest.varied as readonly { id: string }[] | undefined;
     return [
       `${method} ${status === 0 ? '---' : status}`,
-      `${operation ?? path}`,
+      [operation ?? path, report].filter((word) => word !== undefined).join(' '),
       `${tookMs} ms`,
       deployment === undefined ? '' : `deployment ${deployment}`,
       cut === true ? 'cut' : '',

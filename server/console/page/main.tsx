@@ -9,11 +9,11 @@ import './console.css';
 import './rooms.css';
 import { render } from 'preact';
 import { startLive } from './api/live.ts';
-import { readAddress } from './api/session.ts';
+import { followAddress } from './api/session.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './theme.ts';
 
-readAddress();
+followAddress();
 applyTheme();
 startLive();
 const place = document.getElementById('app');

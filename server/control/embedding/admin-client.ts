@@ -1,8 +1,10 @@
 /** A client of the management API that calls operations by their ids, as a user of one tenant. */
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation, PathParameter } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { knownNames } from '../../../fixtures/nearest.ts';
+import { checkedInput } from './checked-input.ts';
 
 /**
  * A named type, because otherwise the package's type declarations would contain every row of the
@@ -73,7 +75,7 @@ export class AdminRefusal extends Error {
 export interface AdminClient {
   /**
    * Calls an operation.
-   * @throws AdminRefusal if the response is an error
+   * @throws AdminRefusal if the response is an error; TypeError for an unknown operation or field
    */
   call<Id extends AdminOperation>(
     id: Id,
@@ -88,9 +90,13 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fetch): AdminClient {
   return {
     call: async <Id extends AdminOperation>(id: Id, call: object = {}) => {
-      if (!Object.hasOwn(rows, id)) throw new TypeError(`the operation "${id}" does not exist`);
+      if (!Object.hasOwn(rows, id)) {
+        const nearest = knownNames('operation', id, Object.keys(rows));
+        throw new TypeError(`the operation "${id}" does not exist; ${nearest}`);
+      }
       const operation: Operation = rows[id];
-      const response = await fetchBy(...requestOf(baseUrl, token, { operation, call }));
+      const checked = checkedInput(`call ${id}`, callShapeOf(operation), call);
+      const response = await fetchBy(...requestOf(baseUrl, token, { operation, call: checked }));
       const text = await response.text();
       if (!response.ok) throw new AdminRefusal(id, response.status, text);
       const { status, headers } = response;
@@ -102,14 +108,25 @@ export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fet
   };
 }
 
-/** A call without the type parameters of its operation. */
-interface BareCall {
-  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly form?: FormData;
-  readonly json?: unknown;
+const queryValue = v.union([v.string(), v.number(), v.boolean()]);
+
+/** Returns the shape of a call. The server itself checks query and JSON, so they are taken as given. */
+function callShapeOf({ path }: Operation) {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const parameters = v.strictObject(
+    Object.fromEntries(names.map((name) => [name, v.pipe(v.string(), v.nonEmpty())])),
+  );
+  return v.strictObject({
+    query: v.optional(v.record(v.string(), v.union([queryValue, v.array(queryValue)]))),
+    headers: v.optional(v.record(v.string(), v.string())),
+    parameters: names.length === 0 ? v.optional(parameters) : parameters,
+    form: v.optional(v.instance(FormData)),
+    json: v.optional(v.unknown()),
+  });
 }
+
+/** A call without the type parameters of its operation. */
+type BareCall = v.InferOutput<ReturnType<typeof callShapeOf>>;
 
 function requestOf(
   baseUrl: string,

@@ -1,6 +1,8 @@
 /** The journal of a tenant for tests: lists entries, waits for them, and asserts what happened. */
 
+import * as v from 'valibot';
 import { systemClock } from '../../../fixtures/clock.ts';
+import * as inputs from '../../../fixtures/control/inputs.ts';
 import { type EntryView, entryView } from '../../explain/entry-view.ts';
 import { type Assertion, Judge } from '../../journal/assertion.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
@@ -8,6 +10,7 @@ import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { awaitEntries } from '../commands/await.ts';
+import { checkedInput } from './checked-input.ts';
 
 /** Options for waiting for an entry. */
 interface Patience {
@@ -27,7 +30,10 @@ export class JournalAssertionError extends Error {
   override readonly name = 'JournalAssertionError';
 }
 
-/** The journal of a tenant. Entries are plain JSON with secrets masked, oldest first. */
+/**
+ * The journal of a tenant. Entries are plain JSON with secrets masked, oldest first. Its methods
+ * throw a TypeError for an unknown field, and a RangeError for a value that a field cannot have.
+ */
 export interface TestbedJournal {
   list(filter?: EntryFilter): EntryView[];
   /** Returns the newest matching entry. */
@@ -44,19 +50,31 @@ export interface TestbedJournal {
 
 const TIMEOUT_SECONDS = 10;
 
+const patienceShape = v.strictObject({
+  after: v.optional(v.number('must be a number'), 0),
+  timeoutSeconds: v.optional(v.number('must be a number'), TIMEOUT_SECONDS),
+});
+
+/** Parts of the journal are selected by filters, so an assertion on it has no `between`. */
+const assertionShape = v.omit(inputs.assertionShape, ['between']);
+
 export function testbedJournal(tenant: Tenant): TestbedJournal {
   const journal = journalOf(tenant);
   const shown = (entry: JournalEntry): EntryView => entryView(entry, tenant, true);
   return {
-    list: (filter = {}) => [...journal.entries()].filter(matcher(filter, tenant)).map(shown),
+    list: (filter = {}) => {
+      const matches = matcher(filterOf('list', filter), tenant);
+      return [...journal.entries()].filter(matches).map(shown);
+    },
     find: (filter) => {
-      const matches = matcher(filter, tenant);
+      const matches = matcher(filterOf('find', filter), tenant);
       for (const entry of journal.newestFirst()) if (matches(entry)) return shown(entry);
       return undefined;
     },
     await: async (filter, patience = {}) => shown(await firstMatch(tenant, filter, patience)),
     assert: (assertion) => {
-      const judge = new Judge(assertion, tenant);
+      const checked = checkedInput('journal.assert', assertionShape, assertion);
+      const judge = new Judge(checked, tenant);
       for (const entry of journal.entries()) judge.see(entry);
       const { holds, sentence } = judge.verdict();
       if (!holds) throw new JournalAssertionError(sentence);
@@ -65,11 +83,18 @@ export function testbedJournal(tenant: Tenant): TestbedJournal {
   };
 }
 
+/** Returns the filter that a test gave to a method of the journal. @throws TypeError, RangeError */
+function filterOf(method: string, given: EntryFilter): EntryFilter {
+  return checkedInput(`journal.${method}`, inputs.entryFilterShape, given);
+}
+
 async function firstMatch(
   tenant: Tenant,
-  filter: EntryFilter,
-  { after = 0, timeoutSeconds = TIMEOUT_SECONDS }: Patience,
+  given: EntryFilter,
+  patience: Patience,
 ): Promise<JournalEntry> {
+  const filter = filterOf('await', given);
+  const { after, timeoutSeconds } = checkedInput('journal.await', patienceShape, patience);
   const awaited = { filter, after, count: 1, timeoutSeconds, clock: systemClock };
   const { matching, others } = await awaitEntries(tenant, awaited);
   const [found] = matching;

@@ -1,7 +1,7 @@
 /** Controls the clock and the planned faults of a tenant in tests. */
 
-import * as v from 'valibot';
-import { clockCommandShape } from '../../../fixtures/control/inputs.ts';
+import type * as v from 'valibot';
+import { clockCommandShape, rateLimitShape } from '../../../fixtures/control/inputs.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimit } from '../../settings.ts';
@@ -9,6 +9,7 @@ import type { RateLimits } from '../../tenants/rate-limits.ts';
 import { applyClockCommand } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
+import { checkedInput } from './checked-input.ts';
 
 /** The clock of a tenant. The tokens, links, sockets and deadlines of its devices follow it. */
 export interface TestbedClock {
@@ -29,13 +30,13 @@ export interface TestbedClock {
  */
 export function testbedClock(clock: SteeredClock): TestbedClock {
   const steer = (command: v.InferInput<typeof clockCommandShape>): void => {
-    const read = v.safeParse(clockCommandShape, command, { abortEarly: true });
-    if (!read.success) throw new RangeError(v.summarize(read.issues));
-    applyClockCommand(clock, read.output);
+    applyClockCommand(clock, checkedInput('clock', clockCommandShape, command));
   };
   return {
     now: () => clock.now(),
-    set: (moment) => steer({ now: new Date(moment).toISOString() }),
+    set: (moment) => {
+      steer({ now: typeof moment === 'string' ? moment : new Date(moment).toISOString() });
+    },
     advance: (seconds) => steer({ advanceSeconds: seconds }),
     scale: (rate) => steer({ rate }),
     reset: () => clock.reset(),
@@ -97,7 +98,7 @@ export interface TestbedRates {
   readonly limit: RateLimit | undefined;
   /**
    * Sets the limit and restarts counting, or removes the limit.
-   * @throws RangeError for an invalid limit
+   * @throws RangeError for an invalid limit; TypeError for an unknown field
    */
   set(limit: RateLimit | undefined): void;
 }
@@ -108,7 +109,8 @@ export function testbedRates(rates: RateLimits): TestbedRates {
       return rates.limit;
     },
     set: (limit) => {
-      const problem = setRateLimit(rates, limit);
+      const checked = limit && checkedInput('rates.set', rateLimitShape, limit);
+      const problem = setRateLimit(rates, checked);
       if (problem !== undefined) throw new RangeError(problem);
     },
   };

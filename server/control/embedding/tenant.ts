@@ -1,13 +1,17 @@
 /** A tenant for tests: its admin, clock, faults, journal and rate limit, and resets. */
 
 import type * as v from 'valibot';
+import { resetShape } from '../../../fixtures/control/inputs.ts';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
+import { maskText } from '../../http/masking.ts';
+import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import type { OpenServer } from '../../server.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { LoadedWorld } from '../../world/load.ts';
 import type { worldShape } from '../../world/world-shape.ts';
 import { readWorld } from '../../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
+import { checkedInput } from './checked-input.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
 import {
   type TestbedClock,
@@ -43,10 +47,14 @@ export interface TestbedTenant {
   load(source: WorldSource): Promise<LoadedWorld>;
   /**
    * Returns to the initial state, or to the state that was loaded last. Closes sockets, and clears
-   * faults and journal.
+   * faults and journal. With a device, by its id or a value of its identity, only that device.
+   * @throws TypeError for an unknown field, RangeError for an unknown device
    */
-  reset(): Promise<void>;
+  reset(subject?: ResetSubject): Promise<void>;
 }
+
+/** What to reset: one device, or the whole tenant if it names none. */
+export type ResetSubject = v.InferInput<typeof resetShape>;
 
 /** The admin of a tenant, with a token that is signed in. */
 export interface TenantAdmin {
@@ -82,13 +90,19 @@ export function testbedTenant(
       keepSignedIn(inside, tenant, admin);
       return loaded;
     },
-    reset: () => resetTenant(inside, tenant, admin),
+    reset: async (subject = {}) => {
+      const { device } = checkedInput('reset', resetShape, subject);
+      if (device !== undefined) return resetDevice(inside, tenant, device);
+      await states.reset(tenant);
+      keepSignedIn(inside, tenant, admin);
+    },
   };
 }
 
-async function resetTenant(inside: OpenServer, tenant: Tenant, admin: TenantAdmin) {
-  await inside.states.reset(tenant);
-  keepSignedIn(inside, tenant, admin);
+function resetDevice({ states }: OpenServer, tenant: Tenant, device: string): void {
+  if (states.resetDevice(tenant, device) !== 'unknown') return;
+  const sentence = notOneDevice(deviceNamed(tenant.store, device), 'there are no devices');
+  throw new RangeError(maskText(`reset: device: ${sentence}`));
 }
 
 /** Makes the admin's token valid again, because a test may have signed the admin out. */

@@ -204,7 +204,7 @@ describe('an assertion about the journal', () => {
     [{ happened: 'success' }, 'must be a list'],
     [{ happened: [{}] }, 'must not be empty'],
     [{ happened: [{ report: 'done' }] }, 'happened.0.report: must be one of'],
-    [{ happened: [{ status: 'ok' }] }, 'happened.0.status: must be a number such as 204'],
+    [{ happened: [{ status: 'ok' }] }, 'happened.0.status: must be a status such as 404'],
     [{ happened: [{ unknown: 1 }] }, 'happened.0.unknown'],
     [{ happened: Array(51).fill({ report: 'success' }) }, 'at most 50 steps'],
     [{ happened: after, times: -1 }, 'times: must be at least 0'],

@@ -7,6 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
+import { knownNames } from '../../../fixtures/nearest.ts';
+import { printable } from '../../../fixtures/printable.ts';
 import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
@@ -162,6 +164,9 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
   });
 }
 
+/** Number of characters of an unknown path that an error shows. */
+const PATH_MAX_CHARACTERS = 200;
+
 const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
@@ -225,7 +230,14 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
     { tenants, handlers },
     (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
   );
-  app.use((request) => refuse(404, `the path ${request.path} does not exist`));
+  app.use(({ path }) => {
+    const known = knownNames(
+      'path',
+      path,
+      controlPathsOf(() => true),
+    );
+    refuse(404, `the path ${printable(path, PATH_MAX_CHARACTERS)} does not exist; ${known}`);
+  });
   app.use(faults(log, (fault) => storageErrors.refusalOf(fault)));
   return { app, admission };
 }

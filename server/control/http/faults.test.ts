@@ -109,7 +109,11 @@ describe('the removal of fault rules', () => {
     expect(JSON.parse((await control(server, 'DELETE', '/faults?id=a')).text)).toEqual({
       cleared: 1,
     });
-    expect((await control(server, 'DELETE', '/faults?id=a')).status).toBe(404);
+    const gone = await control(server, 'DELETE', '/faults?id=a');
+    expect([gone.status, JSON.parse(gone.text).error]).toEqual([
+      404,
+      'no rule has this id; the rules are b, c',
+    ]);
     expect(JSON.parse((await control(server, 'DELETE', '/faults')).text)).toEqual({ cleared: 2 });
     expect(await ask()).toBe(200);
   });
@@ -117,12 +121,16 @@ describe('the removal of fault rules', () => {
 
 describe('the check of fault rules', () => {
   it('answers 409 with the unfired rules, and 200 once all fired', async () => {
-    expect(await get('/faults/check')).toEqual({ status: 200, body: { unfired: [] } });
+    expect(await get('/faults/check')).toEqual({ status: 200, body: { rules: 0, unfired: [] } });
     await post(JSON.stringify({ rules: [rule, { ...rule, id: 'b' }] }));
     await ask();
     expect(await get('/faults/check')).toEqual({
       status: 409,
-      body: { error: expect.any(String), unfired: [{ id: 'b', act: 'answer', matched: 1 }] },
+      body: {
+        error: expect.any(String),
+        rules: 2,
+        unfired: [{ id: 'b', act: 'answer', matched: 1 }],
+      },
     });
     await ask();
     expect((await get('/faults/check')).status).toBe(200);

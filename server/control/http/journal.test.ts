@@ -215,13 +215,18 @@ describe('the journal of a tenant', () => {
     expect(String(entries[0]?.requestBody)).toHaveLength(16_384);
   });
 
-  it('records a download when it ends, with length and status', async () => {
-    const answered = await nextRequests['POST v2'](server, (await pending()).token, board);
+  it('records a download when it ends, with device, length and status', async () => {
+    const of = await pending();
+    const answered = await nextRequests['POST v2'](server, of.token, board);
     const { uri = '' } = instructionsIn(answered).artifact.source;
     const file = await fetch(uri, { headers: { Range: 'bytes=0-99' } });
     await file.arrayBuffer();
     const { page } = await awaited(server, 'operation=download-artifact&after=0&whole=true');
-    expect(page.entries[0]).toMatchObject({ status: 206, responseBytes: 100 });
+    expect(page.entries[0]).toMatchObject({
+      status: 206,
+      responseBytes: 100,
+      device: { id: of.id },
+    });
     expect(page.entries[0]).not.toHaveProperty('cut');
     expect(page.entries[0]?.path).toContain('signature=[masked]');
     const gone = await fetch(uri, { headers: { Range: 'bytes=99999999-' } });
@@ -229,6 +234,8 @@ describe('the journal of a tenant', () => {
     const after = page.entries[0]?.sequence;
     const refused = await awaited(server, `operation=download-artifact&after=${after}&whole=true`);
     expect(refused.page.entries[0]).toMatchObject({ status: 416, refusal: { status: 416 } });
+    const own = await journalPage(server, `device=${of.id}&operation=download-artifact`);
+    expect(own.entries.map(({ status }) => status)).toEqual([206, 416]);
   });
 
   it('records an exchange whose body arrived incomplete', async () => {

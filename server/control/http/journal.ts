@@ -91,9 +91,10 @@ type EntryQuery = Pick<
 
 /** Returns the entry filter of a query. */
 export function filterOf(query: EntryQuery): EntryFilter {
-  const { kind, operation, method, device, user, status, deployment, text } = query;
+  const { kind, operation, method, device, user, status, deployment, requestId, text } = query;
   const { since: sinceMs, until: untilMs } = query;
-  return { kind, operation, method, device, user, status, deployment, text, sinceMs, untilMs };
+  const criteria = { kind, operation, method, device, user, status, deployment, requestId, text };
+  return { ...criteria, sinceMs, untilMs };
 }
 
 /** Refuses a device that neither the tenant nor its journal knows, and suggests similar names. */

@@ -105,7 +105,7 @@ describe('the management API behind the control listener', () => {
       const { status, text } = await control(server, 'GET', `${listDevices}${query}`);
       expect(status).toBe(400);
       expect(JSON.parse(text).error).toMatch(
-        /^query: \S+: is unknown; the parameters are tenant, /,
+        /^query: \S+: is unknown; the nearest parameters are /,
       );
     },
   );

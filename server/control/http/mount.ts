@@ -3,6 +3,7 @@
  * by the row of its operation before its handler is called. Wrong methods and unknown parameters
  * are refused here.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import * as v from 'valibot';
 import { journalParameters } from '../../../fixtures/control/inputs.ts';
@@ -16,6 +17,7 @@ import {
   type QueryOf,
   type TenantOperationId,
 } from '../../../fixtures/control/operations.ts';
+import { knownNames } from '../../../fixtures/nearest.ts';
 import { printable } from '../../../fixtures/printable.ts';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
@@ -135,7 +137,7 @@ function checkedQuery(
   requireKnown(query, Object.keys(shapes), 'since' in shapes ? journalParameters : {});
   const checked = Object.entries(shapes).map(([name, shape]) => {
     const { success, output, issues } = v.safeParse(shape, query[name], { abortEarly: true });
-    if (!success) refuse(400, `query: ${name}: ${sentenceOf(issues[0])}`);
+    if (!success) refuse(400, `query: ${name}: ${sentenceOf(issues[0], shape)}`);
     return [name, output];
   });
   return Object.fromEntries(checked);
@@ -154,7 +156,7 @@ export function requireKnown(
   const unknown = Object.keys(query).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const parameters =
-    names.length === 0 ? 'this path has no parameters' : `the parameters are ${names.join(', ')}`;
+    names.length === 0 ? 'this path has no parameters' : knownNames('parameter', unknown, names);
   const sentence = Object.hasOwn(elsewhere, unknown)
     ? 'is not a parameter of this path'
     : `is unknown; ${parameters}`;
@@ -172,7 +174,9 @@ export function namedTenant(
   if (named === undefined) return undefined;
   if (Array.isArray(named)) refuse(400, 'query: tenant: must appear only once');
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
-  return found ?? refuse(404, 'no tenant has this id or name; GET /tenants lists all tenants');
+  if (found) return found;
+  const names = tenants.list().map(({ name }) => name);
+  refuse(404, `no tenant has this id or name; ${knownNames('tenant', String(named), names)}`);
 }
 
 /** Returns the checked body. Refuses an invalid one with 400 or 415. */
@@ -181,15 +185,26 @@ function checkedBody(
   { body, headers }: Request,
 ): unknown {
   if (shape === 'text') return typeof body === 'string' ? body : '';
-  if (shape === undefined || (body === undefined && isBodyOptional)) return undefined;
+  const isSent = hasBytes(headers);
+  if (shape === undefined) {
+    // A caller who sends a body expects it to limit what the operation does.
+    if (isSent) refuse(400, 'body: this operation has none; it reads only the path and the query');
+    return undefined;
+  }
+  if (!isSent && isBodyOptional) return undefined;
   if (body === undefined) {
     const status = headers['content-type'] === undefined ? 400 : 415;
     refuse(status, 'body: send a JSON object with Content-Type "application/json"');
   }
-  // The message names only the first problem.
-  const checked = v.safeParse(shape, body, { abortEarly: true });
+  const checked = v.safeParse(shape, body);
   if (checked.success) return checked.output;
-  const [issue] = checked.issues;
+  // The message names only the first problem. An unknown name is often a misspelt required one.
+  const issue = checked.issues.find(({ expected }) => expected === 'never') ?? checked.issues[0];
   const place = v.getDotPath(issue);
-  refuse(400, `body: ${place === null ? '' : `${place}: `}${sentenceOf(issue)}`);
+  refuse(400, `body: ${place === null ? '' : `${place}: `}${sentenceOf(issue, shape)}`);
+}
+
+/** Returns true if the headers announce a body. */
+function hasBytes({ 'content-length': length, 'transfer-encoding': coding }: IncomingHttpHeaders) {
+  return coding !== undefined || Number(length ?? 0) > 0;
 }

@@ -2,6 +2,7 @@
  * Handlers with which tests control the clock, planned faults and rate limit of a tenant, and the
  * outbox, over HTTP. `embedding/steering.ts` offers the same commands in the process.
  */
+import { knownNames } from '../../../fixtures/nearest.ts';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
@@ -47,12 +48,16 @@ export function steeringHandlers(outbox: Outbox) {
     'DELETE /faults': ({ tenant, query: { id } }) => {
       const cleared = faultPlansOf(tenant).clear(id);
       if (id === undefined || cleared > 0) return { cleared };
-      return refuse(404, 'no rule has this id; GET /faults lists all rules');
+      const ids = faultPlansOf(tenant)
+        .list()
+        .map((rule) => rule.id);
+      return refuse(404, `no rule has this id; ${knownNames('rule', id, ids)}`);
     },
     'GET /faults/check': ({ tenant }) => {
-      const unfired = faultPlansOf(tenant).unfired();
-      if (unfired.length > 0) refuse(409, 'some planned faults have not fired', { unfired });
-      return { unfired };
+      const plans = faultPlansOf(tenant);
+      const checked = { rules: plans.size, unfired: plans.unfired() };
+      if (checked.unfired.length > 0) refuse(409, 'some planned faults have not fired', checked);
+      return checked;
     },
     'GET /faults/schema': async () => (await import('../../faults/plan-text.ts')).planSchema(),
     'GET /outbox': () => ({

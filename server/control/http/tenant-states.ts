@@ -2,7 +2,7 @@
  * Handlers that restore tenants to their start state, a world file or a named snapshot, and that
  * fork tenants.
  */
-import { nearestOf } from '../../../fixtures/nearest.ts';
+import { knownNames } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
@@ -74,12 +74,8 @@ function unknownDevice({ store }: Tenant, wanted: string): string {
 }
 
 function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): string {
-  const nearest = nearestOf(
-    wanted,
-    states.snapshots(tenant).map(({ name }) => name),
-  );
-  const hint = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return `no snapshot has this name; ${hint}`;
+  const names = states.snapshots(tenant).map(({ name }) => name);
+  return `no snapshot has this name; ${knownNames('snapshot', wanted, names)}`;
 }
 
 async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {

@@ -120,7 +120,10 @@ describe('the status of a tenant', () => {
 
   it('is 404 for an unknown tenant', async () => {
     const reply = await control(server, 'PUT', '/tenants/nobody/status', { status: 'active' });
-    expect([reply.status, reply.text]).toEqual([404, expect.stringContaining('GET /tenants')]);
+    expect([reply.status, reply.text]).toEqual([
+      404,
+      expect.stringContaining(`Second (${second.id})`),
+    ]);
   });
 
   it('is shown with the value that was set', async () => {

@@ -2,7 +2,9 @@
  * Handlers that create tenants with a first admin, and list, suspend, resume, limit and remove
  * them.
  */
+
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
+import { knownNames } from '../../../fixtures/nearest.ts';
 import {
   type AddedTenant,
   type GivenAdmin,
@@ -32,8 +34,11 @@ const refusals = {
 
 /** Creates the handlers for tenants. */
 export function tenantHandlers(tenants: Tenants, states: TenantStates) {
-  const known = ({ id }: { readonly id: string }): Tenant =>
-    tenants.find(id) ?? refuse(404, 'no tenant has this id; GET /tenants lists all tenants');
+  const known = ({ id }: { readonly id: string }): Tenant => {
+    const names = tenants.list().map((tenant) => `${tenant.name} (${tenant.id})`);
+    const nearest = knownNames('tenant', id, names);
+    return tenants.find(id) ?? refuse(404, `no tenant has this id; ${nearest}`);
+  };
   return {
     'GET /tenants': () => tenants.list().map(view),
     'POST /tenants': async ({ body }) => {

@@ -40,11 +40,33 @@ export function chooseTenant(id: string): void {
   tenant.value = id;
 }
 
+/** Connects the tabs of the console, so that a new one need not be signed in again. */
+const tabs = new BroadcastChannel('fleetbed-console');
+const asks = 'token?';
+
+/** Takes the token of another tab of the console, if this one has none. */
+function askOtherTabs(): void {
+  const isAsking = token.value === '';
+  tabs.onmessage = ({ data }: MessageEvent<string>): void => {
+    if (data === asks) {
+      if (token.value !== '') tabs.postMessage(token.value);
+    } else if (isAsking && token.value === '' && signInError.value === '') signIn(data);
+  };
+  if (isAsking) tabs.postMessage(asks);
+}
+
+/** Reads the address of the page now and whenever a link to the page is opened in this tab. */
+export function followAddress(): void {
+  readAddress();
+  addEventListener('hashchange', readAddress);
+  askOtherTabs();
+}
+
 /**
  * Removes the token from the address, so that it does not stay in the browser's history. Opens the
  * explanation for links with `#request=`, which error responses contain.
  */
-export function readAddress(): void {
+function readAddress(): void {
   const fragment = location.hash.slice(1);
   if (fragment.startsWith('/')) return;
   const given = new URLSearchParams(fragment);

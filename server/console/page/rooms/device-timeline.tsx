@@ -71,9 +71,10 @@ export function refusalReason({ refusal, noUpdate }: Entry): string {
   return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
-/** Returns the title of a journal entry. */
-export function titleOf({ kind, operation, method, path, from, typ }: Entry): string {
+/** Returns the title of a journal entry; for a status report it ends with the reported status. */
+export function titleOf({ kind, operation, method, path, from, typ, report }: Entry): string {
   if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
   if (kind === 'unreadable') return 'bytes that are not HTTP';
+  if (report !== undefined) return `${operation} ${report}`;
   return operation ?? `${method} ${path}`;
 }

@@ -1,0 +1,103 @@
+/**
+ * Joins the duties of device clients to the journal of a running server: which requests were legal
+ * but unwise.
+ */
+import { type Finding, Lint } from '../../../conformance/passive/duties/lint.ts';
+import { counted } from '../../../fixtures/counted.ts';
+import { printable } from '../../../fixtures/printable.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import type { Output } from '../../output/output.ts';
+import { ask } from '../../server-access/control-listener.ts';
+import { type JournalOptions, queryOf } from './filters.ts';
+import type { ShownEntry } from './lines.ts';
+
+/** Number of entries in one request to the control listener. */
+const PAGE_ENTRIES = 200;
+/** Number of findings of one duty that are printed; further ones are counted. */
+const PRINTED_MAX = 5;
+const LINE_MAX_CHARACTERS = 1000;
+
+/** Prints the findings on the matching entries. @returns `failed` if there are any */
+export async function lintJournal(options: JournalOptions, output: Output): Promise<ExitCode> {
+  const lint = new Lint();
+  const counts = new Map<string, number>();
+  for await (const entry of entriesOf(options)) {
+    for (const finding of lint.see(entry)) {
+      const { duty } = finding;
+      const count = (counts.get(duty) ?? 0) + 1;
+      counts.set(duty, count);
+      if (output.json) output.data(finding);
+      else if (count <= PRINTED_MAX) for (const line of findingLines(finding)) output.line(line);
+    }
+  }
+  if (!output.json) output.line(summary(lint.exchanges, counts));
+  return counts.size === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+/** Returns the findings on one request; none if the journal of no tenant has it. */
+export async function lintRequest(
+  options: Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant'>,
+  requestId: string,
+): Promise<readonly Finding[]> {
+  const { tenant: named } = options;
+  for (const tenant of named === undefined ? await tenantIds(options) : [named]) {
+    const own = { ...options, tenant };
+    const [found] = (await pageOf({ ...own, requestId, kind: 'exchange' }, '0')).entries;
+    if (!found) continue;
+    const { id } = (found.device ?? {}) as { id?: string };
+    const lint = new Lint();
+    // Without a device, only the request itself can be judged.
+    if (id === undefined) return lint.see(found);
+    for await (const entry of entriesOf({ ...own, device: id })) {
+      const findings = lint.see(entry);
+      if (entry.sequence === found.sequence) return findings;
+    }
+  }
+  return [];
+}
+
+/** Returns the lines that show a finding. */
+export function findingLines({ entry, duty, level, operation, seen, wayOut }: Finding): string[] {
+  return [`${entry}  ${operation}  ${duty} (${level}): ${seen}`, `    way out: ${wayOut}`].map(
+    (line) => printable(line, LINE_MAX_CHARACTERS),
+  );
+}
+
+function summary(exchanges: number, counts: ReadonlyMap<string, number>): string {
+  const judged = counted(exchanges, 'request');
+  if (exchanges === 0) return 'The journal has no requests of devices.';
+  if (counts.size === 0) return `No finding in ${judged} of devices.`;
+  const rows = [...counts].map(([duty, count]) => `${duty} ${count}`);
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return `${counted(all, 'finding')} in ${judged} of devices: ${rows.join(', ')}.`;
+}
+
+interface Page {
+  readonly entries: readonly ShownEntry[];
+  readonly next: number;
+  readonly more: boolean;
+}
+
+/** Yields the stored entries that match, oldest first. */
+async function* entriesOf(options: JournalOptions): AsyncGenerator<ShownEntry> {
+  let { after = '0' } = options;
+  for (;;) {
+    const { entries, next, more } = await pageOf(options, after);
+    yield* entries;
+    if (!more) return;
+    after = String(next);
+  }
+}
+
+async function pageOf(options: JournalOptions, after: string): Promise<Page> {
+  const query = queryOf({ ...options, after }, { limit: String(PAGE_ENTRIES), whole: 'true' });
+  const { body } = await ask(options, `/journal?${query}`);
+  return (await body.json()) as Page;
+}
+
+async function tenantIds(
+  options: Pick<JournalOptions, 'controlUrl' | 'controlToken'>,
+): Promise<readonly string[]> {
+  const { body } = await ask(options, '/tenants');
+  return ((await body.json()) as readonly { readonly id: string }[]).map(({ id }) => id);
+}

@@ -1,0 +1,291 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import { duties, Lint } from './lint.ts';
+
+const noonMs = Date.UTC(2026, 0, 31, 12);
+const rows = { ...operations, ...storageOperations };
+
+/** One request in a journal. It takes 10 ms and begins 60 s after the one before by default. */
+interface Step {
+  readonly operation: OperationId | keyof typeof storageOperations;
+  readonly status?: number;
+  readonly sent?: unknown;
+  readonly answer?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly device?: string;
+  readonly afterMs?: number;
+}
+
+/** Returns the ids of the duties that each request broke. */
+function brokenBy(steps: readonly Step[], lint = new Lint()): string[][] {
+  let nowMs = noonMs;
+  return steps.map((step, index) => {
+    nowMs += step.afterMs ?? 60_000;
+    return lint.see(entryOf(step, index + 1, nowMs)).map(({ duty }) => duty);
+  });
+}
+
+function entryOf(step: Step, sequence: number, startMs: number): object {
+  const { operation, status = 204, sent, answer, query = '', device = 'a' } = step;
+  const { method, path } = rows[operation];
+  const headers = { Host: 'api.example', ...step.headers };
+  return {
+    ...{ sequence, kind: 'exchange', operation, method, status, tookMs: 10 },
+    at: new Date(startMs + 10).toISOString(),
+    path: path.replace(/\{\w+\}/, 'd-1') + query,
+    device: { id: device },
+    requestHeaders: Object.entries(headers),
+    requestBody: sent,
+    responseHeaders: Object.entries(step.answerHeaders ?? {}),
+    responseBody: answer,
+  };
+}
+
+const keyOf = (bits: number): string =>
+  generateKeyPairSync('rsa', {
+    modulusLength: bits,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).publicKey;
+const strong = keyOf(2048);
+const weak = keyOf(1024);
+
+const provides = { device_type: 'board', artifact_name: 'one' };
+const uri = `http://api.example${storageOperations['download-artifact'].path.replace('{id}', 'd-1')}?x-svc-signature=[masked]`;
+const instructions = { id: 'd-1', artifact: { artifact_name: 'two', source: { uri } } };
+
+const signIn = (more: Partial<Step> = {}, pubkey = strong, mac = 'a'): Step => ({
+  operation: 'post-auth-request',
+  status: 200,
+  sent: { id_data: JSON.stringify({ mac }), pubkey },
+  ...more,
+});
+const poll = (more: Partial<Step> = {}): Step => ({
+  operation: 'post-next-deployment-v2',
+  sent: { device_provides: provides },
+  ...more,
+});
+const offered = poll({ status: 200, answer: instructions });
+const fetched = (more: Partial<Step> = {}): Step => ({
+  operation: 'download-artifact',
+  status: 200,
+  ...more,
+});
+const reported = (status: string, answered = 204): Step => ({
+  operation: 'put-deployment-status',
+  sent: { status },
+  status: answered,
+});
+const inventory = (sent: unknown, more: Partial<Step> = {}): Step => ({
+  operation: 'put-attributes',
+  status: 200,
+  sent,
+  ...more,
+});
+const logged = (...messages: string[]): Step => ({
+  operation: 'put-deployment-log',
+  sent: {
+    messages: messages.map((message) => ({
+      timestamp: '2026-01-31T12:00:00Z',
+      level: 'i',
+      message,
+    })),
+  },
+});
+const alerted = (more: Partial<Step> = {}, level = 'CRITICAL'): Step => ({
+  operation: 'post-alerts',
+  sent: [{ name: 'disk', level, subject: { name: 'sda' } }],
+  ...more,
+});
+const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
+const hasty = { afterMs: 500 };
+const waits = { status: 503, answerHeaders: { 'Retry-After': '120' } };
+
+/** For each duty: requests of which the last breaks it, and requests that keep it. */
+const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readonly Step[] }>> = {
+  'auth.key-strong': { breaks: [signIn({}, weak)], keeps: [signIn()] },
+  'auth.sends-only-public': { breaks: [signIn({}, '[masked]')], keeps: [signIn()] },
+  'auth.identity-unique': {
+    breaks: [signIn(), signIn({ device: 'b' }, strong, 'b')],
+    keeps: [signIn(), signIn(), signIn({ device: 'b' }, keyOf(2048), 'b')],
+  },
+  'auth.one-at-a-time': {
+    breaks: [signIn(), signIn({ afterMs: 5 })],
+    keeps: [signIn(), signIn({ afterMs: 11 })],
+  },
+  'auth.polite-while-pending': {
+    breaks: times(4, signIn({ status: 401, ...hasty })),
+    keeps: [
+      ...times(3, signIn({ status: 401, ...hasty })),
+      signIn({ status: 401, afterMs: 2000 }),
+      ...times(2, signIn({ status: 401, ...hasty })),
+    ],
+  },
+  'auth.renews-on-401': {
+    breaks: times(3, poll({ status: 401 })),
+    keeps: [...times(2, poll({ status: 401 })), signIn(), ...times(2, poll({ status: 401 }))],
+  },
+  'next.not-faster-than-a-second': {
+    breaks: times(10, poll(hasty)),
+    keeps: [...times(9, poll(hasty)), poll(), poll(hasty)],
+  },
+  'next.request-stable': {
+    breaks: [offered, poll({ sent: { device_provides: { ...provides, artifact_name: 'two' } } })],
+    keeps: [
+      ...[offered, offered, fetched(), reported('success')],
+      poll({ sent: { device_provides: { ...provides, artifact_name: 'two' } } }),
+    ],
+  },
+  'get.no-token-to-other-hosts': {
+    breaks: [offered, fetched({ headers: { Host: 'files.example', Authorization: '[masked]' } })],
+    keeps: [
+      offered,
+      fetched({ headers: { Host: 'files.example' } }),
+      fetched({ headers: { Authorization: '[masked]' } }),
+    ],
+  },
+  'get.resumes': {
+    breaks: [fetched({ headers: { Range: 'bytes 100-' } })],
+    keeps: [
+      fetched({ headers: { Range: 'bytes=100-' }, status: 206 }),
+      fetched({ headers: { Range: 'bytes=100-' } }),
+      fetched({ headers: { Range: 'bytes 100-', 'If-Range': '"a"' } }),
+    ],
+  },
+  'get.expired-link': {
+    breaks: times(3, fetched({ status: 403 })),
+    keeps: [...times(2, fetched({ status: 403 })), offered, ...times(2, fetched({ status: 403 }))],
+  },
+  'report.final-once': {
+    breaks: [offered, fetched(), reported('success'), reported('failure')],
+    keeps: [offered, fetched(), reported('success'), reported('success'), reported('rebooting')],
+  },
+  'report.success-only-if-installed': {
+    breaks: [offered, reported('success')],
+    keeps: [offered, fetched({ status: 206 }), reported('success'), reported('failure', 500)],
+  },
+  'report.409-ends-reporting': {
+    breaks: [offered, ...times(3, reported('installing', 409))],
+    keeps: [offered, ...times(2, reported('installing', 409))],
+  },
+  'log.no-secrets': {
+    breaks: [logged('started', 'sent Authorization: Bearer [masked]')],
+    keeps: [logged('started', 'sent 200 bytes')],
+  },
+  'log.not-empty': { breaks: [logged()], keeps: [logged('started')] },
+  'inventory.names-once': {
+    breaks: [inventory([...'aba'].map((name) => ({ name, value: 1 })))],
+    keeps: [inventory([...'abc'].map((name) => ({ name, value: 1 })))],
+  },
+  'inventory.bounded': {
+    breaks: [inventory(Array.from({ length: 101 }, (_, at) => ({ name: `n${at}`, value: at })))],
+    keeps: [inventory(Array.from({ length: 100 }, (_, at) => ({ name: `n${at}`, value: at })))],
+  },
+  'inventory.device-type-agrees': {
+    breaks: [poll(), inventory([{ name: 'device_type', value: 'Board' }])],
+    keeps: [
+      inventory([{ name: 'device_type', value: 'Board' }]),
+      poll(),
+      inventory([
+        { name: 'device_type', value: 'board' },
+        { name: 'ip', value: '::1' },
+      ]),
+    ],
+  },
+  'alert.no-flood': {
+    breaks: [alerted(), alerted(hasty)],
+    keeps: [alerted(), alerted(hasty, 'OK'), alerted({ afterMs: 2000 })],
+  },
+  'http.bearer': {
+    breaks: [poll({ query: '?access_token=[masked]' })],
+    keeps: [poll({ query: '?page=1' }), fetched({ query: '?token=[masked]' })],
+  },
+  'http.retry-after': {
+    breaks: [poll(waits), poll()],
+    keeps: [poll(waits), signIn(), poll({ afterMs: 121_000 }), poll()],
+  },
+  'http.no-retry-on-400': {
+    breaks: times(4, poll({ status: 400 })),
+    keeps: [
+      ...times(3, poll({ status: 400 })),
+      poll({ status: 400, sent: {} }),
+      poll({ status: 400 }),
+    ],
+  },
+};
+
+describe('a duty of a device client', () => {
+  it.each(duties.map(({ id }) => id))('is broken by the last of these requests: %s', (id) => {
+    const broken = brokenBy(examples[id]?.breaks ?? []);
+    expect(broken.at(-1)).toContain(id);
+    expect(broken.slice(0, -1).flat()).not.toContain(id);
+  });
+
+  it.each(duties.map(({ id }) => id))('is kept by ordinary requests: %s', (id) => {
+    expect(brokenBy(examples[id]?.keeps ?? []).flat()).not.toContain(id);
+    expect(examples[id]?.keeps).not.toEqual([]);
+  });
+
+  it('has a unique id, a sentence about a device, its source and a way out', () => {
+    expect(new Set(duties.map(({ id }) => id)).size).toBe(duties.length);
+    for (const { id, sentence, source, looksAt, wayOut } of duties) {
+      expect(sentence, id).toMatch(/^A device .*\.$/);
+      for (const text of [source, looksAt, wayOut]) expect(text, id).toMatch(/^[^.]+(\.\d[^.]*)*$/);
+    }
+  });
+});
+
+describe('the lint of a journal', () => {
+  it('shows exchange, sentence and way out of a finding', () => {
+    const [finding] = new Lint().see(entryOf(logged('[masked]'), 7, noonMs));
+    expect(finding).toEqual({
+      duty: 'log.no-secrets',
+      level: 'should',
+      sentence: 'A device writes neither token nor signature nor key into a log.',
+      source: 'DeploymentLog',
+      entry: 7,
+      operation: 'put-deployment-log',
+      seen: 'messages.0 must hold no secret, not a token or a private key',
+      wayOut: 'leave headers and keys out of the log, or log only their length',
+    });
+  });
+
+  it('keeps the devices apart', () => {
+    const polls = times(9, poll(hasty)).flatMap((step) => [step, { ...step, device: 'b' }]);
+    expect(brokenBy(polls).flat()).toEqual([]);
+  });
+
+  it('accuses nobody while the clock of the journal is frozen or set back', () => {
+    const still = [...times(20, poll({ afterMs: 0 })), ...times(5, signIn({ afterMs: 0 }))];
+    expect(
+      brokenBy([...still, poll({ afterMs: -5000 }), ...times(5, alerted({ afterMs: 0 }))]).flat(),
+    ).toEqual([]);
+  });
+
+  it.each([
+    { sequence: 1, kind: 'frame', at: '2026-01-31T12:00:00Z' },
+    entryOf({ operation: 'list-audit-logs', status: 200 }, 1, noonMs),
+  ])('passes over what no device sent: %j', (entry) => {
+    const lint = new Lint();
+    expect([lint.see(entry), lint.exchanges]).toEqual([[], 0]);
+  });
+
+  it('takes bounded memory and even time for a long journal of many devices', () => {
+    const lint = new Lint();
+    const costOf = (from: number): number => {
+      const before = process.cpuUsage();
+      for (let at = from; at < from + 20_000; at += 1) {
+        lint.see(entryOf(poll({ device: `d-${at}` }), at, noonMs + at * 1000));
+      }
+      const { user } = process.cpuUsage(before);
+      return user;
+    };
+    const first = costOf(1);
+    expect(costOf(20_001) + costOf(40_001)).toBeLessThan(first * 6);
+    expect(lint.exchanges).toBe(60_000);
+  });
+});

@@ -1,0 +1,23 @@
+/** Checks what a test passes to the embedded server, by the shapes of the control API. */
+import * as v from 'valibot';
+import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
+
+/**
+ * Returns the input of a call in its checked form.
+ * @param call the called method, such as `journal.await`, for the message
+ * @throws TypeError for an unknown name, and RangeError for a wrong value; both name the nearest
+ * names or the accepted values
+ */
+export function checkedInput<const Shape extends v.GenericSchema>(
+  call: string,
+  shape: Shape,
+  given: unknown,
+): v.InferOutput<Shape> {
+  const checked = v.safeParse(shape, given);
+  if (checked.success) return checked.output;
+  const unknown = checked.issues.find(({ expected }) => expected === 'never');
+  const issue = unknown ?? checked.issues[0];
+  const place = v.getDotPath(issue);
+  const sentence = `${call}: ${place === null ? '' : `${place}: `}${sentenceOf(issue, shape)}`;
+  throw unknown ? new TypeError(sentence) : new RangeError(sentence);
+}
