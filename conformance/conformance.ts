@@ -2,9 +2,11 @@
 import type { Clock } from '../fixtures/clock.ts';
 import { type Random, seededRandom } from '../fixtures/random.ts';
 import type { AdminSource } from './adapters/admin-source.ts';
-import type { CapabilityFinding } from './adapters/declaration.ts';
-import { openSteering, type SteeringOptions } from './adapters/steering.ts';
+import { type CapabilityFinding, capabilityCaseId } from './adapters/declaration.ts';
+import { Rights } from './adapters/rights.ts';
+import { openSteering, type Steering, type SteeringOptions } from './adapters/steering.ts';
 import { allCases } from './cases/all-cases.ts';
+import { capabilityNames } from './context/capabilities.ts';
 import { CleanupLedgerFile } from './context/cleanup-ledger.ts';
 import type { ModelOptions } from './context/model-options.ts';
 import { sumOfMade } from './context/resource.ts';
@@ -21,14 +23,16 @@ import {
   tolerating,
 } from './result/result.ts';
 import { applyWaivers, type Waiver } from './result/waivers.ts';
-import { preflight } from './runner/preflight.ts';
+import { preflight, whenStarted } from './runner/preflight.ts';
 import { type Progress, Run } from './runner/run.ts';
+import { gate } from './runner/runner.ts';
 import { asListed, type CaseListing, type RunnableCase } from './suite/case.ts';
 import { type GivenOptions, recordedOptions } from './suite/options.ts';
+import { selectedRows } from './suite/selection.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
-import { AdminUnusableError } from './target/setup-error.ts';
-import { Target } from './target/target.ts';
+import { AdminUnusableError, type SetupError } from './target/setup-error.ts';
+import { type Session, Target } from './target/target.ts';
 
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
 export { readHookFile } from './adapters/hooks/hook-file.ts';
@@ -38,6 +42,7 @@ export { SteeringFileError } from './adapters/steering-file.ts';
 export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
 export type { CaseListing } from './suite/case.ts';
+export { UnknownIdError } from './suite/selection.ts';
 export type { Credentials } from './target/setup.ts';
 export { SetupError } from './target/setup-error.ts';
 
@@ -63,16 +68,28 @@ export interface ConformanceOptions extends GivenOptions, Progress, SteeringOpti
   /** The number of random sequences that the random cases try, or the one sequence to repeat. */
   readonly model?: ModelOptions;
   readonly tls?: { readonly caPem?: string };
+  /** Called after each attempt to reach a target that is starting. */
+  readonly onWait?: (error: SetupError) => void;
   /** False skips the check that the server implements this API, as the suite's own tests need. */
   readonly preflight?: boolean;
 }
 
-const caseIds: ReadonlySet<string> = new Set(allCases.map(({ id }) => id));
-
-/** Returns every case of the suite, in the order of reports. */
-export function listCases(): readonly CaseListing[] {
-  return allCases.map(asListed);
+/**
+ * Returns the cases whose id starts with one of the beginnings, in the order of reports; every case
+ * without beginnings. @throws UnknownIdError
+ */
+export function listCases(beginnings: readonly string[] = []): readonly CaseListing[] {
+  return selectedRows(allCases, beginnings, 'case').map(asListed);
 }
+
+/** The requirements that each case tests, by its id. */
+const tested = new Map(allCases.map(({ id, requirements }) => [id, requirements]));
+
+/** The ids that a waiver may name: every case, and every capability that may be declared. */
+export const waivableIds: readonly string[] = [
+  ...allCases.map(({ id }) => id),
+  ...capabilityNames.map(capabilityCaseId),
+];
 
 /**
  * Runs the selected cases, removes the resources that they created, and returns the result. Throws
@@ -82,6 +99,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const { clock, random, requestTimeLimitMs, tls, signal } = options;
   const { preflight: isPreflighted = true } = options;
   const baseUrl = checkedBaseUrl(options.baseUrl);
+  const cases = selectedCases(options);
   const runId = random.bytes(4).toString('hex');
   const seed = options.seed ?? random.bytes(8).toString('hex');
   const mask = new Mask();
@@ -93,10 +111,16 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   let ledger: CleanupLedgerFile | undefined;
   try {
     const session = target.session({ signal });
-    if (isPreflighted) await preflight(target, signal);
-    else await reachTarget(session, baseUrl);
-    const steering = await openSteering({ target, session, mask, baseUrl }, options);
-    if (isPreflighted) requireUsable(steering.admin);
+    const { waitForTargetMs: limitMs, onWait } = options;
+    const attempt = async () => {
+      if (isPreflighted) await preflight(target, signal, limitMs !== undefined);
+      else await reachTarget(session, baseUrl);
+      const opened = await openSteering({ target, session, mask, baseUrl }, options);
+      if (isPreflighted) requireUsable(opened.admin);
+      return opened;
+    };
+    const steering = await whenStarted(attempt, { limitMs, clock, signal, onWait });
+    const rights = await rightsOf(steering, { session, cases }, options);
     if (options.ledgerFile !== undefined)
       ledger = CleanupLedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
@@ -107,20 +131,44 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       ...steering,
       target,
       mask,
-      ledger,
+      rights,
+      ledger: rights?.guard(ledger) ?? ledger,
     });
-    return await playAll(run, { ...start, findings: mask.value(steering.findings) }, options);
+    return await playAll(
+      run,
+      { ...start, cases, findings: mask.value(steering.findings) },
+      options,
+    );
   } finally {
     await target.close();
     ledger?.close();
   }
 }
 
+/**
+ * Returns the rights of the user, after probes; undefined without a user or without probes.
+ * @throws MissingRightsError unless the cases that need a missing right are skipped
+ */
+async function rightsOf(
+  { userToken, offered }: Steering,
+  { session, cases }: { readonly session: Session; readonly cases: readonly RunnableCase[] },
+  { probe = true, readOnly = false, disruptive = false, ...options }: ConformanceOptions,
+): Promise<Rights | undefined> {
+  const { hooks, skipUnauthorised } = options;
+  if (userToken === undefined || !probe) return undefined;
+  const rights = new Rights(userToken);
+  const gates = { capabilities: offered, readOnly, disruptive };
+  const runnable = cases.filter((each) => gate(each, gates) === undefined);
+  await rights.probe(session, runnable, hooks === undefined);
+  if (!skipUnauthorised) rights.require();
+  return rights;
+}
+
 /** Throws if the given user cannot be used, since most cases would then remain undecided. */
 function requireUsable(admin: AdminSource): void {
   if (admin.kind !== 'unusable') return;
   const wayOut = 'check the URL and the credentials, or run without credentials';
-  throw new AdminUnusableError(admin.because, wayOut);
+  throw new AdminUnusableError(admin.because, wayOut, admin.isStarting);
 }
 
 /** The facts about a run that are known before the first case. */
@@ -129,23 +177,24 @@ interface Start {
   readonly seed: string;
   readonly startedAt: string;
   readonly baseUrl: string;
+  readonly cases: readonly RunnableCase[];
   readonly findings: readonly CapabilityFinding[];
 }
 
 async function playAll(
   run: Run,
-  { runId, seed, startedAt, baseUrl, findings }: Start,
+  { runId, seed, startedAt, baseUrl, cases, findings }: Start,
   options: ConformanceOptions,
 ): Promise<ConformanceResult> {
   const { clock, headerPrefix } = options;
   const startedMs = clock.monotonicMs();
-  const cases = selectedCases(options);
   options.onStart?.({ runId, seed, startedAt, ids: cases.map(({ id }) => id) });
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
   const played = [...contradictions, ...(await run.run(cases))];
   const leftBehind = await run.close();
   const { judgedEverywhere } = run;
-  const judgement = judgementOf(played, judgedEverywhere, options);
+  const { lack } = run;
+  const judgement = judgementOf(played, judgedEverywhere, { ...options, lack });
   const capabilities = findings.map(({ row }) => row);
   return {
     schema: conformanceSchema,
@@ -172,12 +221,15 @@ async function playAll(
 function judgementOf(
   played: readonly CaseVerdict[],
   judgedEverywhere: readonly JudgedEverywhere[],
-  options: ConformanceOptions,
+  options: ConformanceOptions & { readonly lack: string | undefined },
 ) {
   const waived = waive(played, options);
   const verdicts = options.failOn === 'must' ? tolerating(waived.verdicts) : waived.verdicts;
   const musts = decideMusts(played, judgedEverywhere);
-  const undecided = options.requireAllMust ? musts.undecidedMusts : [];
+  const isWaived = (must: string): boolean =>
+    verdicts.some(({ waiver, requirements }) => waiver && requirements.some((id) => id === must));
+  const required = options.requireAllMust ? musts.undecidedMusts : [];
+  const undecided = required.filter(({ id }) => !isWaived(id));
   const problems = [
     ...waived.problems,
     ...undecided.map(({ id, because }) => ({
@@ -185,27 +237,35 @@ function judgementOf(
       text: `${id} (MUST) was not tested: ${because}`,
     })),
   ];
-  const outcome = outcomeOf(verdicts, problems);
-  return { ...waived, verdicts, outcome, totals: countVerdicts(played), musts, problems };
+  const { lack } = options;
+  const worst = outcomeOf(verdicts, problems);
+  // Even if every case that ran has passed.
+  const outcome = worst === 'pass' && lack !== undefined ? 'inconclusive' : worst;
+  const totals = countVerdicts(played);
+  const waivedCases = verdicts.filter(({ waiver }) => waiver !== undefined).length;
+  const ended = lack === undefined ? {} : { unauthorised: lack };
+  return { ...waived, verdicts, outcome, totals, waived: waivedCases, musts, problems, ...ended };
 }
 
 function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: ConformanceOptions) {
   const today = new Date(clock.now()).toISOString().slice(0, 10);
-  return applyWaivers(verdicts, waivers, { today, ids: caseIds });
+  return applyWaivers(verdicts, waivers, { today, tested });
 }
 
 /** Returns progress callbacks that mark waived failures in the way that reports do. */
 function waiving(options: ConformanceOptions): Progress {
   const { onVerdict } = options;
   if (!onVerdict) return {};
+  const causes: CaseVerdict[] = [];
   const report = (verdict: CaseVerdict): void => {
-    for (const each of waive([verdict], options).verdicts) onVerdict(each);
+    const marked = waive([...causes, verdict], options).verdicts.at(-1) ?? verdict;
+    if (marked.waiver) causes.push(verdict);
+    onVerdict(marked);
   };
   return { onVerdict: report };
 }
 
 function selectedCases({ selection = [], ids }: ConformanceOptions): readonly RunnableCase[] {
   if (ids) return allCases.filter(({ id }) => ids.has(id));
-  if (selection.length === 0) return allCases;
-  return allCases.filter(({ id }) => selection.some((beginning) => id.startsWith(beginning)));
+  return selectedRows(allCases, selection, 'case');
 }

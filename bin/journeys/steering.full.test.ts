@@ -124,7 +124,7 @@ describe('the capabilities of a target', () => {
   const ofOpenSource = ['artifact-listing', 'audit-log', 'deployments-v2', 'monitor'];
 
   it('are all detected on the reference server with a few requests', async () => {
-    const { capabilities } = await judge(['none/']);
+    const { capabilities } = await judge([], { ids: new Set() });
     const parts = capabilities.filter(({ evidence }) => evidence?.includes('was answered'));
     expect(parts.map(({ probed }) => probed)).toEqual(parts.map(() => 'offered'));
     expect(parts).toHaveLength(8);
@@ -165,7 +165,7 @@ describe('the capabilities of a target', () => {
         'role-control',
       ]);
       const declared = { with: ['monitor', 'inventory'], without: ['audit-log'] } as const;
-      const held = await judge(['inventory/none'], { credentials, declared }, other);
+      const held = await judge([], { ids: new Set(), credentials, declared }, other);
       expect(held.outcome).toBe('fail');
       expect(held.verdicts).toMatchObject([
         {
@@ -192,12 +192,12 @@ describe('the capabilities of a target', () => {
   });
 
   it('that are declared but unavailable in this run fail', async () => {
-    const result = await judge(['none/'], { declared: { with: ['clock-control'] } });
+    const result = await judge([], { ids: new Set(), declared: { with: ['clock-control'] } });
     expect(result.verdicts).toMatchObject([{ id: 'capabilities/clock-control', verdict: 'fail' }]);
   });
 
   it('are accepted as declared when probing is off', async () => {
-    const { capabilities } = await judge(['none/'], { probe: false });
+    const { capabilities } = await judge([], { ids: new Set(), probe: false });
     const probed = capabilities.filter(({ capability }) => capability === 'connect');
     expect(probed).toMatchObject([{ declared: 'unsaid', probed: 'unknown' }]);
   });

@@ -72,12 +72,17 @@ function contradictionOf({ capability, declared, probed }: CapabilityRow): strin
   return undefined;
 }
 
+/** The id of the verdict on a declared capability. */
+export function capabilityCaseId(capability: Capability): string {
+  return `capabilities/${capability}`;
+}
+
 /** A declared but missing capability fails; an undeclared one that exists is only reported. */
 function verdictOn(row: CapabilityRow, capability: Capability, probed: Probed): CaseVerdict {
   const { offers } = capabilities[capability];
   const { evidence, exchanges } = probed;
   const listing = {
-    id: `capabilities/${capability}`,
+    id: capabilityCaseId(capability),
     title: `The target offers what was declared: ${offers}.`,
     scenario: 'Capabilities',
     start: 'a target with declared capabilities',

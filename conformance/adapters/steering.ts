@@ -6,7 +6,7 @@ import type { Control } from '../context/control.ts';
 import { bearer, Caller, requestOf } from '../target/call.ts';
 import type { Mask } from '../target/mask.ts';
 import { type Credentials, logIn } from '../target/setup.ts';
-import { ControlRefusedError, HookLoginError } from '../target/setup-error.ts';
+import { ControlRefusedError, gatewayErrors, HookLoginError } from '../target/setup-error.ts';
 import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import type { AdminSource } from './admin-source.ts';
@@ -42,6 +42,8 @@ export interface Steering {
   /** The capabilities that cases may rely on. */
   readonly offered: ReadonlySet<Capability>;
   readonly findings: readonly CapabilityFinding[];
+  /** The token of the user, if the suite has one. */
+  readonly userToken: string | undefined;
 }
 
 interface RunTarget {
@@ -72,7 +74,7 @@ export async function openSteering(
   const control = controlOf(target, { address, hooks, hasTenants });
   const findings = await findCapabilities(target, options, { admin, control, userToken });
   const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
-  return { admin, control, offered: new Set(offered), findings };
+  return { admin, control, offered: new Set(offered), findings, userToken };
 }
 
 function learnSecrets(mask: Mask, credentials: Credentials, control?: ControlAddress): void {
@@ -103,10 +105,11 @@ export async function checkControl(
   try {
     const request = { method: 'GET', url: url + controlPaths.tenants, headers: bearer(token) };
     const { status } = await session.send(request);
-    if (status !== 200) throw new ControlRefusedError(url, `status ${status}`);
+    if (status === 200) return;
+    throw new ControlRefusedError(url, `status ${status}`, gatewayErrors.includes(status));
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    throw new ControlRefusedError(url, error.message);
+    throw new ControlRefusedError(url, error.message, true);
   }
 }
 

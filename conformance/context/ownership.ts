@@ -8,7 +8,7 @@ import type { TargetAdmin } from './target-admin.ts';
 const REMOVALS_MAX = 3;
 
 /** Removes one resource. Without an operator, it throws if the removal needs a user. */
-export type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
+type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
 /** A resource that is about to be created. */
 export interface Owned {
@@ -16,8 +16,10 @@ export interface Owned {
   made(id: string): void;
 }
 
-/** Removes a resource for which `removeResource` is not suitable. */
-type OwnRemoval = (id: string | undefined, admin: TargetAdmin | undefined) => Promise<void>;
+/**
+ * Removes a resource for which `removeResource` is not suitable; returns whether the target had it.
+ */
+type OwnRemoval = (id: string | undefined, admin: TargetAdmin | undefined) => Promise<boolean>;
 
 /** The resources that one case, or one run, created. */
 export class Ownership {
@@ -47,20 +49,35 @@ export class Ownership {
       throw new Error(`the case was over before it created ${nameOf(resource)}`);
     let id: string | undefined;
     const entry = await this.#ledger.intend(resource, this.#caseId);
-    this.#made.set(resource.kind, (this.#made.get(resource.kind) ?? 0) + 1);
+    let isCounted = false;
+    const count = (): void => {
+      if (!isCounted) this.#made.set(resource.kind, (this.#made.get(resource.kind) ?? 0) + 1);
+      isCounted = true;
+    };
     this.owns(nameOf(resource), async (admin) => {
-      await (remove ? remove(id, admin) : removeResource(resource, id, admin));
+      try {
+        const wasThere = await (remove ? remove(id, admin) : removeResource(resource, id, admin));
+        if (wasThere) count();
+      } catch (error) {
+        // It is reported as left behind.
+        count();
+        throw error;
+      }
       entry.removed();
     });
     return {
       made: (given) => {
         id = given;
         entry.made(given);
+        count();
       },
     };
   }
 
-  /** Number of announced resources of each kind. */
+  /**
+   * Number of created resources of each kind. The target acknowledged each with an id, or still had
+   * it at the end.
+   */
   get made(): Made {
     return Object.fromEntries(this.#made);
   }

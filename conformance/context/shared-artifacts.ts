@@ -61,7 +61,7 @@ export class SharedArtifacts {
     return upload;
   }
 
-  /** Number of artifacts that were announced to the ledger, whether uploaded or not. */
+  /** Number of artifacts that this run uploaded. */
   get made(): Made {
     return this.#ownership.made;
   }

@@ -15,9 +15,13 @@ export const factoryProvides = { artifact_name: 'conformance-factory', device_ty
 
 /** The start state of a case could not be reached, so the case is undecided. */
 export class StartStateMissed extends Error {
-  constructor(state: string, seen: string) {
+  /** What was expected of the last request, in the words of an expectation; absent if unknown. */
+  readonly expected: string | undefined;
+
+  constructor(state: string, seen: string, expected?: string) {
     super(`the start state needs ${state}, but ${seen}`);
     this.name = 'StartStateMissed';
+    this.expected = expected;
   }
 }
 
@@ -146,5 +150,6 @@ export function instructedId(answer: Answer): string {
 /** Throws StartStateMissed unless the answer has the status. */
 export function needStatus(state: string, answer: Answer, status: number): void {
   if (answer.status === status) return;
-  throw new StartStateMissed(state, `the target answered ${shownAnswer(answer)}`);
+  const seen = `the target answered ${shownAnswer(answer)}`;
+  throw new StartStateMissed(state, seen, `status ${status}`);
 }

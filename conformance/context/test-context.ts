@@ -19,7 +19,7 @@ import type { Capability } from './capabilities.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import type { Control } from './control.ts';
 import type { ModelOptions } from './model-options.ts';
-import { Ownership, type Removal } from './ownership.ts';
+import { Ownership } from './ownership.ts';
 import { removeResource } from './resource.ts';
 import type { SampleName } from './sample-artifacts.ts';
 import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
@@ -116,11 +116,11 @@ export class TestContext {
   async inNewTenant(): Promise<TestContext> {
     const { session, learnSecret } = this.#parts;
     const name = this.newName();
-    let removal: Removal = async () => {
+    let removal = async (): Promise<boolean> => {
       throw new Error('unknown whether the target created it');
     };
     const resource = { kind: 'tenant', name } as const;
-    const owned = await this.ownership.intend(resource, (_, admin) => removal(admin));
+    const owned = await this.ownership.intend(resource, () => removal());
     const tenant = await this.control.newTenant({ session, learnSecret, name });
     owned.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
@@ -131,6 +131,7 @@ export class TestContext {
     removal = async () => {
       await context.ownership.release(undefined);
       await tenant.remove();
+      return true;
     };
     return context;
   }
@@ -154,8 +155,8 @@ export class TestContext {
     const key = await this.#parts.keyFor(keyType);
     const resource = { kind: 'device', identity } as const;
     const owned = await this.ownership.intend(resource, async (_, admin) => {
-      if (device.known || device.id !== '')
-        await removeResource(resource, device.id || undefined, admin);
+      const isUnknown = !device.known && device.id === '';
+      return isUnknown ? false : removeResource(resource, device.id || undefined, admin);
     });
     const onId = (id: string): void => owned.made(id);
     const given = { identity, key, names, tenantToken, learnSecret, onId };

@@ -35,7 +35,12 @@ export interface ShownVerdict {
   readonly startedMs: number;
   readonly durationMs: number;
   readonly tolerated?: true;
-  readonly waiver?: { readonly reason: string; readonly owner: string; readonly expires: string };
+  readonly waiver?: {
+    readonly reason: string;
+    readonly owner: string;
+    readonly expires: string;
+    readonly follows?: string;
+  };
   readonly attempts?: readonly { readonly verdict: string; readonly durationMs: number }[];
   readonly exchanges?: readonly ShownExchange[];
   readonly exchangesDropped?: number;
@@ -106,6 +111,7 @@ export interface PageFacts {
   readonly outcome: string;
   readonly headline: string;
   readonly totals: Readonly<Record<string, number>>;
+  readonly waived: number;
   readonly musts: {
     readonly decided: number;
     readonly undecided: number;

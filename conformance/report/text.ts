@@ -6,9 +6,11 @@ import {
   type CapabilityRow,
   type CaseVerdict,
   type ConformanceResult,
+  endCodes,
   type OpenPointReading,
   type VerdictName,
   verdictNames,
+  waiverText,
 } from '../result/result.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { Exchange, Headers } from '../target/exchange.ts';
@@ -20,15 +22,13 @@ const BODY_MAX_CHARACTERS = 600;
 /** Maximum lines of a repro script if many cases fail; the JSON and HTML reports have all lines. */
 const SCRIPT_LINES_MAX = 100;
 const FEW_FAILURES = 3;
-/** The reason codes of cases that were not run since the run ended early. */
-const endCodes: readonly string[] = ['interrupted', 'target-lost'];
 
 /** Formats the whole result: failures with their evidence first, then everything else in brief. */
 export function conformanceReport(result: ConformanceResult): string {
   const { verdicts, leftBehind, openPoints, capabilities } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
-  const failed = withVerdict('fail').filter(({ waiver }) => waiver === undefined);
+  const failed = withVerdict('fail').filter(isNotWaived);
   const scriptLines = failed.length <= FEW_FAILURES ? Number.POSITIVE_INFINITY : SCRIPT_LINES_MAX;
   const evidence = (each: CaseVerdict): readonly string[] => evidenceLines(each, scriptLines);
   const sections = [
@@ -36,9 +36,9 @@ export function conformanceReport(result: ConformanceResult): string {
     section('Failed: required by the contract (MUST)', failed.filter(isMust).flatMap(evidence)),
     section('Failed: expected by clients (SHOULD)', failed.filter(isNotMust).flatMap(evidence)),
     section('Other reasons why the run fails', problemLines(result)),
-    section('Failed but waived', withVerdict('fail').flatMap(waiverLine)),
+    section('Waived', verdicts.flatMap(waiverLine)),
     section('Errors in the suite itself', withVerdict('error').flatMap(evidence)),
-    section('Inconclusive', inconclusiveLines(withVerdict('inconclusive'))),
+    section('Inconclusive', inconclusiveLines(withVerdict('inconclusive').filter(isNotWaived))),
     section('Observed', withVerdict('observed').map(observationLine)),
     section('Open points, and what the target does', openPoints.flatMap(readingLines)),
     section('Judged on every exchange', everywhereLines(result)),
@@ -73,6 +73,10 @@ export function caseList(cases: readonly CaseListing[]): string {
     lines.push(`  ${id} (${conditions})`, `      ${title}`);
   }
   return [...lines, '', `${cases.length} cases`].join('\n');
+}
+
+function isNotWaived({ waiver }: CaseVerdict): boolean {
+  return waiver === undefined;
 }
 
 function isMust({ level }: CaseVerdict): boolean {
@@ -122,19 +126,17 @@ function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): rea
   });
 }
 
-function waiverLine({ id, actual = '', waiver }: CaseVerdict): readonly string[] {
+function waiverLine({ id, actual, reason, waiver }: CaseVerdict): readonly string[] {
   if (!waiver) return [];
-  const { owner, expires, reason } = waiver;
-  return [`${id}: ${oneLine(actual)} [waived by ${owner} until ${expires}: ${oneLine(reason)}]`];
+  return [`${id}: ${oneLine(actual ?? reason?.text ?? '')} [${oneLine(waiverText(waiver))}]`];
 }
 
 function totalLines(result: ConformanceResult): readonly string[] {
-  const { totals, musts, headline, verdicts, durationMs } = result;
-  const waived = verdicts.filter(({ waiver }) => waiver !== undefined).length;
-  const counts = verdictNames
-    .map((name) => `${totals[name]} ${name}`)
-    .map((count, index) => (index === 0 && waived > 0 ? `${count} (${waived} waived)` : count))
-    .join(', ');
+  const { totals, waived, musts, headline, verdicts, durationMs } = result;
+  const counts = [
+    ...verdictNames.map((name) => `${totals[name]} ${name}`),
+    ...(waived > 0 ? [`${waived} of these waived`] : []),
+  ].join(', ');
   const seconds = (durationMs / 1000).toFixed(1);
   return [
     `${verdicts.length} cases in ${seconds} s: ${counts}`,

@@ -15,6 +15,8 @@ interface Judgement {
   readonly musts: DecidedMusts;
   readonly problems: readonly RunProblem[];
   readonly capabilities: readonly CapabilityRow[];
+  /** The missing right that ended the run. */
+  readonly unauthorised?: string;
 }
 
 /** The code of the problem that a MUST was not tested although the run requires all of them. */
@@ -34,7 +36,7 @@ const reasons: Readonly<Record<VerdictName, (judgement: Judgement) => string>> =
   skip: whyInconclusive,
 };
 
-function whyFailed({ verdicts, musts, problems, capabilities }: Judgement): string {
+function whyFailed({ verdicts, musts, problems, capabilities, unauthorised }: Judgement): string {
   const failed = withVerdict(verdicts, 'fail');
   const untested = problems.filter(({ code }) => code === untestedMust);
   const others = problems.filter(({ code }) => code !== untestedMust);
@@ -43,12 +45,14 @@ function whyFailed({ verdicts, musts, problems, capabilities }: Judgement): stri
     ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
     ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to fix`] : []),
     ...(untested.length > 0 ? [untestedText(musts, capabilities)] : []),
+    ...(unauthorised === undefined ? [] : [`the run ended early: ${unauthorised}`]),
     `first: ${first}`,
   ].join('; ');
 }
 
 function whyInconclusive(judgement: Judgement): string {
-  const { verdicts, capabilities } = judgement;
+  const { verdicts, capabilities, unauthorised } = judgement;
+  if (unauthorised !== undefined) return `the run ended early: ${unauthorised}`;
   if (withVerdict(verdicts, 'inconclusive').length > 0) {
     return whyWorst(judgement, 'inconclusive', 'without a verdict');
   }
@@ -147,6 +151,7 @@ const needsByCode: Readonly<Record<string, string>> = {
   operator: '--password, --token or --hooks',
   disruptive: '--disruptive',
   'read-only': 'a run without --read-only',
+  unauthorised: 'a user with more rights',
 };
 
 /** Returns what a case that was skipped with this code needs; undefined if nothing helps. */

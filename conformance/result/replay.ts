@@ -47,7 +47,8 @@ export function replayedCases(
 }
 
 function endOf(after: CaseVerdict | undefined): ReplayEnd {
-  if (after?.verdict === 'fail') return after.waiver ? 'waived' : 'still-failing';
+  if (after?.waiver) return 'waived';
+  if (after?.verdict === 'fail') return 'still-failing';
   return after?.verdict === 'pass' ? 'fixed' : 'other';
 }
 

@@ -18,7 +18,12 @@ export type VerdictName = (typeof verdictNames)[number];
 export interface Finding {
   readonly verdict: VerdictName;
   /** Skip: the missing capability. Inconclusive: a reason code. Error: the suite's own fault. */
-  readonly reason?: { readonly code: string; readonly text: string };
+  readonly reason?: {
+    readonly code: string;
+    readonly text: string;
+    /** The expectation that kept the case from its start state, as in `expected` of a failure. */
+    readonly expected?: string;
+  };
   readonly expected?: string;
   readonly actual?: string;
   readonly observation?: string;
@@ -38,6 +43,14 @@ interface AppliedWaiver {
   readonly owner: string;
   /** The last day on which the waiver is valid, in ISO 8601. */
   readonly expires: string;
+  /** The id of the case that the waiver names, if this case only follows from its failure. */
+  readonly follows?: string;
+}
+
+/** Returns a waiver as the end of a sentence: `waived by Ada until 2027-03-31: ticket 4711`. */
+export function waiverText({ owner, expires, reason, follows }: AppliedWaiver): string {
+  const cause = follows === undefined ? '' : `; it follows from ${follows}`;
+  return `waived by ${owner} until ${expires}: ${reason}${cause}`;
 }
 
 /** A violation of an invariant by an exchange of a case. */
@@ -84,7 +97,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly attempts?: readonly Attempt[];
   /** Fail: the invariants that the exchanges of the case broke, whatever the case itself tests. */
   readonly breaches?: readonly ReportedBreach[];
-  /** Present if the case failed and a waiver covers it. */
+  /** Present if the case failed, or is inconclusive, and a waiver covers it. */
   readonly waiver?: AppliedWaiver;
   /** Present if the case failed by a SHOULD in a run that only a MUST can fail. */
   readonly tolerated?: true;
@@ -148,10 +161,10 @@ export interface OpenPointReading {
 }
 
 /** A waiver of the run and its state after the run. */
-export interface WaiverRow extends AppliedWaiver {
+export interface WaiverRow extends Omit<AppliedWaiver, 'follows'> {
   readonly caseId: string;
-  /** `used` covers a failure; `idle` means that this run did not decide the case. */
-  readonly state: 'used' | 'idle' | 'expired' | 'needless' | 'unknown-case';
+  /** `used` covers a case; `idle` means that this run did not decide the case. */
+  readonly state: 'used' | 'idle' | 'expired' | 'needless';
 }
 
 /** A problem that fails a run whatever its verdicts are. */
@@ -179,13 +192,15 @@ export interface ConformanceResult {
   readonly startedAt: string;
   readonly durationMs: number;
   /**
-   * The worst verdict that is neither waived nor tolerated. A problem counts as a failure. The
-   * outcome is `inconclusive` if nothing passed or failed.
+   * The worst verdict that is neither waived nor tolerated; `pass` if these are all. A problem
+   * counts as a failure. The outcome is `inconclusive` if nothing passed or failed.
    */
   readonly outcome: VerdictName;
   /** One sentence that begins with the outcome and explains it. */
   readonly headline: string;
   readonly totals: Readonly<Record<VerdictName, number>>;
+  /** The number of cases that a waiver covers; `totals` counts them by their verdicts too. */
+  readonly waived: number;
   readonly musts: DecidedMusts;
   readonly verdicts: readonly CaseVerdict[];
   /** The requirements that are judged on every exchange. */
@@ -193,9 +208,11 @@ export interface ConformanceResult {
   readonly capabilities: readonly CapabilityRow[];
   readonly openPoints: readonly OpenPointReading[];
   readonly waivers: readonly WaiverRow[];
+  /** The missing right of the user that ended the run, as a sentence; absent if none did. */
+  readonly unauthorised?: string;
   /** Problems that fail the run in addition to failed cases. */
   readonly problems: readonly RunProblem[];
-  /** Number of resources announced to the ledger, by kind. */
+  /** Number of resources that the target acknowledged, by kind. */
   readonly made: Made;
   /** The number of requests, and of changes that stay in the target's audit log. */
   readonly footprint: TrafficCounts;
@@ -223,10 +240,19 @@ export function outcomeOf(
   problems: readonly RunProblem[],
 ): VerdictName {
   if (problems.length > 0) return 'fail';
-  return worstOf(verdicts.filter((verdict) => !isExcused(verdict)));
+  const counted = verdicts.map((each) => (isExcused(each) ? { verdict: 'pass' as const } : each));
+  return worstOf(counted);
 }
 
-/** Returns true if a failure of the case does not fail the run. */
+/** The reason codes of cases that were not run, or not to their end, because the run ended early. */
+export const endCodes: readonly string[] = [
+  'interrupted',
+  'target-lost',
+  'unauthorised',
+  'never-reported',
+];
+
+/** Returns true if a failure of the case, or its lack of a verdict, does not fail the run. */
 export function isExcused({
   waiver,
   tolerated,

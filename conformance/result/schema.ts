@@ -53,7 +53,7 @@ const level = v.picklist(['must', 'should', 'may']);
 
 const finding = {
   verdict,
-  reason: v.optional(v.object({ code: text, text })),
+  reason: v.optional(v.object({ code: text, text, expected: v.optional(text) })),
   expected: v.optional(text),
   actual: v.optional(text),
   observation: v.optional(text),
@@ -81,7 +81,7 @@ const caseVerdict = v.pipe(
     breaches: v.optional(
       v.array(v.object({ requirements: texts, level, operation: text, text, exchange })),
     ),
-    waiver: v.optional(v.object(waiver)),
+    waiver: v.optional(v.object({ ...waiver, follows: v.optional(text) })),
     tolerated: v.optional(v.literal(true)),
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
@@ -114,6 +114,7 @@ const resultShape = v.pipe(
       observed: count,
       skip: count,
     }),
+    waived: v.optional(count),
     musts: v.object({
       decided: count,
       undecided: count,
@@ -151,9 +152,10 @@ const resultShape = v.pipe(
       v.object({
         ...waiver,
         caseId: text,
-        state: v.picklist(['used', 'idle', 'expired', 'needless', 'unknown-case']),
+        state: v.picklist(['used', 'idle', 'expired', 'needless']),
       }),
     ),
+    unauthorised: v.optional(text),
     problems: v.array(v.object({ code: text, text })),
     made,
     footprint: v.optional(v.object({ requests: count, userChanges: count })),

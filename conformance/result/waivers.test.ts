@@ -1,18 +1,26 @@
 import { describe, expect, it } from 'vitest';
+import { UnknownIdError } from '../suite/selection.ts';
 import { verdictOn } from '../testing/results.ts';
-import type { VerdictName } from './result.ts';
+import type { CaseVerdict, ReportedBreach, VerdictName } from './result.ts';
 import { outcomeOf } from './result.ts';
 import { applyWaivers, readWaivers, WaiverFileError } from './waivers.ts';
 
 const check = 'authentication/first-contact-is-401';
 const waiver = { check, reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
-const known = { today: '2026-12-31', ids: new Set([check, 'errors/error-says-why']) };
+const lastDay = '2026-12-31';
+const on = (today: string) => ({
+  today,
+  tested: new Map([[check, ['auth.first-contact-is-401']]]),
+});
 const passed = verdictOn('errors/error-says-why', { verdict: 'pass' });
 
-function judge(verdict: VerdictName | undefined, changes: Partial<typeof waiver> = {}, today = '') {
+function judge(
+  verdict: VerdictName | undefined,
+  changes: Partial<typeof waiver> = {},
+  today = lastDay,
+) {
   const verdicts = verdict === undefined ? [] : [verdictOn(check, { verdict })];
-  const on = today === '' ? known : { ...known, today };
-  const waived = applyWaivers([...verdicts, passed], [{ ...waiver, ...changes }], on);
+  const waived = applyWaivers([...verdicts, passed], [{ ...waiver, ...changes }], on(today));
   return { ...waived, outcome: outcomeOf(waived.verdicts, waived.problems) };
 }
 
@@ -48,17 +56,20 @@ describe('a waiver of a case', () => {
     expect(outcome).toBe('fail');
   });
 
-  it('for an unknown case fails the run', () => {
-    const { problems, outcome } = judge('fail', { check: 'authentication/first' });
-    expect(problems[0]?.code).toBe('waiver-unknown-case');
-    expect(problems[0]?.text).toContain('authentication/first matches no case');
-    expect(outcome).toBe('fail');
+  it('does not cover an error of the suite', () => {
+    const { waivers, outcome } = judge('error');
+    expect([waivers[0]?.state, outcome]).toEqual(['idle', 'error']);
   });
 
-  it.each<VerdictName>(['error', 'inconclusive'])('does not cover the verdict %s', (verdict) => {
-    const { waivers, outcome } = judge(verdict);
-    expect(waivers[0]?.state).toBe('idle');
-    expect(outcome).toBe(verdict);
+  it.each([
+    ['start-state-missed', 'used', 'pass'],
+    ['case-time-limit', 'used', 'pass'],
+    ['interrupted', 'idle', 'inconclusive'],
+    ['target-lost', 'idle', 'inconclusive'],
+  ])('on a case that is inconclusive as %s is %s', (code, state, outcome) => {
+    const undecided = verdictOn(check, { verdict: 'inconclusive', reason: { code, text: 'x' } });
+    const { verdicts, waivers } = applyWaivers([undecided, passed], [waiver], on(lastDay));
+    expect([waivers[0]?.state, outcomeOf(verdicts, [])]).toEqual([state, outcome]);
   });
 
   it.each<VerdictName | undefined>(['skip', undefined])(
@@ -69,9 +80,91 @@ describe('a waiver of a case', () => {
     },
   );
 
-  it('does not turn a run without other decided cases into a pass', () => {
-    const { verdicts } = applyWaivers([verdictOn(check, { verdict: 'fail' })], [waiver], known);
-    expect(outcomeOf(verdicts, [])).toBe('inconclusive');
+  it('makes a run green whose only case it covers', () => {
+    const failed = verdictOn(check, { verdict: 'fail' });
+    const { verdicts } = applyWaivers([failed], [waiver], on(lastDay));
+    expect(outcomeOf(verdicts, [])).toBe('pass');
+  });
+});
+
+describe('a case that follows from a waived failure', () => {
+  const url = 'http://host/api/devices/v1/authentication/auth_requests';
+  const exchanges = (status: number, line = `POST ${url}`) => [
+    { startMs: 0, elapsedMs: 1, request: { line, headers: {} }, answer: { status, headers: {} } },
+  ];
+  const failed = verdictOn(
+    check,
+    { verdict: 'fail', expected: 'status 401', actual: '403 without a body' },
+    { exchanges: exchanges(403) },
+  );
+  const text = 'the start state needs a first contact that is refused, but the target answered 403';
+  const missedStart = (expected: string | undefined, seen = exchanges(403)) =>
+    verdictOn(
+      'authentication/undecided-is-401',
+      { verdict: 'inconclusive', reason: { code: 'start-state-missed', text, expected } as never },
+      { exchanges: seen },
+    );
+  const waived = (other: CaseVerdict, tested = ['auth.first-contact-is-401']) => {
+    const known = { today: lastDay, tested: new Map([[check, tested]]) };
+    const { verdicts, problems } = applyWaivers([other, failed], [waiver], known);
+    return { waiver: verdicts[0]?.waiver, outcome: outcomeOf(verdicts, problems) };
+  };
+
+  it('is waived and says so when the same wrong answer kept it from its start state', () => {
+    const { waiver: own, outcome } = waived(missedStart('status 401'));
+    expect(own).toEqual({ reason: 'ticket 7', owner: 'Ada', expires: lastDay, follows: check });
+    expect(outcome).toBe('pass');
+  });
+
+  it.each<[string, CaseVerdict]>([
+    ['another expectation', missedStart('status 200')],
+    ['an unknown expectation', missedStart(undefined)],
+    ['another status', missedStart('status 401', exchanges(500))],
+    ['another operation', missedStart('status 401', exchanges(403, `GET ${url}`))],
+    ['no exchange', missedStart('status 401', [])],
+  ])('is not assumed for %s', (_, other) => {
+    expect(waived(other)).toEqual({ waiver: undefined, outcome: 'inconclusive' });
+  });
+
+  const breach = (requirement: string, operation: string): ReportedBreach => ({
+    requirements: [requirement],
+    level: 'must',
+    operation,
+    text: '400 body: /request_id must be a string, not 17',
+    exchange: { startMs: 0, elapsedMs: 1, request: { line: 'GET http://host/', headers: {} } },
+  });
+  const breaking = (missed: string, operation = 'put-configuration') =>
+    verdictOn(
+      'errors/error-says-why',
+      {
+        verdict: 'fail',
+        expected: 'every exchange',
+        actual: 'invariant',
+        missed: [missed] as never,
+      },
+      { breaches: [breach('errors.request-id-is-a-text', operation)] },
+    );
+  const textual = {
+    ...failed,
+    missed: ['errors.request-id-is-a-text' as const],
+    breaches: [breach('errors.request-id-is-a-text', 'post-auth-request')],
+  };
+  const alsoWaived = (other: CaseVerdict, tested: readonly string[]) => {
+    const known = { today: lastDay, tested: new Map([[check, tested]]) };
+    return applyWaivers([other, textual], [waiver], known).verdicts[0]?.waiver?.follows;
+  };
+
+  it('is waived when its exchanges only violate what the waived case tests', () => {
+    const own = ['errors.request-id-is-a-text'];
+    expect(alsoWaived(breaking('errors.request-id-is-a-text'), own)).toBe(check);
+  });
+
+  it.each<[string, CaseVerdict, string | undefined]>([
+    ['the same operation', breaking('errors.request-id-is-a-text', 'post-auth-request'), check],
+    ['another operation', breaking('errors.request-id-is-a-text'), undefined],
+    ['a failure of its own', breaking('errors.says-why', 'post-auth-request'), undefined],
+  ])('with violations that the waived case does not test: %s', (_, other, follows) => {
+    expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);
   });
 });
 
@@ -83,10 +176,12 @@ describe('a waiver file', () => {
     expires: 2026-12-31
 `;
 
+  const read = (text: string) => readWaivers(text, 'w.yaml', [check, 'errors/error-says-why']);
+
   it('may be written as YAML or JSON', () => {
-    expect(readWaivers(good, 'w.yaml')).toEqual([waiver]);
-    expect(readWaivers(JSON.stringify({ waivers: [waiver] }), 'w.json')).toEqual([waiver]);
-    expect(readWaivers('waivers: []', 'w.yaml')).toEqual([]);
+    expect(read(good)).toEqual([waiver]);
+    expect(read(JSON.stringify({ waivers: [waiver] }))).toEqual([waiver]);
+    expect(read('waivers: []')).toEqual([]);
   });
 
   it.each([
@@ -101,7 +196,13 @@ describe('a waiver file', () => {
     ],
     [`${good}${good.slice('waivers:\n'.length)}`, /w\.yaml:6:12 .* has a waiver already/],
   ])('that is wrong is refused with line and column: %#', (text, sentence) => {
-    expect(() => readWaivers(text, 'w.yaml')).toThrow(WaiverFileError);
-    expect(() => readWaivers(text, 'w.yaml')).toThrow(sentence);
+    expect(() => read(text)).toThrow(WaiverFileError);
+    expect(() => read(text)).toThrow(sentence);
+  });
+
+  it('names each case that does not exist, with its place and the nearest ids', () => {
+    const text = `${good.replace('-401', '-402')}${good.slice('waivers:\n'.length)}`;
+    expect(() => read(text)).toThrow(UnknownIdError);
+    expect(() => read(text)).toThrow(/w\.yaml:2:12 "\S+-402" \(nearest: \S+-401, /);
   });
 });

@@ -4,8 +4,10 @@
  */
 import * as v from 'valibot';
 import { readYaml } from '../../fixtures/yaml-text.ts';
+import { UnknownIdError, withNearest } from '../suite/selection.ts';
 import { SetupError } from '../target/setup-error.ts';
-import type { CaseVerdict, RunProblem, WaiverRow } from './result.ts';
+import { causeOf, type TestedRequirements } from './causes.ts';
+import { type CaseVerdict, endCodes, type RunProblem, type WaiverRow } from './result.ts';
 
 const filled = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'));
 
@@ -35,10 +37,11 @@ export class WaiverFileError extends SetupError {
 }
 
 /**
- * Parses waivers from YAML or JSON. Throws a WaiverFileError with line and column of each problem.
- * @param file the name of the file, for the messages
+ * Parses waivers from YAML or JSON. Throws a WaiverFileError with line and column of each problem,
+ * and an UnknownIdError for waivers that match no case.
+ * @param file the name of the file, for the messages. @param ids the ids that a waiver may name
  */
-export function readWaivers(text: string, file: string): readonly Waiver[] {
+export function readWaivers(text: string, file: string, ids: readonly string[]): readonly Waiver[] {
   const read = readYaml(text, waiversShape);
   if ('problems' in read) {
     const problems = read.problems.map(
@@ -50,10 +53,19 @@ export function readWaivers(text: string, file: string): readonly Waiver[] {
   const repeated = waivers.findIndex(({ check }, index) =>
     waivers.slice(0, index).some((earlier) => earlier.check === check),
   );
-  if (repeated === -1) return waivers;
-  const { line, column } = read.placeOf(['waivers', repeated, 'check']);
-  const problem = `${line}:${column} ${waivers[repeated]?.check} has a waiver already`;
-  throw new WaiverFileError(file, [problem]);
+  const placeOf = (index: number): string => {
+    const { line, column } = read.placeOf(['waivers', index, 'check']);
+    return `${line}:${column}`;
+  };
+  if (repeated !== -1) {
+    const problem = `${placeOf(repeated)} ${waivers[repeated]?.check} has a waiver already`;
+    throw new WaiverFileError(file, [problem]);
+  }
+  const unknown = waivers.flatMap(({ check }, index) =>
+    ids.includes(check) ? [] : [`${file}:${placeOf(index)} ${withNearest(check, ids)}`],
+  );
+  if (unknown.length === 0) return waivers;
+  throw new UnknownIdError(`no case has the ID of a waiver: ${unknown.join('; ')}`);
 }
 
 /** The verdicts after waivers were applied, the state of each waiver, and the problems found. */
@@ -64,28 +76,30 @@ export interface Waived {
 }
 
 /**
- * Attaches waivers to failed cases. A waiver that is expired, needless or for an unknown case is a
- * problem.
- * @param known the current day in ISO 8601 and UTC, and the ids of all cases of the suite
+ * Attaches waivers to the cases that they name and to those that follow from them. A waiver that is
+ * expired or needless is a problem.
+ * @param known the current day in ISO 8601 and UTC, and the requirements that each case tests
  */
 export function applyWaivers(
   verdicts: readonly CaseVerdict[],
   waivers: readonly Waiver[],
-  known: { readonly today: string; readonly ids: ReadonlySet<string> },
+  known: { readonly today: string; readonly tested: TestedRequirements },
 ): Waived {
   const rows = waivers.map(({ check, ...rest }): WaiverRow => {
-    const verdict = verdicts.find(({ id }) => id === check)?.verdict;
-    return { caseId: check, ...rest, state: stateOf({ check, ...rest }, verdict, known) };
+    const verdict = verdicts.find(({ id }) => id === check);
+    return { caseId: check, ...rest, state: stateOf(rest, verdict, known.today) };
   });
   const used = new Map(
     rows.filter(({ state }) => state === 'used').map((row) => [row.caseId, row]),
   );
+  const causes = verdicts.filter(({ id, verdict }) => verdict === 'fail' && used.has(id));
   return {
     verdicts: verdicts.map((each) => {
-      const row = used.get(each.id);
+      const follows = used.has(each.id) ? undefined : causeOf(each, causes, known.tested);
+      const row = used.get(follows ?? each.id);
       if (!row) return each;
       const { reason, owner, expires } = row;
-      return { ...each, waiver: { reason, owner, expires } };
+      return { ...each, waiver: { reason, owner, expires, ...(follows && { follows }) } };
     }),
     waivers: rows,
     problems: rows.flatMap(problemOf),
@@ -93,13 +107,14 @@ export function applyWaivers(
 }
 
 function stateOf(
-  { check, expires }: Waiver,
-  verdict: CaseVerdict['verdict'] | undefined,
-  { today, ids }: { readonly today: string; readonly ids: ReadonlySet<string> },
+  { expires }: Pick<Waiver, 'expires'>,
+  found: CaseVerdict | undefined,
+  today: string,
 ): WaiverRow['state'] {
-  if (!ids.has(check)) return 'unknown-case';
   if (expires < today) return 'expired';
-  if (verdict === 'fail') return 'used';
+  const { verdict, reason } = found ?? {};
+  const isUndecided = verdict === 'inconclusive' && !endCodes.includes(reason?.code ?? '');
+  if (verdict === 'fail' || isUndecided) return 'used';
   return verdict === 'pass' || verdict === 'observed' ? 'needless' : 'idle';
 }
 
@@ -119,10 +134,6 @@ function problemOf({ caseId, state, owner, expires }: WaiverRow): readonly RunPr
           code: 'waiver-needless',
           text: `${whose} is no longer needed: the case passes; remove it`,
         },
-      ];
-    case 'unknown-case':
-      return [
-        { code: 'waiver-unknown-case', text: `${whose} matches no case; --list shows them all` },
       ];
     default:
       return [];

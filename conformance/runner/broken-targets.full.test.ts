@@ -179,7 +179,7 @@ function usedBytes(): number {
 describe('a run that selects no case', () => {
   it('is inconclusive and decides no MUST', async () => {
     const baseUrl = await serve((_, answer) => answer.end());
-    const result = await runAgainst(baseUrl, { selection: ['no/such-case'] });
+    const result = await runAgainst(baseUrl, { ids: new Set() });
     expect(result.verdicts).toEqual([]);
     expect(result.outcome).toBe('inconclusive');
     expect(result.musts.decided).toBe(0);

@@ -5,7 +5,7 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { deserted, serve } from '../testing/tiny-server.ts';
 
 const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';
@@ -91,6 +91,73 @@ describe('a run against a server that is not this API', () => {
       answer.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
     });
     await expect(runAgainst(baseUrl, { preflight, credentials })).rejects.toThrow(sentence);
+  });
+});
+
+describe('a run that waits for its target', () => {
+  const waiting = { preflight, waitForTargetMs: 60_000, selection: ['errors/error-says-why'] };
+
+  /** Returns options with a clock of which each failed attempt takes a second. */
+  function waitingWith() {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const reasons: string[] = [];
+    const onWait = ({ message }: Error): void => {
+      reasons.push(message);
+      setImmediate(() => clock.advance(1000));
+    };
+    return { reasons, options: { ...waiting, clock, onWait } };
+  }
+
+  it('starts when gateway errors have ended, whichever part of the API they were from', async () => {
+    const down = ['auth_requests', 'auth_requests', 'deployments/next', 'deployments/next'];
+    const baseUrl = await serve(({ url = '' }, answer) => {
+      const isDown = down[0] !== undefined && url.includes(down[0]);
+      if (isDown) down.shift();
+      answer.writeHead(isDown ? 503 : 401).end('{"error":"no"}');
+    });
+    const { reasons, options } = waitingWith();
+    const { verdicts } = await runAgainst(baseUrl, options);
+    expect(verdicts).toHaveLength(1);
+    expect(reasons).toHaveLength(3);
+    expect(new Set(reasons)).toEqual(new Set([expect.stringContaining('answers 503')]));
+  });
+
+  it.each<[string, () => Promise<string>, RegExp]>([
+    ['refuses connections', deserted, /within 1m: nothing answers at http:\S+ \(/],
+    [
+      'stays behind its gateway',
+      () => serve((_, answer) => answer.writeHead(502).end()),
+      /^the target did not start within 1m: http:\S+ answers 502 Bad Gateway without a body; /,
+    ],
+    [
+      'logs nobody in',
+      () =>
+        serve(({ url = '' }, answer) =>
+          answer.writeHead(url.includes('useradm') ? 503 : 401).end(),
+        ),
+      /within 1m: the login was answered 503 /,
+    ],
+  ])('ends after that time when the target %s', async (_, open, sentence) => {
+    const { reasons, options } = waitingWith();
+    const credentials = { email: 'user@example.com', password: 'any' };
+    const run = runAgainst(await open(), { ...options, credentials });
+    await expect(run).rejects.toThrow(sentence);
+    expect(reasons).toHaveLength(60);
+  });
+
+  it('does not wait for a server that is not this API', async () => {
+    const { reasons, options } = waitingWith();
+    const baseUrl = await serve((_, answer) => answer.writeHead(404).end());
+    await expect(runAgainst(baseUrl, options)).rejects.toThrow(/this is not the device API/);
+    expect(reasons).toEqual([]);
+  });
+
+  it('ends at once when it is interrupted', async () => {
+    const interrupt = new AbortController();
+    const { options } = waitingWith();
+    const onWait = (): void => interrupt.abort();
+    const run = runAgainst(await deserted(), { ...options, onWait, signal: interrupt.signal });
+    await expect(run).rejects.toThrow(SetupError);
   });
 });
 

@@ -4,11 +4,19 @@
  * cases judge everything else. Spec: Device authentication; Errors
  */
 import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../../fixtures/clock.ts';
 import type { Answer } from '../target/answer.ts';
 import { Caller } from '../target/call.ts';
 import { shown } from '../target/expectations.ts';
 import { certificateError } from '../target/setup.ts';
-import { SilentTargetError, UnreachableError, WrongTargetError } from '../target/setup-error.ts';
+import {
+  gatewayErrors,
+  NotStartedError,
+  SetupError,
+  SilentTargetError,
+  UnreachableError,
+  WrongTargetError,
+} from '../target/setup-error.ts';
 import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
@@ -17,14 +25,19 @@ const ANSWER_MAX_MS = 5000;
 const PAGE_READ_CHARACTERS = 20_000;
 /** The statuses with which a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
-/** The statuses with which a gateway answers while the server behind it is down. */
-const gatewayErrors: readonly number[] = [502, 503, 504];
+/** Pause before the next attempt to reach a target that is starting. */
+const PAUSE_MS = 1000;
 
 /**
  * Resolves when a server of this API answers, or when the run is interrupted.
+ * @param isStarting true to let no gateway error pass, since a part of the target may still start
  * @throws SetupError that describes the answer or the failure
  */
-export async function preflight(target: Target, signal?: AbortSignal): Promise<void> {
+export async function preflight(
+  target: Target,
+  signal?: AbortSignal,
+  isStarting = false,
+): Promise<void> {
   const { baseUrl, clock } = target.options;
   const limit = new AbortController();
   const timer = clock.after(ANSWER_MAX_MS, () => {
@@ -36,8 +49,10 @@ export async function preflight(target: Target, signal?: AbortSignal): Promise<v
     noRateWait: true,
   });
   try {
-    const answers = await refusedRequests(new Caller(session));
+    const answers = await refusedRequests(new Caller(session), isStarting);
     const [first] = answers;
+    const down = isStarting ? answers.find(isGatewayError) : undefined;
+    if (down) throw wrongTarget(baseUrl, down);
     if (first && !answers.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
@@ -47,9 +62,47 @@ export async function preflight(target: Target, signal?: AbortSignal): Promise<v
   }
 }
 
-async function refusedRequests(caller: Caller): Promise<readonly Answer[]> {
+interface Wait {
+  /** How long to wait in all; undefined for a single attempt. */
+  readonly limitMs: number | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+  /** Called after each attempt that failed. */
+  readonly onWait: ((error: SetupError) => void) | undefined;
+}
+
+/**
+ * Returns what `attempt` returns, and repeats it while the target is starting.
+ * @throws SetupError of the attempt; a NotStartedError when the time is over
+ */
+export async function whenStarted<Started>(
+  attempt: () => Promise<Started>,
+  { limitMs, clock, signal, onWait }: Wait,
+): Promise<Started> {
+  const startedMs = clock.monotonicMs();
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isStarting = error instanceof SetupError && error.isStarting;
+      if (limitMs === undefined || !isStarting) throw error;
+      const leftMs = limitMs - (clock.monotonicMs() - startedMs);
+      if (leftMs <= 0) throw new NotStartedError(limitMs, error);
+      onWait?.(error);
+      await clock.sleep(Math.min(PAUSE_MS, leftMs), signal);
+      if (signal?.aborted) throw error;
+    }
+  }
+}
+
+async function refusedRequests(caller: Caller, both: boolean): Promise<readonly Answer[]> {
   const answer = await caller.call('post-auth-request', { body: {} });
-  return isOfThisApi(answer) ? [answer] : [answer, await caller.call('get-next-deployment')];
+  if (isOfThisApi(answer) && !both) return [answer];
+  return [answer, await caller.call('get-next-deployment')];
+}
+
+function isGatewayError({ status }: Answer): boolean {
+  return gatewayErrors.includes(status);
 }
 
 function isOfThisApi(answer: Answer): boolean {
@@ -67,11 +120,11 @@ function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
     const way = 'use the address in the redirect';
     return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
   }
-  const isDown = gatewayErrors.includes(status);
+  const isDown = isGatewayError(answer);
   const way = isDown
     ? 'wait until the server is up, or check --url'
     : 'this is not the device API; check --url';
-  return new WrongTargetError(baseUrl, describe(answer), way);
+  return new WrongTargetError(baseUrl, describe(answer), way, isDown);
 }
 
 /** Describes the answer in a few words; an HTML page by its title, or else by its visible text. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { type AdminSource, adminOn } from '../adapters/admin-source.ts';
+import type { Rights } from '../adapters/rights.ts';
 import { type Capability, operationsWith } from '../context/capabilities.ts';
 import { type CleanupLedger, noLedger } from '../context/cleanup-ledger.ts';
 import type { Control } from '../context/control.ts';
@@ -13,17 +14,18 @@ import type { Made } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
-import { type CaseJudge, InvariantJudge } from '../passive/invariant-judge.ts';
+import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { judgedEverywhere } from '../result/judged-everywhere.ts';
 import type { CaseVerdict, Finding, JudgedEverywhere, RunStart } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import type { GivenOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
-import type { Session, Target } from '../target/target.ts';
+import type { ObservedExchange, Session, Target } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
-import { type Gates, gate, inconclusive, notRun, runCase } from './runner.ts';
+import { listed } from './breaches.ts';
+import { type Gates, gate, inconclusive, notRun, runCase, skip } from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
@@ -59,6 +61,8 @@ export interface RunOptions extends Progress, Omit<GivenOptions, 'requestTimeLim
   readonly mask: Mask;
   readonly clock: Clock;
   readonly random: Random;
+  /** The rights of the user; without them, a 403 is judged like every other answer. */
+  readonly rights?: Rights | undefined;
   /** The ledger to which each resource is announced before it is created. */
   readonly ledger?: CleanupLedger | undefined;
   /** Options of the random cases. */
@@ -71,7 +75,7 @@ interface ContextOptions {
   readonly stream: string;
   /** Aborts every request of the case. */
   readonly signal: AbortSignal;
-  readonly judge: CaseJudge;
+  readonly onExchange: (observed: ObservedExchange) => void;
 }
 
 /** A run of the suite. The owner must call `close`, which removes the shared artifacts. */
@@ -86,6 +90,7 @@ export class Run {
   readonly #artifacts: SharedArtifacts;
   readonly #startedMs: number;
   #silentCases = 0;
+  #lack: string | undefined;
 
   constructor(options: RunOptions) {
     const { id, admin, offered, clock } = options;
@@ -132,6 +137,11 @@ export class Run {
     return judgedEverywhere(this.#invariants.tallies, operationsWith(this.#gates.capabilities));
   }
 
+  /** The missing right that ended the run, as a sentence; undefined if none did. */
+  get lack(): string | undefined {
+    return this.#lack;
+  }
+
   /** The number of requests to the target so far. */
   get traffic(): TrafficCounts {
     return this.#options.target.traffic.counts;
@@ -174,20 +184,37 @@ export class Run {
     return verdict;
   }
 
-  #runRepeatedly(each: RunnableCase, stream: string): Promise<CaseVerdict> {
-    const { clock, caseTimeLimitMs, target, signal } = this.#options;
+  async #runRepeatedly(each: RunnableCase, stream: string): Promise<CaseVerdict> {
+    const { clock, caseTimeLimitMs, target, signal, rights } = this.#options;
     const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
-    const lasting = target.session({ onExchange: judge.see });
-    return runCase(each, {
+    let lack: string | undefined;
+    const onExchange = (observed: ObservedExchange): void => {
+      judge.see(observed);
+      lack ??= rights?.lackIn(observed);
+    };
+    const lasting = target.session({ onExchange });
+    const verdict = await runCase(each, {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
       allEvidence: this.#options.allEvidence,
       signal,
-      openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, judge }),
+      openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
       breaches: () => judge.breaches,
       release: (context) => context.ownership.release(this.#adminOn(lasting)),
     });
+    return lack === undefined ? verdict : this.#unauthorised(each, verdict, lack);
+  }
+
+  /** Ends the run, unless such cases are skipped; what the user did not get to see is not judged. */
+  #unauthorised(each: RunnableCase, verdict: CaseVerdict, lack: string): CaseVerdict {
+    const { skipUnauthorised } = this.#options;
+    if (!skipUnauthorised) this.#lack ??= lack;
+    if (verdict.verdict === 'pass') return verdict;
+    const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
+    const { breaches: _____, ...rest } = facts;
+    const finding = skipUnauthorised ? skip : inconclusive;
+    return { ...rest, ...listed(each), ...finding('unauthorised', lack) };
   }
 
   #elapsedMs(): number {
@@ -198,14 +225,15 @@ export class Run {
     if (this.#options.signal?.aborted) {
       return inconclusive('interrupted', 'the run was interrupted before this case');
     }
+    if (this.#lack !== undefined) return inconclusive('unauthorised', this.#lack);
     if (this.#silentCases < SILENT_CASES_MAX) return undefined;
     return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
   }
 
-  #openContext(each: RunnableCase, { stream, signal, judge }: ContextOptions): TestContext {
+  #openContext(each: RunnableCase, { stream, signal, onExchange }: ContextOptions): TestContext {
     const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
     const noRateWait = judgesRateLimit(each);
-    const session = target.session({ signal, noRateWait, onExchange: judge.see });
+    const session = target.session({ signal, noRateWait, onExchange });
     const random = this.#options.random.stream(stream);
     return new TestContext({
       session,

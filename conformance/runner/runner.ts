@@ -100,11 +100,12 @@ async function releaseInTime(
   }
 }
 
-export function inconclusive(code: string, text: string): Finding {
-  return { verdict: 'inconclusive', reason: { code, text } };
+export function inconclusive(code: string, text: string, expected?: string): Finding {
+  const reason = { code, text, ...(expected !== undefined && { expected }) };
+  return { verdict: 'inconclusive', reason };
 }
 
-function skip(code: string, text: string): Finding {
+export function skip(code: string, text: string): Finding {
   return { verdict: 'skip', reason: { code, text } };
 }
 
@@ -192,7 +193,8 @@ function undecided(error: unknown): Finding {
   if (error instanceof AdminFailure) return inconclusive('operator-failed', error.message);
   if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
   if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
-    return inconclusive('start-state-missed', error.message);
+    const { expected } = error;
+    return inconclusive('start-state-missed', error.message, expected);
   }
   return suiteError(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }

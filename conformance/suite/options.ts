@@ -30,6 +30,12 @@ export const suiteOptions = {
     cli: { kind: 'header-prefix' },
     default: { value: defaultHeaderPrefix },
   },
+  waitForTargetMs: {
+    flag: '--wait-for-target <duration>',
+    group: 'Target',
+    help: 'wait this long for a target that is starting',
+    cli: { kind: 'positive-duration' },
+  },
   probe: {
     flag: '--no-probe',
     group: 'What the target can do',
@@ -51,6 +57,14 @@ export const suiteOptions = {
     conflicts: ['disruptive'],
     isReplayed: true,
     ...recordedSwitch,
+  },
+  skipUnauthorised: {
+    flag: '--skip-unauthorised',
+    group: 'Which cases',
+    help: 'skip the cases for which the user lacks a right, instead of ending the run',
+    isReplayed: true,
+    ...offSwitch,
+    recorded: { as: v.optional(v.boolean(), false), absent: false },
   },
   /** Determines every random choice of the cases. */
   seed: {

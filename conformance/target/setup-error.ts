@@ -1,9 +1,27 @@
 /** Errors that keep a run from starting: one clear sentence each, with a remedy. */
 
+import { durationText } from '../../fixtures/duration.ts';
+
+/** The statuses with which a gateway answers while the server behind it is down. */
+export const gatewayErrors: readonly number[] = [502, 503, 504];
+
 /** A run could not start. */
 export abstract class SetupError extends Error {
   /** Stable name of the cause. */
   abstract readonly code: string;
+  /** True if a target that is starting causes this error, so that waiting may help. */
+  readonly isStarting: boolean = false;
+}
+
+/** The target was still starting at the end of the time that the run waits for it. */
+export class NotStartedError extends SetupError {
+  readonly code = 'not-started';
+
+  /** @param last the error of the last attempt */
+  constructor(waitedMs: number, last: SetupError) {
+    super(`the target did not start within ${durationText(waitedMs)}: ${last.message}`);
+    this.name = 'NotStartedError';
+  }
 }
 
 /** The base URL is not an HTTP URL. */
@@ -19,6 +37,7 @@ export class BaseUrlError extends SetupError {
 /** Nothing answers at the base URL. */
 export class UnreachableError extends SetupError {
   readonly code = 'unreachable';
+  override readonly isStarting = true;
 
   constructor(baseUrl: string, cause: Error) {
     super(`nothing answers at ${baseUrl} (${cause.message}); start the server, or check --url`, {
@@ -31,6 +50,7 @@ export class UnreachableError extends SetupError {
 /** The listener at the base URL does not answer with HTTP. */
 export class SilentTargetError extends SetupError {
   readonly code = 'no-answer';
+  override readonly isStarting = true;
 
   constructor(baseUrl: string, cause: Error) {
     super(
@@ -45,11 +65,13 @@ export class SilentTargetError extends SetupError {
 /** The server at the base URL does not implement this API. */
 export class WrongTargetError extends SetupError {
   readonly code = 'wrong-target';
+  override readonly isStarting: boolean;
 
   /** @param came the answer that was received. @param wayOut the advice for the user */
-  constructor(baseUrl: string, came: string, wayOut: string) {
+  constructor(baseUrl: string, came: string, wayOut: string, isStarting = false) {
     super(`${baseUrl} answers ${came}; ${wayOut}`);
     this.name = 'WrongTargetError';
+    this.isStarting = isStarting;
   }
 }
 
@@ -80,16 +102,31 @@ export class LoginRefusedError extends SetupError {
   }
 }
 
+/** The user may not do what the selected cases do as a user. */
+export class MissingRightsError extends SetupError {
+  readonly code = 'unauthorised';
+
+  constructor(lack: string) {
+    super(
+      `${lack}; give the user a role with this right, ` +
+        'or add --skip-unauthorised to skip the cases that need it',
+    );
+    this.name = 'MissingRightsError';
+  }
+}
+
 /** The control listener refuses the suite, or does not exist. */
 export class ControlRefusedError extends SetupError {
   readonly code = 'control-refused';
+  override readonly isStarting: boolean;
 
-  constructor(url: string, seen: string) {
+  constructor(url: string, seen: string, isStarting: boolean) {
     super(
       `the control listener ${url} cannot be used (${seen}); ` +
         'check --control-url and --control-token, or omit both to skip the cases that need them',
     );
     this.name = 'ControlRefusedError';
+    this.isStarting = isStarting;
   }
 }
 
@@ -106,9 +143,15 @@ export class HookLoginError extends SetupError {
 /** The login was answered without a user token. */
 export class AdminUnusableError extends SetupError {
   readonly code = 'operator-unusable';
+  override readonly isStarting: boolean;
 
-  constructor(because: string, wayOut = 'without a user, nothing can be removed') {
+  constructor(
+    because: string,
+    wayOut = 'without a user, nothing can be removed',
+    isStarting = false,
+  ) {
     super(`${because}; ${wayOut}`);
     this.name = 'AdminUnusableError';
+    this.isStarting = isStarting;
   }
 }

@@ -6,6 +6,7 @@ import { shownAnswer } from './expectations.ts';
 import type { Mask } from './mask.ts';
 import {
   BaseUrlError,
+  gatewayErrors,
   LoginRefusedError,
   UnreachableError,
   UntrustedCertificateError,
@@ -22,7 +23,7 @@ export type Credentials =
 /** A user token, or the reason why an expected one is missing. */
 export type Login =
   | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'unusable'; readonly because: string }
+  | { readonly kind: 'unusable'; readonly because: string; readonly isStarting: boolean }
   | { readonly kind: 'none' };
 
 /** Returns the base URL without a trailing slash. Throws a BaseUrlError. */
@@ -70,7 +71,8 @@ export async function logIn(
       : await passwordLogin(session, credentials, mask);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    return { kind: 'unusable', because: `the login request got no answer: ${error.message}` };
+    const because = `the login request got no answer: ${error.message}`;
+    return { kind: 'unusable', because, isStarting: true };
   }
 }
 
@@ -83,9 +85,11 @@ async function passwordLogin(
   mask.learn(basic, 'basic');
   const headers = { authorization: `Basic ${basic}` };
   const answer = await session.send(requestOf(managementOperations.login, { headers }));
-  refuse(answer, email);
+  if (answer.status === 401 || answer.status === 403) {
+    throw new LoginRefusedError(email, answer.status);
+  }
   if (answer.status !== 200 || answer.text === '' || /[\s<]/.test(answer.text)) {
-    return { kind: 'unusable', because: `the login was answered ${shownAnswer(answer)}` };
+    return unusable('the login', answer);
   }
   mask.learn(answer.text, 'user-token');
   return { kind: 'token', token: answer.text };
@@ -95,11 +99,13 @@ async function checkToken(session: Session, token: string): Promise<Login> {
   const headers = { authorization: `Bearer ${token}` };
   const list = managementOperations['list-devices'];
   const answer = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));
-  refuse(answer, 'the token');
-  if (answer.status === 200) return { kind: 'token', token };
-  return { kind: 'unusable', because: `the list of devices was answered ${shownAnswer(answer)}` };
+  if (answer.status === 401) throw new LoginRefusedError('the token', answer.status);
+  // With 403, the user may not list devices; that is a matter of rights.
+  if (answer.status === 200 || answer.status === 403) return { kind: 'token', token };
+  return unusable('the list of devices', answer);
 }
 
-function refuse({ status }: Answer, who: string): void {
-  if (status === 401 || status === 403) throw new LoginRefusedError(who, status);
+function unusable(what: string, answer: Answer): Login {
+  const because = `${what} was answered ${shownAnswer(answer)}`;
+  return { kind: 'unusable', because, isStarting: gatewayErrors.includes(answer.status) };
 }

@@ -103,11 +103,16 @@ describe('fleetbed conform', () => {
     expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*actual[\s\S]*> POST http/);
   });
 
-  it('names a prefix that matches no case', async () => {
-    const { code, stderr } = await conform('--list', 'errors/', 'erors/');
-    expect(code).toBe(0);
-    expect(stderr).toContain('no case has an ID that starts with "erors/"');
-    expect(stderr).not.toContain('"errors/"');
+  it.each([
+    [['--list', 'errors/', 'erors/'], /no case has an ID .*"erors\/" \(nearest: errors\/, /],
+    [['--anonymous', 'errors/', 'erors/'], /no case has an ID .*"erors\/" \(nearest: errors\/, /],
+    [['--dry-run', '--anonymous', 'no-such-case'], /"no-such-case" \(nearest: /],
+    [['--anonymous', ''], /the ID of a case is empty; leave it out to select every case/],
+    [['self-test', '--cases', 'erors/'], /"erors\/" \(nearest: errors\/, /],
+    [['self-test', 'report-is-201'], /no defect has an ID .*\(nearest: report-is-200, /],
+  ])('refuses %j, which names what does not exist, before any request', async (words, sentence) => {
+    const { code, stderr } = await runCommand(['conform', ...words]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
   });
 
   it('keeps the password and the tokens out of all output and files', async () => {
@@ -217,16 +222,30 @@ describe('fleetbed conform --dry-run', () => {
 });
 
 describe('fleetbed conform with stricter conditions', () => {
-  it('is inconclusive when no case decides anything', async () => {
-    const { code } = await conform('--anonymous', 'no-such-case');
-    expect(code).toBe(4);
-  });
-
   it('fails with --require-all-must and lists each undecided MUST', async () => {
     const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
     const { code, stdout } = await conform(...words);
     expect(code).toBe(1);
     expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
+  });
+
+  it('passes when a waiver covers the only case that fails, in every form of report', async () => {
+    const id = 'errors/request-id-of-the-caller';
+    const row = { check: id, reason: 'ticket 7', owner: 'Ada', expires: '2999-01-01' };
+    const file = join(folder, 'known.yaml');
+    writeFileSync(file, JSON.stringify({ waivers: [row] }));
+    const [junit, html] = [join(folder, 'known.xml'), join(folder, 'known.html')];
+    const reports = ['--report', `junit=${junit}`, '--report', `html=${html}`];
+    const words = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', ...reports, id];
+    expect((await conform(...words)).code).toBe(1);
+    const { code, stdout, stderr } = await conform('--json', '--waivers', file, ...words);
+    expect(code, stderr).toBe(0);
+    const result = JSON.parse(stdout) as ConformanceResult;
+    expect(result).toMatchObject({ outcome: 'pass', waived: 1, totals: { fail: 1 } });
+    expect(result.headline).toBe('pass: 0 cases passed, 1 waived');
+    expect(stderr).toContain('1 of these waived');
+    expect(readFileSync(junit, 'utf8')).toMatch(/<testsuites tests="1" failures="0" errors="0"/);
+    expect(readFileSync(html, 'utf8')).toContain('"waived":1');
   });
 
   it('fails on an unnecessary waiver, and refuses an unreadable waiver file', async () => {
@@ -244,6 +263,12 @@ describe('fleetbed conform with stricter conditions', () => {
       1,
       expect.stringContaining('is no longer needed'),
     ]);
+    writeFileSync(file, JSON.stringify({ waivers: [{ ...row, check: 'errors/error-say-why' }] }));
+    const unknown = await conform(...words);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toMatch(
+      /1:\d+ "errors\/error-say-why" \(nearest: errors\/error-says-why, /,
+    );
     writeFileSync(file, 'waivers:\n  - check: 7\n');
     const wrong = await conform(...words);
     expect(wrong.code).toBe(3);

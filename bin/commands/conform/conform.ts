@@ -1,6 +1,7 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
 
 import type { Command } from 'commander';
+import { type CaseListing, listCases } from '../../../conformance/conformance.ts';
 import { comparisonText } from '../../../conformance/report/differences.ts';
 import { caseList, conformanceReport } from '../../../conformance/report/text.ts';
 import { compareReports } from '../../../conformance/result/compare.ts';
@@ -18,11 +19,11 @@ import { stopSignal } from '../../output/stop-signal.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { judge } from './judged-run.ts';
 import { closeLedger, ledgerPlace, notifyWhenInterrupted } from './ledger-place.ts';
-import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
+import { addRunOptions, type ConformOptions, runSettingsOf, withKnownIds } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
 import { openRunLines } from './run-lines.ts';
-import { selectedCases, verdictPrinter } from './suite-watch.ts';
+import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
 type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
 
@@ -136,25 +137,23 @@ async function act(selection: readonly string[], options: Options): Promise<Exit
     );
   }
   const output = createOutput(options.json === true || options.ndjson === '-');
-  return options.list ? list(selection, output) : conform(selection, options, output);
+  const cases = withKnownIds(() => listCases(selection));
+  return options.list ? list(cases, output) : conform({ selection, cases }, options, output);
 }
 
-function list(selection: readonly string[], output: Output): ExitCode {
-  const cases = selectedCases(selection);
-  warnUnmatched(selection, output);
+function list(cases: readonly CaseListing[], output: Output): ExitCode {
   if (output.json) output.data(cases);
   else output.line(caseList(cases));
-  return cases.length > 0 ? exitCodes.pass : exitCodes.undecided;
+  return exitCodes.pass;
 }
 
 async function conform(
-  selection: readonly string[],
+  { selection, cases }: { selection: readonly string[]; cases: readonly CaseListing[] },
   options: Options,
   output: Output,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
   const settings = await runSettingsOf(options);
-  warnUnmatched(selection, output);
   const earlier = options.compare && (await readReportFile('--compare', options.compare));
   if (options.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
@@ -167,11 +166,12 @@ async function conform(
   const result = await withLiveLine(output, (live) => {
     // NDJSON on standard output may go to the same terminal, where it would run into the live line.
     const printer = options.ndjson === '-' ? output : live;
-    const printVerdict = verdictPrinter(printer, selectedCases(selection).length);
+    const printVerdict = verdictPrinter(printer, cases.length);
     return judge({
       ...settings,
       selection,
       signal,
+      onWait: waitPrinter(printer),
       onStart: (start) => {
         printFootprint(settings, printer);
         lines.start(start);
@@ -202,15 +202,4 @@ function printFootprint({ credentials, hooks, readOnly }: RunSettings, output: O
       ? 'devices stay pending on the target, because there is no user to remove them'
       : 'deployments and audit-log entries stay on the target; everything else is removed';
   output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
-}
-
-/**
- * Warns about each ID prefix that matches no case; a typing error would otherwise only reduce the
- * number of cases.
- */
-function warnUnmatched(selection: readonly string[], output: Output): void {
-  for (const beginning of selection) {
-    if (selectedCases([beginning]).length > 0) continue;
-    output.progress(`no case has an ID that starts with "${beginning}"; --list shows them all`);
-  }
 }

@@ -13,8 +13,8 @@ const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
 
 /**
  * Returns the exit code for the worst verdict of the run; a run in which no case passed or failed
- * is undecided.
+ * is undecided, and one that a missing right of the user ended was not set up.
  */
-export function conformanceExitCode({ outcome }: ConformanceResult): ExitCode {
-  return exitCodeOfOutcome[outcome];
+export function conformanceExitCode({ outcome, unauthorised }: ConformanceResult): ExitCode {
+  return unauthorised === undefined ? exitCodeOfOutcome[outcome] : exitCodes.setUp;
 }

@@ -2,7 +2,12 @@
  * The options of `fleetbed conform` and its subcommands, and their conversion to settings of a run.
  */
 import type { Command } from 'commander';
-import type { ConformanceOptions, Credentials } from '../../../conformance/conformance.ts';
+import {
+  type ConformanceOptions,
+  type Credentials,
+  UnknownIdError,
+  waivableIds,
+} from '../../../conformance/conformance.ts';
 import { modelOptions } from '../../../conformance/context/model-options.ts';
 import { readWaivers, type Waiver, WaiverFileError } from '../../../conformance/result/waivers.ts';
 import { suiteOptions } from '../../../conformance/suite/options.ts';
@@ -112,8 +117,21 @@ async function readNamedWaivers(file: string | undefined): Promise<readonly Waiv
   if (file === undefined) return [];
   const text = await readNamedFile('--waivers', file);
   try {
-    return readWaivers(text, file);
+    return withKnownIds(() => readWaivers(text, file, waivableIds));
   } catch (error) {
     throw error instanceof WaiverFileError ? setUpError(error, file) : error;
+  }
+}
+
+/**
+ * Returns what `select` returns; an id that matches nothing is a wrong command line.
+ * @throws CommandError
+ */
+export function withKnownIds<Selected>(select: () => Selected): Selected {
+  try {
+    return select();
+  } catch (error) {
+    if (!(error instanceof UnknownIdError)) throw error;
+    throw new CommandError(`${error.message}.`, exitCodes.usage, error);
   }
 }

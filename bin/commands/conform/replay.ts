@@ -23,7 +23,7 @@ import { judge } from './judged-run.ts';
 import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
-import { verdictPrinter } from './suite-watch.ts';
+import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
 const rows = {
   inconclusive: {
@@ -84,7 +84,7 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   const signal = stopSignal();
   const result = await withLiveLine(output, (live) => {
     const onVerdict = verdictPrinter(live, ids.size);
-    return judge({ ...settings, ids, signal, onVerdict });
+    return judge({ ...settings, ids, signal, onVerdict, onWait: waitPrinter(live) });
   });
   await writeReports(conformanceForms, options.report, { result });
   const rows = replayedCases(report, ids, result.verdicts);
@@ -97,8 +97,9 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
 /** Returns the exit code of a replay; as in a run, an expired or unused waiver is a failure. */
 function exitCodeOf(
   rows: readonly ReplayedCase[],
-  { problems }: Pick<ConformanceResult, 'problems'>,
+  { problems, unauthorised }: Pick<ConformanceResult, 'problems' | 'unauthorised'>,
 ): ExitCode {
+  if (unauthorised !== undefined) return exitCodes.setUp;
   const isFailing = rows.some(({ end }) => end === 'still-failing');
   if (isFailing || problems.length > 0) return exitCodes.failed;
   return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;

@@ -12,6 +12,7 @@ import {
 import { secretVariables } from '../../options/secret-option.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
+import { withKnownIds } from './options.ts';
 import { type GivenTarget, selfTestOn } from './self-test/good-targets.ts';
 import { defaultSeed, type SelfTestRowValues } from './self-test-options.ts';
 
@@ -59,8 +60,7 @@ export function targetOf({
 
 function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string> | undefined {
   if (beginnings === undefined) return undefined;
-  const ids = listCases().map(({ id }) => id);
-  return new Set(ids.filter((id) => beginnings.some((beginning) => id.startsWith(beginning))));
+  return new Set(withKnownIds(() => listCases(beginnings)).map(({ id }) => id));
 }
 
 function workerWords(options: SelfTestCommandOptions): readonly string[] {

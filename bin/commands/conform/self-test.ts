@@ -36,6 +36,7 @@ import {
 import { matrixHtml } from '../../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../../conformance/self-test/report/text.ts';
 import { obey } from '../../../conformance/self-test/workers.ts';
+import { selectedRows } from '../../../conformance/suite/selection.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -47,6 +48,7 @@ import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { FOR_ALL, requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput, type Output } from '../../output/output.ts';
+import { withKnownIds } from './options.ts';
 import { selfTestOn } from './self-test/good-targets.ts';
 import { defaultFloor, defaultSeed, selfTestRows } from './self-test-options.ts';
 import { selfTestProgress } from './self-test-progress.ts';
@@ -104,10 +106,10 @@ async function act(
   }
   const output = createOutput(json);
   if (drawn !== undefined) {
-    const defects = chosenDefects(drawn, beginnings);
+    const defects = withKnownIds(() => selectedRows(drawn, beginnings, 'defect'));
     return isList ? list(defects, output) : fuzzed(defects, options, output);
   }
-  const defects = chosenDefects(allDefects, beginnings);
+  const defects = withKnownIds(() => selectedRows(allDefects, beginnings, 'defect'));
   return isList ? list(defects, output) : selfTest(defects, options, output);
 }
 
@@ -121,23 +123,6 @@ function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): voi
         ? '--seed selects alterations or a sample of the defects; add --fuzz or --sample.'
         : undefined;
   if (sentence !== undefined) throw new CommandError(sentence, exitCodes.usage);
-}
-
-/**
- * Returns the defects whose IDs start with one of the prefixes; all defects without prefixes.
- * @throws CommandError when a prefix matches no defect
- */
-function chosenDefects<Planted extends Defect>(
-  all: readonly Planted[],
-  beginnings: readonly string[],
-): readonly Planted[] {
-  for (const beginning of beginnings) {
-    if (all.some(({ id }) => id.startsWith(beginning))) continue;
-    const sentence = `no defect has an ID that starts with "${beginning}"; --list shows them all.`;
-    throw new CommandError(sentence, exitCodes.usage);
-  }
-  if (beginnings.length === 0) return all;
-  return all.filter(({ id }) => beginnings.some((beginning) => id.startsWith(beginning)));
 }
 
 function list(defects: readonly Defect[], output: Output): ExitCode {

@@ -1,21 +1,17 @@
 /** Prints the progress of a conformance run: each failed verdict at once, and a count. */
-import { type CaseVerdict, listCases } from '../../../conformance/conformance.ts';
+import type { CaseVerdict } from '../../../conformance/conformance.ts';
 import { verdictLine } from '../../../conformance/report/text.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
 import type { LiveOutput } from '../../output/live-line.ts';
 
 const CASES_PER_LINE = 50;
+/** Period of the lines about a target that is still starting for the same reason. */
+const WAIT_LINE_MS = 10_000;
 /**
  * Limit on printed failures: when the server is gone, every case fails, and the report lists them
  * all.
  */
 const BAD_LINES_MAX = 20;
-
-/** Returns the cases whose ID starts with one of the prefixes; all cases without prefixes. */
-export function selectedCases(prefixes: readonly string[] = []) {
-  const cases = listCases();
-  if (prefixes.length === 0) return cases;
-  return cases.filter(({ id }) => prefixes.some((prefix) => id.startsWith(prefix)));
-}
 
 /**
  * Returns a function to call with each verdict. On a terminal, the count is one line that is
@@ -33,5 +29,21 @@ export function verdictPrinter(output: LiveOutput, total: number): (verdict: Cas
     const count = `suite: ${done} of ${total} cases`;
     if (output.live) output.live(`${count}, ${bad} bad; ${verdict.id}`);
     else if (done % CASES_PER_LINE === 0 || done === total) output.progress(count);
+  };
+}
+
+/**
+ * Returns a function to call with each failed attempt to reach a target that is starting. It prints
+ * the reason when it changes, and at times.
+ */
+export function waitPrinter(output: LiveOutput): (error: Error) => void {
+  const startedMs = systemClock.monotonicMs();
+  let printed = { reason: '', atMs: 0 };
+  return ({ message }) => {
+    const atMs = systemClock.monotonicMs();
+    if (message === printed.reason && atMs - printed.atMs < WAIT_LINE_MS) return;
+    printed = { reason: message, atMs };
+    const seconds = Math.round((atMs - startedMs) / 1000);
+    output.progress(`waiting for the target since ${seconds} s: ${message}`);
   };
 }

@@ -3,7 +3,7 @@
  * interface.
  */
 import type { Command } from 'commander';
-import type { ConformanceResult } from '../../../conformance/conformance.ts';
+import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -41,7 +41,7 @@ import { type ServerReady, serverReady } from '../../server-access/ready.ts';
 import { writeRunFile } from '../../server-access/run-file.ts';
 import { conformanceExitCode } from '../conform/conformance-outcome.ts';
 import { judge } from '../conform/judged-run.ts';
-import { selectedCases, verdictPrinter } from '../conform/suite-watch.ts';
+import { verdictPrinter } from '../conform/suite-watch.ts';
 import { runStarter } from '../serve/console-runs.ts';
 import { type DemoResults, demoSummary } from './demo-summary.ts';
 
@@ -264,7 +264,7 @@ async function judgeServer(
     caseTimeLimitMs: SUITE_CASE_MAX_MS,
     requestTimeLimitMs: 10_000,
     signal,
-    onVerdict: verdictPrinter(output, selectedCases().length),
+    onVerdict: verdictPrinter(output, listCases().length),
   });
 }
 

@@ -112,6 +112,7 @@ function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
         ['in the earlier run', before && [before.verdict, before.text].filter(Boolean).join(': ')],
         ['tolerated', verdict.tolerated && 'a SHOULD, which does not fail this run'],
         ['waived', waiver && `${waiver.reason} (${waiver.owner}, until ${waiver.expires})`],
+        ['follows from', waiver?.follows],
         [
           'attempts',
           attempts?.map((each) => `${each.verdict} in ${each.durationMs} ms`).join(', '),

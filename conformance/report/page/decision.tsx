@@ -38,7 +38,9 @@ const levels = ['must', 'should', 'may'];
 export function Decision({ facts }: { facts: PageFacts }) {
   const { outcome, headline, musts, verdicts, problems } = facts;
   const failed = verdicts.filter((each) => each.verdict === 'fail' && !isExcused(each));
-  const open = verdicts.filter(({ verdict }) => ['error', 'inconclusive'].includes(verdict));
+  const open = verdicts.filter(
+    (each) => ['error', 'inconclusive'].includes(each.verdict) && !isExcused(each),
+  );
   const missed = levels.map((level) => ({ level, missed: missedOf(facts, failed, level) }));
   const inAll = musts.decided + musts.undecided;
   return (
@@ -162,6 +164,11 @@ function Totals({ facts }: { facts: PageFacts }) {
           </Badge>
         </li>
       ))}
+      {facts.waived > 0 && (
+        <li>
+          <Badge>waived {facts.waived}</Badge>
+        </li>
+      )}
     </ul>
   );
 }

@@ -1,0 +1,70 @@
+/**
+ * Finds the failed case from which the verdict on another case follows: one that kept it from its
+ * start state, or one that shows the same violation of the contract.
+ */
+import { recognized } from '../target/operation-at.ts';
+import type { CaseVerdict, ReportedBreach } from './result.ts';
+
+/** The requirements that each case tests, without those that only its exchanges violate, by id. */
+export type TestedRequirements = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Returns the id of the failed case from which the verdict follows; undefined if there is none.
+ *
+ * A case that missed its start state follows from a failed case in which the same operation was
+ * answered with the same status instead of the expected one. A case that fails only because its
+ * exchanges violate requirements follows from failed cases that missed the same requirements, either
+ * of the same operation or as what these cases test.
+ */
+export function causeOf(
+  verdict: CaseVerdict,
+  failed: readonly CaseVerdict[],
+  tested: TestedRequirements,
+): string | undefined {
+  if (verdict.verdict === 'inconclusive') {
+    return failed.find((each) => isSameAnswer(verdict, each))?.id;
+  }
+  if (verdict.verdict !== 'fail') return undefined;
+  const { breaches = [], missed = verdict.requirements } = verdict;
+  const violated = breaches.flatMap(({ requirements }) => requirements);
+  if (!missed.every((id) => violated.includes(id))) return undefined;
+  const causes = breaches.map((breach) => failed.find((each) => shows(each, breach, tested))?.id);
+  return causes.includes(undefined) ? undefined : causes[0];
+}
+
+function isSameAnswer({ reason, ...verdict }: CaseVerdict, failed: CaseVerdict): boolean {
+  const answered = lastAnswer(verdict);
+  return (
+    reason?.expected !== undefined &&
+    reason.expected === failed.expected &&
+    answered !== undefined &&
+    answered === lastAnswer(failed)
+  );
+}
+
+/** Returns the operation and the status of the last exchange; undefined if one is unknown. */
+function lastAnswer({ exchanges = [] }: Pick<CaseVerdict, 'exchanges'>): string | undefined {
+  const { request, answer } = exchanges.at(-1) ?? {};
+  const [method = '', url = ''] = request?.line.split(' ') ?? [];
+  if (answer === undefined || !URL.canParse(url)) return undefined;
+  const { pathname } = new URL(url);
+  const { row } = recognized(method, pathname.slice(Math.max(0, pathname.indexOf('/api/'))));
+  return row && `${row.id} ${answer.status}`;
+}
+
+function shows(
+  { id, missed, requirements, breaches = [] }: CaseVerdict,
+  breach: ReportedBreach,
+  tested: TestedRequirements,
+): boolean {
+  const operations = (requirement: string): readonly string[] =>
+    breaches
+      .filter((each) => each.requirements.includes(requirement))
+      .map(({ operation }) => operation);
+  return breach.requirements.every(
+    (requirement) =>
+      operations(requirement).includes(breach.operation) ||
+      ((missed ?? requirements).some((each) => each === requirement) &&
+        tested.get(id)?.includes(requirement)),
+  );
+}

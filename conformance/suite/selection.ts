@@ -1,0 +1,47 @@
+/** Selects cases, or planted defects, by ids and by the beginnings of ids. */
+import { nearestOf } from '../../fixtures/nearest.ts';
+import { SetupError } from '../target/setup-error.ts';
+
+/** An id, or the beginning of one, matches nothing. The message has no final period. */
+export class UnknownIdError extends SetupError {
+  readonly code = 'unknown-id';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnknownIdError';
+  }
+}
+
+/**
+ * Returns the rows whose id starts with one of the beginnings; all rows without beginnings.
+ * @param noun what the rows are, such as `case`
+ * @throws UnknownIdError for each beginning that matches no row, whatever the others match: a typing
+ * error would otherwise only make the selection smaller
+ */
+export function selectedRows<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  beginnings: readonly string[],
+  noun: string,
+): readonly Row[] {
+  if (beginnings.length === 0) return rows;
+  if (beginnings.includes('')) {
+    throw new UnknownIdError(`the ID of a ${noun} is empty; leave it out to select every ${noun}`);
+  }
+  const unmatched = beginnings.filter((each) => !rows.some(({ id }) => id.startsWith(each)));
+  if (unmatched.length === 0) {
+    return rows.filter(({ id }) => beginnings.some((each) => id.startsWith(each)));
+  }
+  const ids = rows.map(({ id }) => id);
+  const names = unmatched.map((each) => withNearest(each, [...areasOf(ids), ...ids]));
+  const none = `no ${noun} has an ID that starts with`;
+  throw new UnknownIdError(`${none} ${names.join(' or ')}; --list shows them all`);
+}
+
+/** Returns an unknown id in quotes, with the known ids that are nearest to it. */
+export function withNearest(given: string, known: readonly string[]): string {
+  return `"${given}" (nearest: ${nearestOf(given, known).join(', ')})`;
+}
+
+function areasOf(ids: readonly string[]): readonly string[] {
+  return ids.filter((id) => id.includes('/')).map((id) => id.slice(0, id.indexOf('/') + 1));
+}
