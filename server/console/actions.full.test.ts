@@ -70,7 +70,7 @@ describe('artifacts in the console', () => {
     await page.getByLabel('Release name').fill('release-7');
     await page.getByLabel('Device types, with commas between').fill('board, other');
     await page.getByLabel('Directory on the device').fill('/opt');
-    await press('Make artifact');
+    await press('Generate artifact');
     await said('The artifact was generated.');
     await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();
   });

@@ -27,7 +27,7 @@ export default function ArtifactsRoom() {
       <h1>Artifacts</h1>
       <div class="two-columns">
         <Drop onDone={loaded.reload} />
-        <Make onDone={loaded.reload} />
+        <Generate onDone={loaded.reload} />
       </div>
       <View what="the artifacts" loaded={loaded}>
         {(artifacts) => <List artifacts={artifacts} reload={loaded.reload} />}
@@ -75,12 +75,12 @@ function Drop({ onDone }: { onDone: () => void }) {
   );
 }
 
-function Make({ onDone }: { onDone: () => void }) {
+function Generate({ onDone }: { onDone: () => void }) {
   const [file, setFile] = useState<File | undefined>(undefined);
   const [name, setName] = useState('');
   const [types, setTypes] = useState('');
   const [directory, setDirectory] = useState('');
-  const make = async (): Promise<void> => {
+  const generate = async (): Promise<void> => {
     if (!file) throw new Error('choose a file first');
     const body = new FormData();
     body.append('name', name);
@@ -109,11 +109,11 @@ function Make({ onDone }: { onDone: () => void }) {
       <div class="actions">
         <ActionButton
           kind="main"
-          work={make}
-          done="The artifact was made."
+          work={generate}
+          done="The artifact was generated."
           isDisabled={!file || [name, types, directory].includes('')}
         >
-          Make artifact
+          Generate artifact
         </ActionButton>
       </div>
     </Card>
