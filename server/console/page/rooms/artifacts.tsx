@@ -6,19 +6,15 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { manage, manageAll } from '../api/management.ts';
 import { ActionButton, attempt } from '../parts/action.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { bytesText, dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-const PAGE_ARTIFACTS = 200;
-
 export default function ArtifactsRoom() {
   const loaded = useLoaded(
-    () =>
-      manageJson<readonly Artifact[]>('list-all-artifacts', {
-        query: { per_page: PAGE_ARTIFACTS, sort: 'modified:desc' },
-      }),
+    () => manageAll<Artifact>('list-all-artifacts', { query: { sort: 'modified:desc' } }),
     'artifacts',
     { isLive: true, pauseTicks: 3 },
   );
@@ -123,8 +119,26 @@ function Generate({ onDone }: { onDone: () => void }) {
 function List({ artifacts, reload }: { artifacts: readonly Artifact[]; reload: () => void }) {
   if (artifacts.length === 0) return <Empty title="No artifacts yet" />;
   return (
+    <Paged what="artifacts" rows={artifacts}>
+      {(page) => (
+        <Page artifacts={page} caption={`${artifacts.length} artifacts`} reload={reload} />
+      )}
+    </Paged>
+  );
+}
+
+function Page({
+  artifacts,
+  caption,
+  reload,
+}: {
+  artifacts: readonly Artifact[];
+  caption: string;
+  reload: () => void;
+}) {
+  return (
     <Table
-      caption={`${artifacts.length} artifacts`}
+      caption={caption}
       rows={artifacts}
       keyOf={({ id }) => id}
       columns={[
