@@ -117,9 +117,11 @@ const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
 function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
   const step = v.union([v.literal('pass'), act]);
   return {
-    id: v.pipe(
-      v.string('must be a string'),
-      v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
+    id: v.optional(
+      v.pipe(
+        v.string('must be a string'),
+        v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
+      ),
     ),
     match: v.optional(matchShape, {}),
     when: v.optional(v.picklist(phases, `must be one of ${phases.join(', ')}`)),
@@ -183,8 +185,8 @@ export const documentedPlanShape = v.strictObject(
   planEntries(v.strictObject(ruleEntries(v.union([namedActShape, ownActShape]) as never))),
 );
 
-/** A rule with its defaults filled in. */
-export type Rule = v.InferOutput<typeof ruleShape>;
+/** A rule with its defaults filled in, and its id if it has none of its own. */
+export type Rule = v.InferOutput<typeof ruleShape> & { readonly id: string };
 export type Times = NonNullable<Rule['times']>;
 
 /** Returns the first contradiction between fields of a rule, if any. */
