@@ -19,7 +19,7 @@ import type { InternalApi } from './listeners/internal-api.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
 import { type Log, openLog } from './pipeline/log.ts';
 import { openServices } from './pipeline/open-services.ts';
-import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
+import type { ExchangeObserver } from './pipeline/plug-ins.ts';
 import type { Services } from './pipeline/services.ts';
 import {
   completeConnectionLimits,
@@ -31,6 +31,7 @@ import { stateError } from './store/engine/state-error.ts';
 import { rethrowUnlessDiskError, storageProblem } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
+import { openVariation, type Variation } from './variation/variation.ts';
 import { variationTransform } from './variation/varied-answer.ts';
 import { Watchdog } from './watchdog.ts';
 import { TenantStates } from './world/tenant-states.ts';
@@ -118,7 +119,9 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     open.unshift(services.tenants);
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
-    const transforms = transformsOf(services);
+    const { variationSeed, variations: names } = settings;
+    const variation = openVariation(variationSeed, names.size > 0 ? names : undefined);
+    const transforms = [new FaultTransform(services), variationTransform(variation)];
     const addresses: Addresses = { own: '' };
     const plugIns = { observers, transforms, addresses, watchdog };
     const listeners = await openListeners(services, plugIns);
@@ -130,7 +133,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
     const source = overviewSource(activity, counts);
-    const seen = { source, controlToken, adminEmail, internalApi, startRun, addresses };
+    const seen = { source, controlToken, adminEmail, internalApi, startRun, addresses, variation };
     const inside = { services, states, watchdog, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
@@ -151,6 +154,7 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
   readonly internalApi: InternalApi;
   readonly startRun: RunStarter | undefined;
   readonly addresses: Addresses;
+  readonly variation: Variation;
 }
 
 function openControl(controlled: Controlled) {
@@ -163,7 +167,6 @@ function openControl(controlled: Controlled) {
     ...{ host, port, connectionLimits: connectionLimitsOf(settings) },
     ...{ tenants, outbox, log, storageErrors, clock, underway, turns },
     management: { internalApi, tokens, random, clock },
-    variationSeed: settings.variationSeed,
     runs: new Runs(startRun, clock),
     explainFacts: { names, adminEmail, mounts: { dialects: settings.dialects, addresses } },
   });
@@ -198,13 +201,6 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
       return closing;
     },
   };
-}
-
-/** Returns the transforms: fault plans, and the configured variation. */
-function transformsOf(services: Services): ResponseTransform[] {
-  const { variationSeed: varySeed } = services.settings;
-  const varied = varySeed === undefined ? [] : [variationTransform(varySeed)];
-  return [new FaultTransform(services), ...varied];
 }
 
 /**

@@ -20,6 +20,7 @@ describe('completed settings', () => {
       trustProxy: false,
       dialects: new Set(),
       provisioningDelayMs: 1000,
+      variations: new Set(),
       journalEntriesMax: 10_000,
       journalBytesMax: 67_108_864,
       logLevel: 'info',
@@ -51,6 +52,7 @@ describe('completed settings', () => {
       trustProxy: true,
       dialects: new Set(['rs256'] as const),
       provisioningDelayMs: 0,
+      variations: new Set(['chunked'] as const),
       journalEntriesMax: 0,
       journalBytesMax: 65_536,
       logLevel: 'silent',
@@ -82,6 +84,10 @@ describe('an invalid setting', () => {
     [{ deviceLimit: 0.5 }, 'not 0.5'],
     [{ unacceptedKeysMax: 0 }, 'unacceptedKeysMax must be a whole number from 1, not 0'],
     [{ unacceptedKeysMax: 0.5 }, 'not 0.5'],
+    [
+      { variations: new Set(['chunk'] as never) },
+      'variation "chunk" is unknown; the variations are request-ids',
+    ],
     [
       { dialects: new Set(['none'] as never) },
       'dialect "none" is unknown; the dialects are open-source',

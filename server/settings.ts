@@ -3,6 +3,7 @@
 import { charactersIn } from '../fixtures/characters.ts';
 import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
+import { type VariationName, variationNames } from '../fixtures/contract/variation-names.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
 import { knownNames } from '../fixtures/nearest.ts';
 import {
@@ -140,8 +141,21 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   /** Absent: every response has its default form. */
   variationSeed: {
     flag: '--variation-seed [seed]',
-    help: 'vary responses within what the contract allows; without a seed: list all forms',
+    help: 'vary responses within what the contract allows; without a seed: list all variations',
     cli: { kind: 'text' },
+  },
+  variations: {
+    flag: '--variation <names>',
+    help: 'apply only these variations, to every response; separated by commas',
+    cli: { kind: 'names', of: variationNames },
+    default: { value: new Set<VariationName>(), isQuiet: true },
+    toSetting: (names: readonly VariationName[]): ReadonlySet<VariationName> => new Set(names),
+    problem: (names: ReadonlySet<VariationName>) => {
+      const unknown = [...names].find((name) => !variationNames.includes(name));
+      return unknown === undefined
+        ? undefined
+        : `variation "${unknown}" is unknown; the variations are ${variationNames.join(', ')}`;
+    },
   },
   spreadsheetSafeCsv: {
     flag: '--spreadsheet-safe-csv',

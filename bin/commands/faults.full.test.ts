@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
+import { actions } from '../../server/faults/actions/actions.ts';
+import { legalVariations } from '../../server/variation/variations.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from '../testing/built-command.ts';
 
@@ -94,6 +96,22 @@ describe('fleetbed faults', () => {
   ])('refuses %s with its exit code', async (_, words, code) => {
     const ready = await serve();
     expect((await faults(ready, words)).code).toBe(code);
+  });
+
+  it('lists every action and variation without a server', async () => {
+    const { code, stdout } = await runCommand(['faults', 'actions']);
+    expect(code).toBe(0);
+    for (const { kind, does } of actions) expect(stdout).toContain(`${kind}\n  ${does}\n`);
+    for (const { id, varies } of legalVariations) expect(stdout).toContain(`${id}\n  ${varies}\n`);
+    expect(stdout).toContain('gateway-502\n  { kind: answer, status: 502, body: html }\n');
+    expect(stdout).toContain('  fields: status, [body], [headers]; when: before, after\n');
+  });
+
+  it('numbers rules without an ID, after those that are planned', async () => {
+    const ready = await serve();
+    writeFileSync(file, 'rules: [{ act: reset }, { act: stall }]');
+    expect((await faults(ready, ['add', file])).stdout).toBe('Added rule-1, rule-2.\n');
+    expect((await faults(ready, ['add', file])).stdout).toBe('Added rule-3, rule-4.\n');
   });
 
   it('prints the JSON Schema of a plan without a server', async () => {

@@ -4,8 +4,10 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { counted } from '../../fixtures/counted.ts';
+import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
 import type { RuleStanding } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
+import { legalVariations } from '../../server/variation/variations.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -48,6 +50,10 @@ export function configure(command: Command): void {
   ).action(async (options: FaultsOptions) => {
     process.exitCode = await check(options);
   });
+  addExamples(command.command('actions'), 'fleetbed faults actions')
+    .description('list the actions of plans, and the legal variations')
+    .option('--json', 'print one JSON line')
+    .action(listActions);
   addExamples(command.command('schema'), 'fleetbed faults schema')
     .description('print the JSON Schema of plans, for editors')
     .action(() => {
@@ -66,6 +72,27 @@ function on(command: Command, name: keyof typeof examples, description: string):
   const added = command.command(name).description(description).allowExcessArguments(false);
   addExamples(added, ...examples[name]);
   return addControlOptions(added).option('--json', 'print one JSON line');
+}
+
+/** Prints every action and variation with what it does. */
+function listActions({ json = false }: { readonly json?: boolean }): void {
+  const [all, named] = [listedActions(), listedReadyActions()];
+  const variations = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
+  const output = createOutput(json);
+  output.data({ actions: all, named, variations });
+  if (output.json) return;
+  output.line('Actions, for `act` in a rule of a plan:');
+  for (const { kind, does, required, optional, phases } of all) {
+    const fields = [...required, ...optional.map((name) => `[${name}]`)];
+    output.line(`${kind}\n  ${does}`);
+    output.line(`  fields: ${fields.join(', ') || 'none'}; when: ${phases.join(', ')}`);
+  }
+  output.line('\nNamed actions, which need no fields:');
+  for (const { name, act } of named) output.line(`${name}\n  ${act}`);
+  output.line('\nLegal variations, for serve --variation:');
+  for (const { id, varies, rule } of variations) {
+    output.line(`${id}\n  ${varies}\n  rule: ${rule}`);
+  }
 }
 
 async function list(options: FaultsOptions): Promise<ExitCode> {

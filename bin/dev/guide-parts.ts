@@ -2,6 +2,8 @@
 import { Command, type Option } from 'commander';
 import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
+import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
+import { legalVariations } from '../../server/variation/variations.ts';
 import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { configure as configureConform } from '../commands/conform/conform.ts';
 import { configure as configureServe } from '../commands/serve/serve.ts';
@@ -11,6 +13,8 @@ import { addRunOptions } from '../commands/simulate/simulate.ts';
 export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'conformance/guide.md': { options: () => optionReference(configureConform) },
   'server/guide.md': {
+    'fault actions': actionTable,
+    variations: variationTable,
     operations: controlTable,
     options: () => optionReference(configureServe),
   },
@@ -73,6 +77,23 @@ function behaviourTable(): string {
     expectedServerBehavior,
   ]);
   return table(['behaviour', 'device', 'a good server'], rows);
+}
+
+function actionTable(): string {
+  const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+  const rows = listedActions().map(({ kind, does, required, optional, phases }) => [
+    ...[code([kind]), does, code(required), code(optional), phases.join(', ')],
+  ]);
+  const named = listedReadyActions().map(({ name, act }) => [code([name]), code([act])]);
+  return [
+    table(['action', 'what it does', 'required fields', 'optional fields', 'when'], rows),
+    table(['named action', 'the same as'], named),
+  ].join('\n\n');
+}
+
+function variationTable(): string {
+  const rows = legalVariations.map(({ id, varies, rule }) => [`\`${id}\``, varies, rule]);
+  return table(['variation', 'what varies', 'allowed by'], rows);
 }
 
 function controlTable(): string {

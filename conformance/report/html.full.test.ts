@@ -172,6 +172,18 @@ describe('the HTML page of a run', () => {
       return bars.map((bar) => bar.getAttribute('y'));
     });
     expect(new Set(lanes).size).toBe(2);
+    const legend = page.locator('#timeline .legend li');
+    const counts = new Map<string, number>();
+    for (const { verdict, durationMs } of verdicts) {
+      if (durationMs > 0) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+    }
+    expect((await legend.allTextContents()).toSorted()).toEqual(
+      [...counts].map(([verdict, count]) => ` ${verdict} (${count})`).sort(),
+    );
+    const ticks = await page.locator('#timeline .axis li').allTextContents();
+    expect(ticks[0]).toMatch(/^0 (ms|s)$/);
+    expect(ticks.length).toBeGreaterThan(2);
+    await page.getByText('Time since the start of the run', { exact: true }).waitFor();
     expect(await page.locator('#timeline tbody tr').count()).toBe(20);
     await tab('Coverage');
     expect(await page.locator('#coverage .requirement').count()).toBe(coverage.rows.length);

@@ -7,6 +7,7 @@ import { nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
+import { legalVariations } from '../variation/variations.ts';
 import { expectAccessible, launchBrowser, newPage, openConsole } from './testing/console-page.ts';
 
 let browser: Browser;
@@ -70,7 +71,7 @@ describe('artifacts in the console', () => {
     await page.getByLabel('Release name').fill('release-7');
     await page.getByLabel('Device types, with commas between').fill('board, other');
     await page.getByLabel('Directory on the device').fill('/opt');
-    await press('Make artifact');
+    await press('Generate artifact');
     await said('The artifact was generated.');
     await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();
   });
@@ -133,6 +134,40 @@ describe('faults in the console', () => {
     await question.getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No planned faults', { exact: true }).waitFor();
   });
+
+  it('can be planned by the form again and again', async () => {
+    await openConsole(page, server, '/faults');
+    for (const count of [2, 4]) {
+      await press('Add to the plan');
+      await press('Add to the plan');
+      await press('Plan');
+      await page.getByText(`${count} planned`).waitFor();
+    }
+    const cells = page.getByRole('cell', { name: /^rule-/ });
+    expect(await cells.allTextContents()).toEqual(['rule-1', 'rule-2', 'rule-3', 'rule-4']);
+  });
+});
+
+describe('variations in the console', () => {
+  it('can be switched on and off one by one', async () => {
+    const { length } = legalVariations;
+    await openConsole(page, server, '/faults');
+    await page.getByText(`0 of ${length} on`).waitFor();
+    const change = (name: string) =>
+      page.getByRole('row').filter({ hasText: name }).getByRole('button').click();
+    for (const name of ['chunked', 'header-case']) {
+      await change(name);
+      await said(`${name} is on.`);
+    }
+    await page.getByText(`2 of ${length} on`).waitFor();
+    const { headers } = await fetch(`${server.baseUrl}/nowhere`);
+    expect(headers.get('transfer-encoding')).toBe('chunked');
+    await change('chunked');
+    await said('chunked is off.');
+    await page.getByText(`1 of ${length} on`).waitFor();
+    await press('Switch all off');
+    await page.getByText(`0 of ${length} on`).waitFor();
+  });
 });
 
 describe('a device in the console', () => {
@@ -157,6 +192,8 @@ describe('a device in the console', () => {
 describe('the clock and state in the console', () => {
   it('can be moved past the date at which deprecated operations end', async () => {
     await openConsole(page, server, '/clock');
+    await page.getByText(`half a year before and after ${endOfLife}`).waitFor();
+    await page.getByText('It is 2026-11-21, which is outside of it').waitFor();
     const slider = page.getByRole('slider');
     const box = await slider.boundingBox();
     if (!box) throw new Error('the slider is not shown');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actions } from './actions/actions.ts';
+import { actions, listedReadyActions } from './actions/actions.ts';
 import { planSchema, problemText, readPlan } from './plan-text.ts';
 
 function problemsIn(text: string): string[] {
@@ -54,6 +54,22 @@ describe('a fault plan', () => {
     expect(rulesIn(`rules: [{ id: a, act: ${name} }]`)).toMatchObject([{ act }]);
   });
 
+  it.each(listedReadyActions())('may have the action $name in its long form', ({ name, act }) => {
+    expect(rulesIn(`rules: [{ id: a, act: ${act} }]`)).toEqual(
+      rulesIn(`rules: [{ id: a, act: ${name} }]`),
+    );
+  });
+
+  it('gets numbers for rules without an id, the first that are free', () => {
+    const text = 'rules: [{ act: reset }, { id: rule-2, act: reset }, { act: reset }]';
+    const read = readPlan(text, (id) => id === 'rule-1');
+    expect('rules' in read && read.rules.map(({ id }) => id)).toEqual([
+      'rule-3',
+      'rule-2',
+      'rule-4',
+    ]);
+  });
+
   it('may contain a script of acts and passes', () => {
     const text = 'rules: [{ id: a, script: [pass, reset, { kind: delay, ms: 5 }, pass] }]';
     expect(rulesIn(text)[0]?.script).toEqual([
@@ -78,7 +94,6 @@ describe('an invalid fault plan', () => {
     ['an unclosed list', 'rules: [', 'line 1, column 9:'],
     ['a field twice', 'rules:\n  - id: a\n    id: b\n    act: reset', 'line 3, column 5:'],
     ['two documents', 'rules: []\n---\nrules: []', 'line 2, column 1:'],
-    ['no id', 'rules:\n  - act: reset', 'line 2, column 5: rules.0.id: is required'],
     [
       'an id with a space',
       'rules:\n  - id: a b\n    act: reset',

@@ -10,7 +10,10 @@ export type ReadPlan =
   | { readonly rules: readonly Rule[] }
   | { readonly problems: readonly YamlProblem[] };
 
-/** Reads a plan. `isTaken` returns true for rule ids that are in use. */
+/**
+ * Reads a plan. `isTaken` returns true for rule ids that are in use. Rules without an id are
+ * numbered: `rule-1` is the first that is free.
+ */
 export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {
   if (Buffer.byteLength(text) > PLAN_MAX_BYTES) {
     const message = `the plan has more than ${PLAN_MAX_BYTES} bytes`;
@@ -21,12 +24,19 @@ export function readPlan(text: string, isTaken: (id: string) => boolean = () => 
   const { rules } = read.content;
   const ids = rules.map(({ id }) => id);
   const problems = ids.flatMap((id, index) => {
-    if (!isTaken(id) && ids.indexOf(id) === index) return [];
+    if (id === undefined || (!isTaken(id) && ids.indexOf(id) === index)) return [];
     const path = ['rules', index, 'id'];
     const message = `${path.join('.')}: the rule "${id}" already exists`;
     return [{ ...read.placeOf(path), message }];
   });
-  return problems.length === 0 ? { rules } : { problems };
+  if (problems.length > 0) return { problems };
+  let number = 0;
+  const nextFree = (): string => {
+    number += 1;
+    const id = `rule-${number}`;
+    return isTaken(id) || ids.includes(id) ? nextFree() : id;
+  };
+  return { rules: rules.map((rule) => ({ ...rule, id: rule.id ?? nextFree() })) };
 }
 
 /** Formats a problem as one line. */

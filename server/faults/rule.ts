@@ -137,9 +137,11 @@ function ruleEntries(
   step: v.GenericSchema<unknown, GivenAction | 'pass'>,
 ) {
   return {
-    id: v.pipe(
-      v.string('must be a string'),
-      v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
+    id: v.optional(
+      v.pipe(
+        v.string('must be a string'),
+        v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
+      ),
     ),
     match: v.optional(matchShape, {}),
     when: v.optional(v.picklist(phases, `must be one of ${phases.join(', ')}`)),
@@ -209,8 +211,8 @@ export const documentedPlanShape = v.strictObject(
   ),
 );
 
-/** A rule with its defaults filled in. */
-export type Rule = v.InferOutput<typeof ruleShape>;
+/** A rule with its defaults filled in, and its id if it has none of its own. */
+export type Rule = v.InferOutput<typeof ruleShape> & { readonly id: string };
 export type Times = NonNullable<Rule['times']>;
 
 /** Returns the first contradiction between fields of a rule, if any. */

@@ -59,8 +59,8 @@ interface WriterOptions {
    * answer is cut off.
    */
   readonly unread: ByteBudget;
-  /** If set, writes every answer that is not streamed. */
-  readonly rewrite?: AnswerRewriter | undefined;
+  /** Returns the function that writes an answer that is not streamed, if it is to be rewritten. */
+  readonly rewriter: () => AnswerRewriter | undefined;
   /** The addresses of the server; the console's is linked from refusals when it is known. */
   readonly explainedAt?: Readonly<Addresses> | undefined;
 }
@@ -71,15 +71,15 @@ export class AnswerWriter {
   readonly #clock: SteeredClock;
   readonly #openFiles: Semaphore;
   readonly #unread: ByteBudget;
-  readonly #rewrite: AnswerRewriter | undefined;
+  readonly #rewriter: () => AnswerRewriter | undefined;
   readonly #explainedAt: Readonly<Addresses> | undefined;
 
-  constructor({ names, clock, openFiles, unread, rewrite, explainedAt }: WriterOptions) {
+  constructor({ names, clock, openFiles, unread, rewriter, explainedAt }: WriterOptions) {
     this.#names = names;
     this.#clock = clock;
     this.#openFiles = openFiles;
     this.#unread = unread;
-    this.#rewrite = rewrite;
+    this.#rewriter = rewriter;
     this.#explainedAt = explainedAt;
   }
 
@@ -186,10 +186,11 @@ export class AnswerWriter {
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
       flat.push('Content-Length', '0');
     }
-    if (this.#rewrite) {
+    const rewrite = this.#rewriter();
+    if (rewrite) {
       const given = exchange.request.headers[this.#names.requestId.toLowerCase()];
       const ownRequestId = given !== exchange.requestId;
-      this.#rewrite(exchange, { status, flat, body, ownRequestId });
+      rewrite(exchange, { status, flat, body, ownRequestId });
       this.#countUnread(response);
       return;
     }

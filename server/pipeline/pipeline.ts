@@ -53,11 +53,11 @@ export class Pipeline {
     this.#options = options;
     this.#callers = new Callers(services);
     this.#recorder = new Recorder({ clock, tenants, callers: this.#callers, observers });
-    const { rewrite } = transforms.find((transform) => transform.rewrite) ?? {};
+    const rewriting = transforms.find((transform) => 'rewrite' in transform);
     const explainedAt = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
     const own = { names, clock: firstClock, openFiles, unread };
-    this.#writer = new AnswerWriter({ ...own, rewrite, explainedAt });
+    this.#writer = new AnswerWriter({ ...own, rewriter: () => rewriting?.rewrite, explainedAt });
     const renaming = transforms.find((transform) => transform.newRequestId);
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
   }

@@ -47,13 +47,13 @@ export interface ResponseTransform {
     caller: Caller,
     settled: (status: number) => void,
   ): Interception | undefined;
-  /** Writes answers in another form that the contract allows. */
-  readonly rewrite?: AnswerRewriter;
+  /** Writes answers in another form that the contract allows; read for each answer. */
+  readonly rewrite?: AnswerRewriter | undefined;
   /** Returns the id of a request that brings none, derived from a new UUID. */
   newRequestId?(uuid: string): string;
-  /** Returns the path parameters with ids in the form that the store uses. */
+  /** Returns the path parameters with ids in the form that the store uses, if they change. */
   readParameters?(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,
-  ): Record<string, string>;
+  ): Record<string, string> | undefined;
 }

@@ -7,6 +7,7 @@ import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
+import { variationNames } from '../../fixtures/contract/variation-names.ts';
 
 import type { Answer } from './answer.ts';
 import { readId } from './ids.ts';
@@ -272,6 +273,54 @@ describe('a variation seed', () => {
   });
 });
 
+describe('a choice of variations', () => {
+  const operation = operations['list-artifacts'];
+  const answer = { operation, requestId, status: 200, headers, body: [{ id: 'one', name: 'two' }] };
+  const appliedBy = (variation: ReturnType<typeof openVariation>): string[] =>
+    variation.vary(answer).applied.map(({ id }) => id);
+
+  it.each([undefined, 'one'])('is applied alone and to every answer, with the seed %s', (seed) => {
+    const variation = openVariation(seed, new Set(['chunked', 'header-case']));
+    for (let round = 0; round < 5; round += 1) {
+      expect(appliedBy(variation)).toEqual(['header-case', 'chunked']);
+    }
+    expect(variation.newRequestId(requestId)).toBe(requestId);
+  });
+
+  it('leaves every answer unchanged while it is empty, and without a seed', () => {
+    const variation = openVariation(undefined);
+    expect([variation.isOn, appliedBy(variation)]).toEqual([false, []]);
+    const seeded = openVariation('one');
+    seeded.choose(new Set());
+    expect([seeded.isOn, appliedBy(seeded)]).toEqual([false, []]);
+    seeded.choose(undefined);
+    expect([seeded.isOn, seeded.has('chunked')]).toEqual([true, true]);
+  });
+
+  it('varies ids of deployments whatever the seed, and reads them after it is switched off', () => {
+    const next = operations['post-next-deployment-v2'];
+    for (let seed = 0; seed < 8; seed += 1) {
+      const variation = openVariation(String(seed), new Set(['deployment-ids']));
+      const { text = '' } = variation.vary({
+        ...{ operation: next, requestId, status: 200, headers },
+        body: { id: requestId, artifact: {} },
+      });
+      const { id } = JSON.parse(text);
+      expect(id).not.toBe(requestId);
+      variation.choose(new Set());
+      expect(variation.readParameters(operations['put-deployment-log'], { id })).toEqual({
+        id: requestId,
+      });
+    }
+  });
+
+  it('does not read other forms of ids where none were given', () => {
+    const { readParameters } = openVariation(undefined);
+    const id = requestId.toUpperCase();
+    expect(readParameters(operations['put-deployment-log'], { id })).toBeUndefined();
+  });
+});
+
 describe('the tables of legal variations', () => {
   it('define the order of every list in an answer', () => {
     for (const { operation, shape } of answered) {
@@ -301,7 +350,7 @@ describe('the tables of legal variations', () => {
   });
 
   it('name a rule for every variation: a contract heading or an RFC section', () => {
-    expect(new Set(legalVariations.map(({ id }) => id)).size).toBe(legalVariations.length);
+    expect(legalVariations.map(({ id }) => id)).toEqual(variationNames);
     for (const { rule, varies } of legalVariations) {
       expect(rule).toMatch(/^(Contract, [A-Z]|RFC \d{4}, section)/);
       expect(varies).not.toBe('');

@@ -1,8 +1,10 @@
 /**
  * Legal variation: sends responses in other forms that the rules allow, determined by a seed. Pure
- * except for the number of responses of each operation, on which the forms depend.
+ * except for the chosen variations, and the number of responses of each operation, on which the
+ * forms depend.
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { AppliedVariation } from '../http/exchange-record.ts';
 import type { Answer, Draft, HeaderLine, VariedAnswer } from './answer.ts';
@@ -10,46 +12,86 @@ import { idShapes, readParameters, requestIdFrom } from './ids.ts';
 import { jsonText } from './json-text.ts';
 import { type Chance, legalVariations } from './variations.ts';
 
+/** The names of variations; undefined if the seed chooses them for each response. */
+export type VariationChoice = ReadonlySet<VariationName> | undefined;
+
 /** The variations of one seed. The n-th response of an operation always gets the same ones. */
 export interface Variation {
+  /** Undefined if the server was started without one. */
+  readonly seed: string | undefined;
+  /** True if responses may be varied. */
+  readonly isOn: boolean;
+  /** Returns true if responses may have this variation. */
+  has(name: VariationName): boolean;
+  /** Applies only these variations, to every response that they fit; undefined: as at the start. */
+  choose(names: VariationChoice): void;
   /** Returns the response in another form with the same meaning. */
   vary(answer: Answer): VariedAnswer;
   /** Returns an id for a request that was sent without one, made from a new UUID. */
   newRequestId(uuid: string): string;
-  /** Returns path parameters with ids in the store's format. */
+  /** Returns path parameters with ids in the store's format; undefined if none are varied. */
   readParameters(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,
-  ): Record<string, string>;
+  ): Record<string, string> | undefined;
 }
 
-/** Creates the variation of a seed, which can be any text. */
-export function openVariation(seed: string): Variation {
-  const random = seededRandom(`vary/${seed}`);
+/**
+ * Creates the variation of a seed, which can be any text. With `names`, only these variations are
+ * applied, to every response that they fit; without both, none until some are chosen.
+ */
+export function openVariation(seed: string | undefined, names?: VariationChoice): Variation {
+  const random = seededRandom(`vary/${seed ?? ''}`);
+  const atStart = names ?? (seed === undefined ? new Set<VariationName>() : undefined);
+  let chosen: VariationChoice = atStart;
+  let wasOn = false;
   const counted = new Map<string, number>();
   // All responses use one format, because an id that changes between two polls would be another
   // deployment.
-  const idShape = [undefined, ...idShapes][random.stream('ids').integer(0, idShapes.length)];
+  const seedShape = [undefined, ...idShapes][random.stream('ids').integer(0, idShapes.length)];
   const nextOf = (name: string): Random => {
     const count = (counted.get(name) ?? 0) + 1;
     counted.set(name, count);
     return random.stream(`${name}/${count}`);
   };
+  const isOn = (): boolean => chosen === undefined || chosen.size > 0;
+  const has = (name: VariationName): boolean => chosen === undefined || chosen.has(name);
   return {
-    vary: (answer) => varied(answer, nextOf(answer.operation?.id ?? ''), idShape),
-    newRequestId: (uuid) => requestIdFrom(uuid, nextOf('request-ids')),
-    readParameters,
+    seed,
+    get isOn() {
+      return isOn();
+    },
+    has,
+    choose: (wanted) => {
+      wasOn ||= isOn();
+      chosen = wanted ?? atStart;
+    },
+    vary: (answer) => {
+      const [named] = idShapes;
+      const idShape = chosen ? (seedShape ?? named) : seedShape;
+      return varied(answer, { random: nextOf(answer.operation?.id ?? ''), idShape, chosen });
+    },
+    newRequestId: (uuid) =>
+      has('request-ids') ? requestIdFrom(uuid, nextOf('request-ids')) : uuid,
+    // A client may still use an id that it got before the variation was switched off.
+    readParameters: (operation, parameters) =>
+      wasOn || isOn() ? readParameters(operation, parameters) : undefined,
   };
 }
 
-function varied(answer: Answer, random: Random, idShape: Chance['idShape']): VariedAnswer {
+interface Choices extends Chance {
+  readonly chosen: VariationChoice;
+}
+
+function varied(answer: Answer, { random, idShape, chosen }: Choices): VariedAnswer {
   let draft: Draft = { ...answer, form: {}, chunked: false };
   let looks = looksOf(draft);
   const applied: AppliedVariation[] = [];
   for (const { id, rule, always, appliesTo, apply } of legalVariations) {
     const chance = { random: random.stream(id), idShape };
-    const chosen = always ?? chance.random.integer(0, 1) === 1;
-    if (!chosen || !appliesTo(draft)) continue;
+    const isLikely = chance.random.integer(0, 1) === 1;
+    const isWanted = chosen ? chosen.has(id) : always || isLikely;
+    if (!isWanted || !appliesTo(draft)) continue;
     const next = apply(draft, chance);
     const nextLooks = looksOf(next);
     if (nextLooks === looks) continue;

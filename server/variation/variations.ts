@@ -4,6 +4,7 @@
 import type * as v from 'valibot';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
+import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { Draft, HeaderLine } from './answer.ts';
 import { recased, reordered, withOtherMediaType } from './headers.ts';
@@ -23,7 +24,7 @@ export interface Chance {
 
 /** A row of the table. */
 export interface LegalVariation {
-  readonly id: string;
+  readonly id: VariationName;
   /** A sentence that says what differs. */
   readonly varies: string;
   /** The heading of the contract with a summary, or the section of the RFC. */

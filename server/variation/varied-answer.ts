@@ -3,20 +3,22 @@
  * responses.
  */
 
-import type { PlainAnswer } from '../http/answer.ts';
+import type { AnswerRewriter, PlainAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import type { ResponseTransform } from '../pipeline/plug-ins.ts';
 import type { HeaderLine } from './answer.ts';
-import { openVariation, type Variation } from './variation.ts';
+import type { Variation } from './variation.ts';
 
-/** Returns the response transform for a seed. */
-export function variationTransform(seed: string): ResponseTransform {
-  const variation = openVariation(seed);
+/** Returns the response transform of the variation, which may be switched on and off. */
+export function variationTransform(variation: Variation): ResponseTransform {
+  const rewrite: AnswerRewriter = (exchange, plain) => writeVaried(variation, exchange, plain);
   return {
     newRequestId: (uuid) => variation.newRequestId(uuid),
     readParameters: (operation, parameters) => variation.readParameters(operation, parameters),
-    rewrite: (exchange, plain) => writeVaried(variation, exchange, plain),
+    get rewrite() {
+      return variation.isOn ? rewrite : undefined;
+    },
   };
 }
 

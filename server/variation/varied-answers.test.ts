@@ -24,6 +24,7 @@ import {
 } from '../testing/test-deployments.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { openVariation } from './variation.ts';
 import { legalVariations } from './variations.ts';
 import { variationTransform } from './varied-answer.ts';
 
@@ -195,7 +196,7 @@ describe('the journal of varied answers', () => {
     const services = await openServices({ settings, clock, random, log, onTenantCreated });
     const { baseUrl, close } = await openListeners(services, {
       observers: [journalObserver],
-      transforms: [variationTransform('journal')],
+      transforms: [variationTransform(openVariation('journal'))],
     });
     open.push({ close: () => close().then(() => services.tenants.close()) });
     const path = pathOf(operations['get-configuration']);
@@ -203,7 +204,7 @@ describe('the journal of varied answers', () => {
     const records = [...journalOf(services.tenants.first).entries()].filter(
       (entry): entry is ExchangeRecord => entry.kind === 'exchange',
     );
-    const rules = new Map(legalVariations.map(({ id, rule }) => [id, rule]));
+    const rules = new Map<string, string>(legalVariations.map(({ id, rule }) => [id, rule]));
     const varied = records.flatMap((record) => record.varied ?? []);
     expect(records).toHaveLength(ROUNDS);
     expect(records.every((record) => record.varied?.[0]?.id === 'request-ids')).toBe(true);

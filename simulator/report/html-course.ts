@@ -55,6 +55,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
   return [
     {
       title: 'Requests and errors per second',
+      axis: 'per second',
       unit: '/s',
       seconds,
       lines: [
@@ -64,6 +65,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
     },
     {
       title: 'Latency of answered requests, from when each was due',
+      axis: 'latency in ms',
       unit: ' ms',
       seconds,
       lines: [
@@ -73,6 +75,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
     },
     {
       title: 'Devices by state',
+      axis: 'devices',
       unit: '',
       seconds,
       lines: stateLines.map(([name, tone, isDashed]) => {
@@ -109,6 +112,7 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
   return [
     {
       title: 'Share of the fleet updated',
+      axis: 'share of the fleet in %',
       unit: ' %',
       seconds: points.map(({ afterMs }) => secondsIn(span, zeroMs + afterMs)),
       lines: [
@@ -138,6 +142,7 @@ function backoffChart({ backoffComparison, plan }: FleetResult): readonly ShownC
   return [
     {
       title: 'Requests per second of each cohort since the network returned',
+      axis: 'per second',
       unit: '/s',
       seconds: Array.from({ length }, (_, second) => from + second),
       lines: backoffComparison.map(({ cohort, requestsPerSecond }, index) => ({

@@ -72,6 +72,38 @@ describe('the report page of a fleet', () => {
     expect(await legend(3).textContent()).toMatch(/updated\d/);
   });
 
+  it.each([360, 1280])(
+    'names its axes with their units at %i px, and cuts no label',
+    async (width) => {
+      await page.addInitScript(`
+      window.drawn = [];
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const length = this.measureText(text).width;
+        const share = { right: 1, end: 1, center: 0.5 }[this.textAlign] ?? 0;
+        const { e } = this.getTransform();
+        const left = e + x - share * length;
+        const isInside = left >= 0 && left + length <= this.canvas.width;
+        window.drawn.push({ text, isInside });
+        return fillText.call(this, text, x, y);
+      };`);
+      await page.setViewportSize({ width, height: 800 });
+      await page.reload();
+      const titles = page.locator('.chart .axis-title');
+      expect(await titles.allTextContents()).toEqual([
+        '↑ per second',
+        '↑ latency in ms',
+        '↑ devices',
+        '↑ share of the fleet in %',
+      ]);
+      type Drawn = readonly { readonly text: string; readonly isInside: boolean }[];
+      const drawn = () => page.evaluate<Drawn>('window.drawn');
+      const below = 'time since the start of the load, in m:ss';
+      await expect.poll(async () => (await drawn()).some(({ text }) => text === below)).toBe(true);
+      expect((await drawn()).filter(({ isInside }) => !isInside)).toEqual([]);
+    },
+  );
+
   it('zooms all charts at once, with the pointer or by a phase or incident', async () => {
     expect(await range()).toBe('0:00 to 1:00');
     const { at } = await plotOf(0);

@@ -22,6 +22,35 @@ describe('a random sequence of device steps', () => {
   });
 });
 
+describe('serve --variation', () => {
+  it('applies the named variations, and no other, to every response', async () => {
+    const words = ['--variation', 'chunked,json-spaces', '--variation', 'media-type'];
+    const { ready, running } = await startServe(words);
+    try {
+      const headers = { Authorization: `Bearer ${ready.controlToken}` };
+      const answer = await fetch(`${ready.controlUrl}/variations`, { headers });
+      const { seed, variations } = (await answer.json()) as {
+        seed: string | null;
+        variations: { id: string; isOn: boolean }[];
+      };
+      const on = variations.filter(({ isOn }) => isOn).map(({ id }) => id);
+      expect([seed, on]).toEqual([null, ['json-spaces', 'media-type', 'chunked']]);
+      for (let round = 0; round < 3; round += 1) {
+        const refused = await fetch(`${ready.baseUrl}/nowhere`);
+        expect(refused.headers.get('transfer-encoding')).toBe('chunked');
+      }
+    } finally {
+      await running.end();
+    }
+  });
+
+  it('refuses an unknown name, and prints the known ones', async () => {
+    const { stderr, code } = await runCommand(['serve', '--variation', 'chunks']);
+    expect(code).toBe(2);
+    for (const { id } of legalVariations) expect(stderr).toContain(id);
+  });
+});
+
 describe('serve --variation-seed', () => {
   it('without a seed prints every variation and its rule, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed']);

@@ -43,7 +43,6 @@ function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; fact
     <Table
       caption="Changed cases"
       isCaptionHidden
-      stacks
       rows={changes}
       keyOf={({ id }) => id}
       columns={[

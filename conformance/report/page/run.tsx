@@ -57,7 +57,6 @@ function Records({
         <Table
           caption={`Table: ${title}`}
           isCaptionHidden
-          stacks
           rows={values}
           keyOf={(_, index) => index}
           columns={columns.map((name) => ({

@@ -106,3 +106,43 @@ export async function expectNoOverhang(page: Page, where: string): Promise<void>
     );
   await expect.poll(overhang, { message: where }).toBe(0);
 }
+
+/**
+ * Returns the text of each matching element that a reader sees without scrolling sideways: no
+ * hidden text, and no character outside an element that clips it.
+ */
+export function readableTexts(page: Page, selector: string): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const clipsOf = (node) => {
+      const clips = [];
+      for (let at = node.parentElement; at && at !== document.body; at = at.parentElement) {
+        const { overflowX, overflowY } = getComputedStyle(at);
+        const isRow = at.matches('.long-table');
+        if (overflowX !== 'visible') clips.push([at.getBoundingClientRect(), overflowY !== 'visible' && !isRow]);
+      }
+      return clips;
+    };
+    const readable = (node) => {
+      if (!node.parentElement.checkVisibility({ visibilityProperty: true })) return '';
+      const clips = clipsOf(node);
+      const range = document.createRange();
+      const isSeen = (at) => {
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        const box = range.getBoundingClientRect();
+        return clips.every(
+          ([clip, isHigh]) =>
+            box.left >= clip.left - 1 && box.right <= clip.right + 1 &&
+            (!isHigh || (box.top >= clip.top - 1 && box.bottom <= clip.bottom + 1)),
+        );
+      };
+      return [...node.data].map((each, at) => (isSeen(at) ? each : '')).join('');
+    };
+    return [...document.querySelectorAll(${JSON.stringify(selector)})].map((root) => {
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      const texts = [];
+      while (walker.nextNode()) texts.push(readable(walker.currentNode));
+      return texts.join(' ').replace(/\\s+/g, ' ').trim();
+    });
+  })()`);
+}

@@ -15,6 +15,7 @@ import { StorageErrors } from '../../pipeline/storage-errors.ts';
 import { completeSettings } from '../../settings.ts';
 import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import { openVariation } from '../../variation/variation.ts';
 import { Watchdog } from '../../watchdog.ts';
 import { TenantStates } from '../../world/tenant-states.ts';
 import { Runs } from '../sources/runs.ts';
@@ -90,6 +91,7 @@ function start(port = 0): Promise<RunningControl> {
     explainFacts,
     underway,
     turns,
+    variation: openVariation(undefined),
   };
   const runs = new Runs(undefined, clock);
   const own = { host: '127.0.0.1', port, controlToken, management, runs };

@@ -24,6 +24,7 @@ import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
 import { type ConnectionLimits, completeConnectionLimits } from '../../settings.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import type { Variation } from '../../variation/variation.ts';
 import type { Watchdog } from '../../watchdog.ts';
 import type { TenantStates } from '../../world/tenant-states.ts';
 import type { Runs } from '../sources/runs.ts';
@@ -68,8 +69,7 @@ export interface ControlOptions {
   readonly storageErrors: StorageErrors;
   readonly management: Management;
   readonly runs: Runs;
-  /** The seed of the legal variation, if it is on. */
-  readonly variationSeed?: string | undefined;
+  readonly variation: Variation;
   readonly clock: Clock;
   /** Counts the discarded bytes of refused requests. */
   readonly underway: ByteBudget;

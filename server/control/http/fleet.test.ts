@@ -86,11 +86,43 @@ describe('the request counts of each second', () => {
   );
 });
 
-describe('the list of variations', () => {
-  it('contains all legal variations and the seed', async () => {
-    const { seed, variations } = (await ask('/variations')).body;
-    expect(seed).toBe('seed');
-    expect(variations).toHaveLength(legalVariations.length);
-    expect(Object.keys(variations[0])).toEqual(['id', 'varies', 'rule']);
+describe('the variations of a server', () => {
+  const change = async (method: string, body?: unknown) => {
+    const { status, text } = await control(server, method, '/variations', body);
+    return { status, body: JSON.parse(text) };
+  };
+  const isOn = ({ body }: { body: { variations: { id: string; isOn: boolean }[] } }): string[] =>
+    body.variations.filter((row) => row.isOn).map(({ id }) => id);
+
+  it('are listed with the seed, and are all on with it', async () => {
+    const listed = await ask('/variations');
+    expect(listed.body.seed).toBe('seed');
+    expect(listed.body.variations).toEqual(
+      legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule, isOn: true })),
+    );
+  });
+
+  it('can be switched one by one, and back to those of the start', async () => {
+    const names = async (): Promise<string[]> => {
+      const { headers } = await fetch(`${server.baseUrl}/nowhere`);
+      return [headers.get('transfer-encoding'), headers.get('content-type')].map(String);
+    };
+    const json = 'application/json; charset=utf-8';
+    expect(isOn(await change('PUT', { variations: ['chunked'] }))).toEqual(['chunked']);
+    for (let round = 0; round < 5; round += 1) expect(await names()).toEqual(['chunked', json]);
+    expect(isOn(await change('PUT', { variations: [] }))).toEqual([]);
+    for (let round = 0; round < 5; round += 1) expect(await names()).toEqual(['null', json]);
+    expect(isOn(await change('DELETE'))).toHaveLength(legalVariations.length);
+  });
+
+  it.each([
+    [{ variations: ['chunk'] }, 'variations.0: must be one of '],
+    [{ variations: 'chunked' }, 'variations: '],
+    [{ variation: ['chunked'] }, 'variation'],
+    [{}, 'variations: '],
+  ])('are not changed by the body %j', async (body, error) => {
+    const refused = await change('PUT', body);
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining(error)]);
+    expect(isOn(await ask('/variations'))).toHaveLength(legalVariations.length);
   });
 });

@@ -1,4 +1,5 @@
 /** Handlers for the fleet of a tenant: an overview, a list of all devices, and an event stream. */
+import type { Variation } from '../../variation/variation.ts';
 import { legalVariations } from '../../variation/variations.ts';
 import type { Watchdog } from '../../watchdog.ts';
 import { type ControlSource, overviewMax } from '../sources/source.ts';
@@ -9,13 +10,12 @@ import type { Handlers } from './mount.ts';
 interface FleetOptions {
   readonly source: ControlSource;
   readonly watchdog: Watchdog;
-  /** The seed of the legal variation, if it is on. */
-  readonly variationSeed?: string | undefined;
+  readonly variation: Variation;
 }
 
 /** Creates the handlers for the fleet of a tenant. */
 export function fleetHandlers(
-  { source, watchdog, variationSeed }: FleetOptions,
+  { source, watchdog, variation }: FleetOptions,
   streams: EventStreams,
 ) {
   return {
@@ -32,9 +32,24 @@ export function fleetHandlers(
     'GET /devices': ({ tenant }) => listing({}, { devices: source.devices(tenant) }),
     'GET /events': ({ namedTenant, response }) =>
       streams.open(response, streams.activityOf(namedTenant?.id)),
-    'GET /variations': () => ({
-      seed: variationSeed ?? null,
-      variations: legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule })),
-    }),
+    'GET /variations': () => variationsView(variation),
+    'PUT /variations': ({ body }) => {
+      variation.choose(new Set(body.variations));
+      return variationsView(variation);
+    },
+    'DELETE /variations': () => {
+      variation.choose(undefined);
+      return variationsView(variation);
+    },
   } satisfies Partial<Handlers>;
+}
+
+function variationsView(variation: Variation) {
+  return {
+    seed: variation.seed ?? null,
+    variations: legalVariations.map(({ id, varies, rule }) => ({
+      ...{ id, varies, rule },
+      isOn: variation.has(id),
+    })),
+  };
 }

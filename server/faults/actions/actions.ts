@@ -25,3 +25,39 @@ export const readyActions = {
   'gateway-504': { kind: 'answer', status: 504, body: 'html' },
   'captive-portal': { kind: 'answer', status: 200, body: 'html' },
 } as const;
+
+/** An action as lists show it. */
+export interface ListedAction {
+  readonly kind: string;
+  readonly does: string;
+  /** Fields that a plan must give. */
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  readonly phases: readonly string[];
+}
+
+/** Returns all actions for the list of the command line and the table of the guide. */
+export function listedActions(): readonly ListedAction[] {
+  return actions.map(({ kind, does, entries, phases }) => {
+    const names = Object.keys(entries);
+    const isOptional = (name: string): boolean => entries[name]?.type === 'optional';
+    return {
+      ...{ kind, does, phases },
+      required: names.filter((name) => !isOptional(name)),
+      optional: names.filter(isOptional),
+    };
+  });
+}
+
+/** Returns the named actions as they are written in a plan without their names, in YAML. */
+export function listedReadyActions(): readonly { readonly name: string; readonly act: string }[] {
+  return Object.entries(readyActions).map(([name, act]) => ({ name, act: flowText(act) }));
+}
+
+function flowText(value: unknown): string {
+  // Unquoted, such as the value of a header, it would be a number.
+  if (typeof value === 'string') return /^[a-z]/.test(value) ? value : JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const members = Object.entries(value).map(([name, each]) => `${name}: ${flowText(each)}`);
+  return `{ ${members.join(', ')} }`;
+}

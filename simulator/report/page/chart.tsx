@@ -52,7 +52,8 @@ export function Chart({
         <h3>{chart.title}</h3>
         <p class="report-hint">{highestText(chart)}</p>
       </figcaption>
-      <div ref={place} />
+      <p class="axis-title">↑ {chart.axis}</p>
+      <div class="plot" ref={place} />
     </figure>
   );
 }

@@ -82,7 +82,6 @@ export function Devices({ devices }: { devices: ShownDevices }) {
             <Table
               caption="Devices of this page"
               isCaptionHidden
-              stacks
               rows={shown.slice(first, first + PAGE_SIZE)}
               keyOf={({ index }) => index}
               columns={columns}

@@ -63,7 +63,6 @@ function Block({ table }: { table: ShownTable }) {
     <Table
       caption={caption}
       isCaptionHidden={isClosed}
-      stacks
       rows={rows}
       keyOf={(_, index) => index}
       columns={columns.map((title, column) => ({

@@ -27,6 +27,24 @@ export async function manageJson<Answer>(id: string, call: ManagementCall = {}):
   return jsonOf(await manage(id, call));
 }
 
+/** Number of rows that are requested at a time, which is the maximum of most lists. */
+const PAGE_ROWS = 500;
+
+/** Returns all rows of a list, read page by page. Throws as `ask` does. */
+export async function manageAll<Row>(
+  id: string,
+  { query, ...call }: ManagementCall = {},
+  pageRows = PAGE_ROWS,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let page = 1; ; page += 1) {
+    const paging = { page, per_page: pageRows };
+    const next = await manageJson<readonly Row[]>(id, { ...call, query: { ...query, ...paging } });
+    rows.push(...next);
+    if (next.length < pageRows) return rows;
+  }
+}
+
 /** Returns the method and path of an operation, with the parameters filled in. */
 export async function placeOf(
   id: string,

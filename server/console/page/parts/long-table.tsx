@@ -1,20 +1,23 @@
-/** A table of any length. Only the visible rows are rendered; a click on a heading sorts. */
+/**
+ * A table of any length. Only the visible rows are rendered; a click on a heading sorts. Texts are
+ * never cut: a cell takes as many lines as it needs. On a narrow page the cells of a row stand in
+ * two lines.
+ */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useVirtual } from './use-virtual.ts';
 
+/** Height of a row before it is measured. */
 const ROW_PIXELS = 37;
 
 /** A column of the table. With `sorts`, its heading is a button. */
 export interface LongColumn<Row> {
   readonly title: string;
-  /**
-   * A CSS width. On a narrow page the column whose width is a percentage gets the remaining width.
-   */
+  /** A CSS width on a wide page. On a narrow one the column with a percentage gets the rest. */
   readonly width?: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly sorts?: { readonly id: string };
-  /** True if the column is hidden on a narrow page. */
+  /** True if the cell is in the second line on a narrow page. */
   readonly isMinor?: boolean;
 }
 
@@ -41,7 +44,12 @@ export function LongTable<Row>({
   keyOf: (row: Row) => string | number;
 } & Partial<Order>) {
   const frame = useRef<HTMLElement>(null);
-  const virtual = useVirtual(rows.length, frame, ROW_PIXELS);
+  const virtual = useVirtual({
+    count: rows.length,
+    element: frame,
+    rowHeight: ROW_PIXELS,
+    keyOf: (index) => keyOf(rows[index] as Row),
+  });
   const items = virtual.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const behind = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
@@ -62,10 +70,15 @@ export function LongTable<Row>({
             const row = rows[index];
             if (row === undefined) return null;
             return (
-              <tr key={keyOf(row)} aria-rowindex={index + 2}>
-                {columns.map(({ title, cell, isMinor }) => (
-                  <td key={title} class={isMinor ? 'minor' : ''}>
-                    {cell(row)}
+              <tr
+                key={keyOf(row)}
+                ref={virtual.measureElement}
+                data-index={index}
+                aria-rowindex={index + 2}
+              >
+                {columns.map((column) => (
+                  <td key={column.title} class={placeOf(column)} data-title={column.title}>
+                    {column.cell(row)}
                   </td>
                 ))}
               </tr>
@@ -76,6 +89,12 @@ export function LongTable<Row>({
       </table>
     </section>
   );
+}
+
+/** Returns the class that places a column's cells on a narrow page. */
+function placeOf<Row>({ width = '', isMinor }: LongColumn<Row>): string {
+  if (isMinor) return 'minor';
+  return width.endsWith('%') ? 'main' : '';
 }
 
 /**
@@ -92,15 +111,16 @@ function Space({ pixels }: { pixels: number }) {
 }
 
 function Heading<Row>({
-  column: { title, width = 'auto', sorts, isMinor },
+  column,
   order = '',
   onOrder,
 }: { column: LongColumn<Row> } & Partial<Order>) {
+  const { title, width = 'auto', sorts } = column;
   const style = { '--width': width };
-  const look = isMinor ? 'minor' : width.endsWith('%') ? 'main' : '';
+  const place = placeOf(column);
   if (!sorts || !onOrder) {
     return (
-      <th scope="col" style={style} class={look}>
+      <th scope="col" style={style} class={place}>
         {title}
       </th>
     );
@@ -110,7 +130,7 @@ function Heading<Row>({
   const isDown = order === `-${id}`;
   const sorted = isUp ? 'ascending' : isDown ? 'descending' : 'none';
   return (
-    <th scope="col" style={style} class={look} aria-sort={sorted}>
+    <th scope="col" style={style} class={place} aria-sort={sorted}>
       <button type="button" onClick={() => onOrder(isUp ? `-${id}` : id)}>
         {title}
         <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ''}</span>

@@ -1,32 +1,51 @@
-/** Maps states to tones: good, busy, info or bad. */
+/** Maps states to words and tones: good, busy, info, bad or plain. */
+import type {
+  DeploymentStatusOverall,
+  DeviceDeploymentStatus,
+  DeviceStatus,
+} from '../../../../fixtures/contract/vocabulary.ts';
 import type { Tone } from '../../../../fixtures/page/badge.tsx';
 
-const tones: Readonly<Record<string, Tone>> = {
-  accepted: 'good',
-  success: 'good',
-  'already-installed': 'good',
-  finished: 'good',
-  connected: 'good',
-  OK: 'good',
-  pending: 'busy',
-  preauthorized: 'info',
-  inprogress: 'busy',
-  downloading: 'busy',
-  installing: 'busy',
-  rebooting: 'busy',
-  pause_before_installing: 'info',
-  pause_before_rebooting: 'info',
-  pause_before_committing: 'info',
-  rejected: 'bad',
-  failure: 'bad',
-  aborted: 'bad',
-  noartifact: 'bad',
-  decommissioned: 'bad',
-  CRITICAL: 'bad',
+type State = DeviceStatus | DeploymentStatusOverall | DeviceDeploymentStatus | 'OK' | 'CRITICAL';
+
+const states: Readonly<Record<State, readonly [words: string, tone: Tone]>> = {
+  accepted: ['Accepted', 'good'],
+  preauthorized: ['Preauthorized', 'info'],
+  pending: ['Pending', 'busy'],
+  rejected: ['Rejected', 'bad'],
+  noauth: ['No authentication set', 'plain'],
+  inprogress: ['In progress', 'busy'],
+  finished: ['Finished', 'good'],
+  downloading: ['Downloading', 'busy'],
+  installing: ['Installing', 'busy'],
+  rebooting: ['Rebooting', 'busy'],
+  pause_before_installing: ['Paused before installing', 'info'],
+  pause_before_rebooting: ['Paused before rebooting', 'info'],
+  pause_before_committing: ['Paused before committing', 'info'],
+  success: ['Success', 'good'],
+  'already-installed': ['Already installed', 'good'],
+  noartifact: ['No artifact', 'bad'],
+  failure: ['Failure', 'bad'],
+  // Users abort and decommission; nothing went wrong on the device.
+  aborted: ['Aborted', 'plain'],
+  decommissioned: ['Decommissioned', 'plain'],
+  OK: ['OK', 'good'],
+  CRITICAL: ['Critical', 'bad'],
 };
 
+const isState = (text: string): text is State => Object.hasOwn(states, text);
+
 /** Returns the tone of the state of a device, an authentication set, a deployment or an alert. */
-export const toneOf = (state: string): Tone => tones[state] ?? 'plain';
+export const toneOf = (state: string): Tone => (isState(state) ? states[state][1] : 'plain');
+
+/** Returns a state in words. A state that the page does not know is returned unchanged. */
+export const stateWords = (state: string): string => (isState(state) ? states[state][0] : state);
+
+/** Returns the choices of a filter by state: all of them, or one. */
+export const stateChoices = (all: readonly State[]) => [
+  ['', 'all states'] as const,
+  ...all.map((state) => [state, stateWords(state)] as const),
+];
 
 /** Returns the tone of an HTTP status. Status 0 means that no response was sent. */
 export function toneOfStatus(status: number): Tone {

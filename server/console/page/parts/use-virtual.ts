@@ -13,18 +13,28 @@ const OVERSCAN_ROWS = 12;
 /** Assumed size of the visible area before it is measured, in pixels. */
 const FIRST_VIEW = { width: 800, height: 600 };
 
-/** Returns the virtualizer of the rows in an element. Each row is `rowHeight` pixels high. */
-export function useVirtual(
-  count: number,
-  element: RefObject<HTMLElement>,
-  rowHeight: number,
-): Virtualizer<HTMLElement, HTMLTableRowElement> {
+/**
+ * Returns the virtualizer of the rows in an element. A row counts as `rowHeight` pixels high until
+ * it is measured.
+ */
+export function useVirtual({
+  count,
+  element,
+  rowHeight,
+  keyOf,
+}: {
+  count: number;
+  element: RefObject<HTMLElement>;
+  rowHeight: number;
+  keyOf: (index: number) => string | number;
+}): Virtualizer<HTMLElement, HTMLTableRowElement> {
   const [, render] = useReducer((round: number) => round + 1, 0);
   const kept = useRef<Virtualizer<HTMLElement, HTMLTableRowElement> | undefined>(undefined);
   const options = {
     count,
     getScrollElement: () => element.current,
     estimateSize: () => rowHeight,
+    getItemKey: keyOf,
     overscan: OVERSCAN_ROWS,
     initialRect: FIRST_VIEW,
     observeElementRect,

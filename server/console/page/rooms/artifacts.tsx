@@ -6,19 +6,15 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { manage, manageAll } from '../api/management.ts';
 import { ActionButton, attempt } from '../parts/action.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { bytesText, dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-const PAGE_ARTIFACTS = 200;
-
 export default function ArtifactsRoom() {
   const loaded = useLoaded(
-    () =>
-      manageJson<readonly Artifact[]>('list-all-artifacts', {
-        query: { per_page: PAGE_ARTIFACTS, sort: 'modified:desc' },
-      }),
+    () => manageAll<Artifact>('list-all-artifacts', { query: { sort: 'modified:desc' } }),
     'artifacts',
     { isLive: true, pauseTicks: 3 },
   );
@@ -27,7 +23,7 @@ export default function ArtifactsRoom() {
       <h1>Artifacts</h1>
       <div class="two-columns">
         <Drop onDone={loaded.reload} />
-        <Make onDone={loaded.reload} />
+        <Generate onDone={loaded.reload} />
       </div>
       <View what="the artifacts" loaded={loaded}>
         {(artifacts) => <List artifacts={artifacts} reload={loaded.reload} />}
@@ -75,12 +71,12 @@ function Drop({ onDone }: { onDone: () => void }) {
   );
 }
 
-function Make({ onDone }: { onDone: () => void }) {
+function Generate({ onDone }: { onDone: () => void }) {
   const [file, setFile] = useState<File | undefined>(undefined);
   const [name, setName] = useState('');
   const [types, setTypes] = useState('');
   const [directory, setDirectory] = useState('');
-  const make = async (): Promise<void> => {
+  const generate = async (): Promise<void> => {
     if (!file) throw new Error('choose a file first');
     const body = new FormData();
     body.append('name', name);
@@ -109,11 +105,11 @@ function Make({ onDone }: { onDone: () => void }) {
       <div class="actions">
         <ActionButton
           kind="main"
-          work={make}
-          done="The artifact was made."
+          work={generate}
+          done="The artifact was generated."
           isDisabled={!file || [name, types, directory].includes('')}
         >
-          Make artifact
+          Generate artifact
         </ActionButton>
       </div>
     </Card>
@@ -123,8 +119,26 @@ function Make({ onDone }: { onDone: () => void }) {
 function List({ artifacts, reload }: { artifacts: readonly Artifact[]; reload: () => void }) {
   if (artifacts.length === 0) return <Empty title="No artifacts yet" />;
   return (
+    <Paged what="artifacts" rows={artifacts}>
+      {(page) => (
+        <Page artifacts={page} caption={`${artifacts.length} artifacts`} reload={reload} />
+      )}
+    </Paged>
+  );
+}
+
+function Page({
+  artifacts,
+  caption,
+  reload,
+}: {
+  artifacts: readonly Artifact[];
+  caption: string;
+  reload: () => void;
+}) {
+  return (
     <Table
-      caption={`${artifacts.length} artifacts`}
+      caption={caption}
       rows={artifacts}
       keyOf={({ id }) => id}
       columns={[

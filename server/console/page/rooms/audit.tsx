@@ -1,24 +1,39 @@
-/** Shows the audit log with filters, and exports it as CSV. */
-
+/** Shows the audit log with filters, page by page, and exports it as CSV. */
+import { useState } from 'preact/hooks';
 import type { AuditLog } from '../../../../fixtures/contract/resources.ts';
-import {
-  actorTypes,
-  auditObjectTypes,
-  sortOrders,
-} from '../../../../fixtures/contract/vocabulary.ts';
+import { actorTypes, auditObjectTypes } from '../../../../fixtures/contract/vocabulary.ts';
 import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
+import { Pager } from '../../../../fixtures/page/pager.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useQuery } from '../address.ts';
+import { jsonOf, type Query } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { manage } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
 import { useSettled } from '../parts/use-settled.ts';
 import { View } from '../parts/view.tsx';
 
-const PAGE_ENTRIES = 200;
+const PAGE_ENTRIES = 100;
+const orders = [
+  ['desc', 'newest first'],
+  ['asc', 'oldest first'],
+] as const;
+
+/** A page of the log, and the number of entries on all pages. */
+interface LogPage {
+  readonly entries: readonly AuditLog[];
+  readonly total: number;
+}
+
+async function loadPage(query: Query, page: number): Promise<LogPage> {
+  const paging = { page: page + 1, per_page: PAGE_ENTRIES };
+  const answer = await manage('list-audit-logs', { query: { ...query, ...paging } });
+  const entries = await jsonOf<readonly AuditLog[]>(answer);
+  return { entries, total: Number(answer.headers.get('X-Total-Count')) };
+}
 
 export default function AuditRoom() {
   const [object, setObject] = useQuery('object_type');
@@ -33,14 +48,12 @@ export default function AuditRoom() {
     object_id: useSettled(id),
     sort: sort || 'desc',
   };
-  const loaded = useLoaded(
-    () =>
-      manageJson<readonly AuditLog[]>('list-audit-logs', {
-        query: { ...query, per_page: PAGE_ENTRIES },
-      }),
-    `audit ${JSON.stringify(query)}`,
-    { isLive: true },
-  );
+  const asked = JSON.stringify(query);
+  const [chosen, setChosen] = useState({ asked, page: 0 });
+  // A change of the filters leads back to the first page.
+  if (chosen.asked !== asked) setChosen({ asked, page: 0 });
+  const page = chosen.asked === asked ? chosen.page : 0;
+  const loaded = useLoaded(() => loadPage(query, page), `audit ${asked} ${page}`, { isLive: true });
   const save = async (): Promise<void> => {
     const answer = await manage('export-audit-logs', { query });
     saveFile(await answer.blob(), 'audit-log.csv');
@@ -63,23 +76,36 @@ export default function AuditRoom() {
         />
         <FilterField label="E-mail of the actor" value={email} onInput={setEmail} />
         <FilterField label="ID of the object" value={id} onInput={setId} />
-        <Choice label="Order" value={sort || 'desc'} choices={sortOrders} onChoose={setSort} />
+        <Choice label="Order" value={sort || 'desc'} choices={orders} onChoose={setSort} />
         <ActionButton work={save} done="The log was saved.">
           Save as CSV
         </ActionButton>
       </search>
       <View what="the audit log" loaded={loaded}>
-        {(entries) => <List entries={entries} />}
+        {({ entries, total }) => (
+          <>
+            <List entries={entries} total={total} />
+            {total > PAGE_ENTRIES && (
+              <Pager
+                what="entries"
+                page={page}
+                pageSize={PAGE_ENTRIES}
+                rows={total}
+                onChoose={(next) => setChosen({ asked, page: next })}
+              />
+            )}
+          </>
+        )}
       </View>
     </>
   );
 }
 
-function List({ entries }: { entries: readonly AuditLog[] }) {
+function List({ entries, total }: LogPage) {
   if (entries.length === 0) return <Empty title="No matching entries" />;
   return (
     <Table
-      caption={`${entries.length === PAGE_ENTRIES ? 'The first ' : ''}${entries.length} entries`}
+      caption={`${total} entries`}
       rows={entries}
       keyOf={({ time, object }, index) => `${time} ${object.id} ${index}`}
       columns={[

@@ -78,10 +78,14 @@ function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
   );
 }
 
+/** Returns the date of a day, counted from the end of life. */
+const dayOf = (day: number): string => new Date(endMs + day * DAY_MS).toISOString().slice(0, 10);
+
 function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
   const [day, setDay] = useState<number | undefined>(undefined);
-  const today = Math.round((nowMs - endMs) / DAY_MS);
+  const today = Math.floor((nowMs - endMs) / DAY_MS);
   const shown = day ?? Math.max(-HALF_RANGE_DAYS, Math.min(today, HALF_RANGE_DAYS));
+  const isOutside = Math.abs(today) > HALF_RANGE_DAYS;
   const date = new Date(endMs + shown * DAY_MS).toISOString();
   const move = async (): Promise<void> => {
     await attempt(
@@ -94,8 +98,13 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
   const hasEnded = shown >= 0;
   return (
     <Card title="Deprecation calendar">
+      <p class="quiet">
+        The slider covers half a year before and after {endOfLife}, the day on which the deprecated
+        operations end. {isOutside && `It is ${dayOf(today)}, which is outside of it. `}The buttons
+        above reach any later day.
+      </p>
       <label class="kit-field">
-        Day: {date.slice(0, 10)}
+        Day: {date.slice(0, 10)}, from {dayOf(-HALF_RANGE_DAYS)} to {dayOf(HALF_RANGE_DAYS)}
         <input
           type="range"
           min={-HALF_RANGE_DAYS}

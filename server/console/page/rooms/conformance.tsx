@@ -142,12 +142,12 @@ const columns: readonly LongColumn<CaseVerdict>[] = [
     width: '8rem',
     cell: ({ verdict }) => <Badge tone={tones[verdict] ?? 'plain'}>{verdict}</Badge>,
   },
-  { title: 'Case', width: '40%', cell: ({ id }) => <span title={id}>{id}</span> },
+  { title: 'Case', width: '40%', cell: ({ id }) => id },
   { title: 'Level', width: '5rem', isMinor: true, cell: ({ level }) => level },
   {
     title: 'What it checks',
     isMinor: true,
-    cell: ({ title, because }) => <span title={because || title}>{because || title}</span>,
+    cell: ({ title, because }) => because || title,
   },
 ];
 

@@ -5,24 +5,22 @@ import type {
   DeploymentDevice,
 } from '../../../../fixtures/contract/management/deployments.ts';
 import { deviceDeploymentStatuses } from '../../../../fixtures/contract/vocabulary.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { manage, manageAll, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
+import { stateChoices } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { LogButton } from './deployment-log.tsx';
 import { Funnel } from './funnel.tsx';
-
-const PAGE_DEVICES = 500;
 
 export default function DeploymentRoom() {
   const { id = '' } = useParams<{ id: string }>();
@@ -71,7 +69,7 @@ function Head({ deployment, statistics, reload }: HeadProps) {
     <>
       <div class="title">
         <h1>{name}</h1>
-        <Badge tone={toneOf(status)}>{status}</Badge>
+        <StateBadge state={status} />
         {status !== 'finished' && (
           <ActionButton
             kind="danger"
@@ -113,20 +111,12 @@ interface Row extends DeploymentDevice {
   readonly title: string;
 }
 
-/**
- * Loads all device deployments of a deployment, page by page, and the identities of their devices.
- */
+/** Loads all device deployments of a deployment, and the identities of their devices. */
 async function loadDevices(id: string, status: string): Promise<readonly Row[]> {
-  const found: DeploymentDevice[] = [];
-  for (let page = 1; ; page += 1) {
-    const query = { page, per_page: PAGE_DEVICES, status };
-    const next = await manageJson<readonly DeploymentDevice[]>('list-deployment-devices', {
-      parameters: { id },
-      query,
-    });
-    found.push(...next);
-    if (next.length < PAGE_DEVICES) break;
-  }
+  const found = await manageAll<DeploymentDevice>('list-deployment-devices', {
+    parameters: { id },
+    query: { status },
+  });
   const { devices } = await askJson('GET /devices');
   const names = new Map(devices.map((device) => [device.id, deviceName(device.identity)]));
   return found.map((device) => ({ ...device, title: names.get(device.id) ?? device.id }));
@@ -145,7 +135,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
         <Choice
           label="State of the device"
           value={status}
-          choices={[['', 'all states'], ...deviceDeploymentStatuses]}
+          choices={stateChoices(deviceDeploymentStatuses)}
           onChoose={setStatus}
         />
       </search>
@@ -176,13 +166,13 @@ function columnsOf(deploymentId: string): readonly LongColumn<Row>[] {
     },
     {
       title: 'State',
-      cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+      cell: ({ status }) => <StateBadge state={status} />,
     },
     { title: 'Detail', isMinor: true, cell: ({ substate = '' }) => substate },
     { title: 'Attempts', isMinor: true, cell: ({ attempts }) => attempts ?? '–' },
     {
       title: 'Finished',
-      width: '12.5rem',
+      width: '8.5rem',
       isMinor: true,
       cell: ({ finished }) => dayAndTime(finished),
     },

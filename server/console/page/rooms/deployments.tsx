@@ -1,53 +1,64 @@
-/** Lists deployments, with a form for a new one. */
+/** Lists all deployments, and searches them, with a form for a new one. */
 import { Link } from 'wouter-preact';
 import type { Deployment } from '../../../../fixtures/contract/management/deployments.ts';
 import { deploymentStatuses } from '../../../../fixtures/contract/vocabulary.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
-import { Choice } from '../../../../fixtures/page/field.tsx';
+import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useQuery } from '../address.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manageJson } from '../api/management.ts';
+import { manageAll } from '../api/management.ts';
+import { Paged } from '../parts/paged.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
+import { stateChoices } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { Funnel } from './funnel.tsx';
 import { NewDeployment } from './new-deployment.tsx';
 
-const PAGE_DEPLOYMENTS = 100;
+/** Names of the deployments that the conformance suite makes, hundreds in a run. */
+const madeBySuite = /^conformance-/;
+
+/** Returns all deployments, newest first; those of the conformance suite follow the others. */
+async function loadDeployments(): Promise<readonly Deployment[]> {
+  // Oldest first, because a deployment made meanwhile would move the others to another page.
+  const oldestFirst = await manageAll<Deployment>('list-deployments', { query: { sort: 'asc' } });
+  const rank = ({ name }: Deployment): number => (madeBySuite.test(name) ? 1 : 0);
+  return oldestFirst.toReversed().sort((one, other) => rank(one) - rank(other));
+}
 
 export default function DeploymentsRoom() {
+  const [text, setText] = useQuery('text');
   const [status, setStatus] = useQuery('status');
-  const loaded = useLoaded(
-    () =>
-      manageJson<readonly Deployment[]>('list-deployments', {
-        query: { per_page: PAGE_DEPLOYMENTS, status },
-      }),
-    `deployments ${status}`,
-    { isLive: true },
-  );
+  const loaded = useLoaded(loadDeployments, 'deployments', { isLive: true, pauseTicks: 3 });
+  const wanted = text.toLowerCase().trim();
+  const isShown = (deployment: Deployment): boolean => {
+    const { id, name, artifact_name: artifact = '' } = deployment;
+    const hasText = `${id} ${name} ${artifact}`.toLowerCase().includes(wanted);
+    return hasText && (status === '' || deployment.status === status);
+  };
   return (
     <>
       <h1>Deployments</h1>
       <NewDeployment />
       <search class="filters">
+        <FilterField label="Search name, artifact, ID" value={text} onInput={setText} />
         <Choice
           label="State"
           value={status}
-          choices={[['', 'all states'], ...deploymentStatuses]}
+          choices={stateChoices(deploymentStatuses)}
           onChoose={setStatus}
         />
       </search>
       <View what="the deployments" loaded={loaded}>
-        {(deployments) => <List deployments={deployments} />}
+        {(deployments) => <List all={deployments} shown={deployments.filter(isShown)} />}
       </View>
     </>
   );
 }
 
-function List({ deployments }: { deployments: readonly Deployment[] }) {
-  if (deployments.length === 0) {
+function List({ all, shown }: { all: readonly Deployment[]; shown: readonly Deployment[] }) {
+  if (all.length === 0) {
     return (
       <Empty title="No deployments yet">
         <p>
@@ -56,21 +67,30 @@ function List({ deployments }: { deployments: readonly Deployment[] }) {
       </Empty>
     );
   }
+  if (shown.length === 0) return <Empty title="No deployments match the filters" />;
+  return (
+    <Paged what="deployments" rows={shown}>
+      {(deployments) => <Page deployments={deployments} caption={countText(shown, all)} />}
+    </Paged>
+  );
+}
+
+const countText = (shown: readonly unknown[], all: readonly unknown[]): string =>
+  shown.length === all.length
+    ? `${all.length} deployments`
+    : `${shown.length} of ${all.length} deployments`;
+
+function Page({ deployments, caption }: { deployments: readonly Deployment[]; caption: string }) {
   return (
     <Table
-      caption={
-        deployments.length === PAGE_DEPLOYMENTS
-          ? `The newest ${PAGE_DEPLOYMENTS} deployments`
-          : `${deployments.length} deployments`
-      }
-      stacks
+      caption={caption}
       rows={deployments}
       keyOf={({ id }) => id}
       columns={[
         { title: 'Name', cell: ({ id, name }) => <Link href={`/deployments/${id}`}>{name}</Link> },
         { title: 'Artifact', cell: ({ artifact_name: artifact }) => artifact },
         { title: 'Kind', cell: ({ type }) => type },
-        { title: 'State', cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+        { title: 'State', cell: ({ status }) => <StateBadge state={status} /> },
         {
           title: 'Devices',
           cell: ({ statistics, device_count: count }) => (

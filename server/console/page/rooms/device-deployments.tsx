@@ -1,17 +1,17 @@
 /** Lists the deployments of a device, newest first. */
 import { Link } from 'wouter-preact';
+import { limits } from '../../../../fixtures/contract/limits.ts';
 import type {
   Deployment,
   DeploymentDevice,
 } from '../../../../fixtures/contract/management/deployments.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { manage, manageAll } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { LogButton } from './deployment-log.tsx';
 
@@ -21,10 +21,13 @@ interface DeviceDeployment {
   readonly device: DeploymentDevice;
 }
 
+/** The list of a device's deployments has smaller pages than others. */
+const HISTORY_PAGE = limits.deviceHistoryPageMax;
+
 export function DeviceDeployments({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
   const loaded = useLoaded(
-    () => manageJson<readonly DeviceDeployment[]>('list-device-deployments', { parameters }),
+    () => manageAll<DeviceDeployment>('list-device-deployments', { parameters }, HISTORY_PAGE),
     `deployments of ${deviceId}`,
     { isLive: true },
   );
@@ -66,7 +69,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
                   title: 'State',
                   cell: ({ device }) => (
                     <>
-                      <Badge tone={toneOf(device.status)}>{device.status}</Badge> {device.substate}
+                      <StateBadge state={device.status} /> {device.substate}
                     </>
                   ),
                 },

@@ -2,14 +2,13 @@
 
 import type { InventoryDevice } from '../../../../fixtures/contract/management/inventory.ts';
 import type { StoredAlert } from '../../../../fixtures/contract/management/monitor.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { ApiError } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manageJson } from '../api/management.ts';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime, valueText } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 
 /** Returns `nothing` for a 404, which means that the device has no such data. */
@@ -85,7 +84,7 @@ export function DeviceAlerts({ deviceId }: { deviceId: string }) {
               { title: 'At', cell: ({ timestamp }) => dayAndTime(timestamp) },
               {
                 title: 'Level',
-                cell: ({ level }) => <Badge tone={toneOf(level)}>{level}</Badge>,
+                cell: ({ level }) => <StateBadge state={level} />,
               },
               { title: 'Name', cell: ({ name }) => name },
               {

@@ -4,14 +4,13 @@
  */
 
 import type { AuthSet, Device } from '../../../../fixtures/contract/management/devices.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { manage } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime, valueText } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
 import { decideSet } from './decisions.ts';
 
 export function DeviceIdentity({ device, reload }: { device: Device; reload: () => void }) {
@@ -52,7 +51,7 @@ function SetView({ deviceId, set, reload }: SetProps) {
   return (
     <div class="auth-set">
       <p>
-        <Badge tone={toneOf(set.status)}>{set.status}</Badge> since {dayAndTime(set.ts)}
+        <StateBadge state={set.status} /> since {dayAndTime(set.ts)}
       </p>
       <details>
         <summary>Public key</summary>

@@ -2,15 +2,14 @@
 import { lazy, Suspense } from 'preact/compat';
 import { Link, useParams } from 'wouter-preact';
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Loading } from '../../../../fixtures/page/states.tsx';
 import { Tabs } from '../../../../fixtures/page/tabs.tsx';
 import { goTo, useQuery } from '../address.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { deviceName } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { decommission } from './decisions.ts';
 import { DeviceConfiguration } from './device-configuration.tsx';
@@ -63,7 +62,7 @@ function Shown({ device, reload }: { device: Device; reload: () => void }) {
     <>
       <div class="title">
         <h1>{name}</h1>
-        <Badge tone={toneOf(device.status)}>{device.status}</Badge>
+        <StateBadge state={device.status} />
         <ActionButton
           kind="danger"
           work={forget}

@@ -2,7 +2,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { deviceStatuses } from '../../../../fixtures/contract/vocabulary.ts';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
@@ -10,8 +9,9 @@ import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { DeviceView } from '../api/types.ts';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
-import { toneOf } from '../parts/tones.ts';
+import { stateChoices } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 
@@ -80,7 +80,7 @@ function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void })
         <Choice
           label="State"
           value={status}
-          choices={[['', 'all states'], ...deviceStatuses]}
+          choices={stateChoices(deviceStatuses)}
           onChoose={setStatus}
         />
       </search>
@@ -141,7 +141,7 @@ function columnsWith(
   return [
     {
       title: 'Select',
-      width: '4rem',
+      width: '3.8rem',
       cell: ({ id, name }) => (
         <input
           type="checkbox"
@@ -153,41 +153,37 @@ function columnsWith(
     },
     {
       title: 'Identity',
-      width: '30%',
+      width: '25%',
       sorts: { id: 'name' },
-      cell: ({ id, name }) => (
-        <Link href={`/devices/${id}`} title={name}>
-          {name}
-        </Link>
-      ),
+      cell: ({ id, name }) => <Link href={`/devices/${id}`}>{name}</Link>,
     },
     {
       title: 'State',
-      width: '8.5rem',
+      width: '8rem',
       sorts: { id: 'status' },
-      cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+      cell: ({ status }) => <StateBadge state={status} />,
     },
     {
       title: 'Type',
       sorts: { id: 'type' },
       isMinor: true,
-      cell: ({ deviceType = '–' }) => <span title={deviceType}>{deviceType}</span>,
+      cell: ({ deviceType = '–' }) => deviceType,
     },
     {
       title: 'Artifact',
       sorts: { id: 'artifact' },
       isMinor: true,
-      cell: ({ artifactName = '–' }) => <span title={artifactName}>{artifactName}</span>,
+      cell: ({ artifactName = '–' }) => artifactName,
     },
     {
       title: 'Socket',
-      width: '7rem',
+      width: '6.5rem',
       isMinor: true,
       cell: ({ connected }) => (connected ? 'connected' : '–'),
     },
     {
       title: 'Last seen',
-      width: '12.5rem',
+      width: '8.5rem',
       sorts: { id: 'seen' },
       isMinor: true,
       cell: ({ checkedInAt }) => dayAndTime(checkedInAt),

@@ -1,6 +1,10 @@
-/** Lists planned faults and which of them have fired, and the legal variations; adds faults. */
+/**
+ * Lists planned faults and which of them have fired, and the legal variations; adds faults, and
+ * switches variations.
+ */
 import { useState } from 'preact/hooks';
 import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
+import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
@@ -72,8 +76,7 @@ function PlanForm({ onDone }: { onDone: () => void }) {
   };
   const build = (): void => {
     const rule = [
-      `  - id: rule-${draft.split('- id:').length}`,
-      `    match: { operation: ${operation} }`,
+      `  - match: { operation: ${operation} }`,
       `    act: ${action}`,
       `    times: ${times}`,
     ].join('\n');
@@ -183,30 +186,67 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
 }
 
 function VariationList() {
-  const loaded = useLoaded(() => askJson('GET /variations'), 'variations');
+  const loaded = useLoaded(() => askJson('GET /variations'), 'variations', { isLive: true });
+  const choose = async (variations: VariationName[]): Promise<void> => {
+    await ask('PUT /variations', { body: { variations } });
+    loaded.reload();
+  };
+  const toggle = async (id: VariationName): Promise<void> => {
+    // The list on the page may be older than the last change.
+    const { variations } = await askJson('GET /variations');
+    const isWanted = (each: (typeof variations)[number]): boolean => each.isOn !== (each.id === id);
+    await choose(variations.filter(isWanted).map((each) => each.id));
+  };
+  const reset = async (): Promise<void> => {
+    await ask('DELETE /variations');
+    loaded.reload();
+  };
   return (
     <View what="the variations" loaded={loaded}>
       {({ seed, variations }) => (
         <Card title="Legal variations">
           <p>
-            {seed === null
-              ? 'Off. Start the server with --variation-seed to vary what the contract leaves open.'
-              : `On, with the seed “${seed}”.`}
+            {variations.filter(({ isOn }) => isOn).length} of {variations.length} on
+            {seed !== null && `, with the seed “${seed}”`}. A variation that is switched here
+            applies to every response that it fits, of all tenants.
           </p>
-          <details>
-            <summary>{variations.length} possible variations</summary>
-            <Table
-              caption="Legal variations"
-              isCaptionHidden
-              rows={variations}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'Variation', cell: ({ id }) => id },
-                { title: 'What varies', cell: ({ varies }) => varies },
-                { title: 'Allowed by', cell: ({ rule }) => rule },
-              ]}
-            />
-          </details>
+          <div class="actions">
+            <ActionButton work={() => choose([])} done="All variations are off.">
+              Switch all off
+            </ActionButton>
+            <ActionButton work={reset} done="Variations are as at the start of the server.">
+              Reset variations
+            </ActionButton>
+          </div>
+          <Table
+            caption="Legal variations"
+            isCaptionHidden
+            rows={variations}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Variation', cell: ({ id }) => id },
+              {
+                title: 'State',
+                cell: ({ isOn }) => (
+                  <Badge tone={isOn ? 'good' : 'plain'}>{isOn ? 'On' : 'Off'}</Badge>
+                ),
+              },
+              { title: 'What varies', cell: ({ varies }) => varies },
+              { title: 'Allowed by', cell: ({ rule }) => rule },
+              {
+                title: 'Actions',
+                cell: ({ id, isOn }) => (
+                  <ActionButton
+                    kind="small"
+                    work={() => toggle(id)}
+                    done={`${id} is ${isOn ? 'off' : 'on'}.`}
+                  >
+                    {isOn ? 'Switch off' : 'Switch on'}
+                  </ActionButton>
+                ),
+              },
+            ]}
+          />
         </Card>
       )}
     </View>

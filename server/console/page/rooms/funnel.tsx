@@ -1,5 +1,6 @@
 /** Shows the progress of a deployment's devices as a bar with a legend. */
-import { toneOf } from '../parts/tones.ts';
+import { deviceDeploymentStatuses } from '../../../../fixtures/contract/vocabulary.ts';
+import { stateWords, toneOf } from '../parts/tones.ts';
 
 /** Renders the bar, and a legend with the number of devices for each status. */
 export function Funnel({
@@ -9,7 +10,10 @@ export function Funnel({
   statistics: Readonly<Record<string, number>>;
   count: number;
 }) {
-  const parts = Object.entries(statistics).filter(([, devices]) => devices > 0);
+  const parts = deviceDeploymentStatuses.flatMap((status) => {
+    const devices = statistics[status] ?? 0;
+    return devices > 0 ? [[status, devices] as const] : [];
+  });
   const whole = Math.max(count, 1);
   return (
     <div class="funnel">
@@ -23,7 +27,9 @@ export function Funnel({
         ))}
       </div>
       <span class="quiet">
-        {parts.map(([status, devices]) => `${devices} ${status}`).join(', ') || `${count} devices`}
+        {parts
+          .map(([status, devices]) => `${devices} ${stateWords(status).toLowerCase()}`)
+          .join(', ') || `${count} devices`}
       </span>
     </div>
   );

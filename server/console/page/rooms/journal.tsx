@@ -110,12 +110,12 @@ const columns: readonly LongColumn<Entry>[] = [
   },
   {
     title: 'Exchange',
-    width: '26%',
+    width: '24%',
     cell: (entry) => <Link href={`/journal/${entry.sequence}`}>{titleOf(entry)}</Link>,
   },
   {
     title: 'Device',
-    width: '16%',
+    width: '22%',
     isMinor: true,
     cell: ({ device }) =>
       device?.id ? (
@@ -127,11 +127,11 @@ const columns: readonly LongColumn<Entry>[] = [
   {
     title: 'Why',
     isMinor: true,
-    cell: (entry) => <span title={refusalReason(entry)}>{refusalReason(entry)}</span>,
+    cell: refusalReason,
   },
   {
     title: 'Took',
-    width: '6rem',
+    width: '7rem',
     isMinor: true,
     cell: ({ tookMs }) => (tookMs === undefined ? '–' : `${tookMs} ms`),
   },

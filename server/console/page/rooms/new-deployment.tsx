@@ -3,10 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Release } from '../../../../fixtures/contract/management/releases.ts';
 import { goTo, useQuery } from '../address.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { manage, manageAll } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
-
-const RELEASES_OFFERED = 200;
 
 /**
  * Renders a form that deploys a release to all accepted devices, to some of them, or to a group.
@@ -21,12 +19,10 @@ export function NewDeployment() {
     retries: '0',
     more: '',
   });
-  const releases = useLoaded(
-    () =>
-      manageJson<readonly Release[]>('list-releases', { query: { per_page: RELEASES_OFFERED } }),
-    'releases',
-    { isLive: true, pauseTicks: 5 },
-  );
+  const releases = useLoaded(() => manageAll<Release>('list-releases'), 'releases', {
+    isLive: true,
+    pauseTicks: 5,
+  });
   const set = (name: keyof typeof draft) => (event: { currentTarget: { value: string } }) =>
     setDraft({ ...draft, [name]: event.currentTarget.value });
   const field = (name: keyof typeof draft, label: string) => (

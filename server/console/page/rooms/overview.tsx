@@ -1,14 +1,14 @@
 /** Shows devices by state, current requests and errors, and the progress of deployments. */
 import { lazy, Suspense } from 'preact/compat';
 import { Link } from 'wouter-preact';
-import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { Entry, Overview } from '../api/types.ts';
-import { toneOf } from '../parts/tones.ts';
+import { StateBadge } from '../parts/state-badge.tsx';
+import { stateWords } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { EntryLine } from './device-timeline.tsx';
 import { Funnel } from './funnel.tsx';
@@ -64,7 +64,7 @@ function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
       {shown.map(([status, count]) => (
         <li key={status}>
           <Link href={`/devices?status=${status}`}>
-            <b>{count}</b> {status}
+            <b>{count}</b> {stateWords(status).toLowerCase()}
           </Link>
         </li>
       ))}
@@ -92,7 +92,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
             },
             {
               title: 'State',
-              cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+              cell: ({ status }) => <StateBadge state={status} />,
             },
             {
               title: 'Devices',
