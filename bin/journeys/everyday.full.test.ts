@@ -187,7 +187,7 @@ describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () =
     expect(await run('snapshot save before')).toEqual([0, 'before is saved.\n']);
     expect(await run('reset')).toEqual([0, 'The server is in its start state.\n']);
     expect(await run('devices')).toEqual([0, 'There are no devices.\n']);
-    expect(await refused('snapshot restore befor', 1)).toContain('nearest: before');
+    expect(await refused('snapshot restore befor', 1)).toContain('the snapshot is before');
     expect(await run('snapshot restore before')).toEqual([0, 'before is restored.\n']);
     expect(await refused('reset --device twim', 1)).toContain('nearest: twin');
     expect(await run('reset --device 02:00:00:00:00:01')).toEqual([
@@ -196,7 +196,7 @@ describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () =
     ]);
     expect((await run('snapshot list'))[1]).toMatch(/^\S+Z {2}before\n$/);
     expect(await run('snapshot delete before')).toEqual([0, 'before is deleted.\n']);
-    expect(await refused('snapshot delete before', 1)).toContain('there are none');
+    expect(await refused('snapshot delete before', 1)).toContain('there are no snapshots');
   });
 
   it.each([

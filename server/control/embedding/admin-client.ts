@@ -120,7 +120,8 @@ function callShapeOf({ path }: Operation) {
     query: v.optional(v.record(v.string(), v.union([queryValue, v.array(queryValue)]))),
     headers: v.optional(v.record(v.string(), v.string())),
     parameters: names.length === 0 ? v.optional(parameters) : parameters,
-    form: v.optional(v.instance(FormData)),
+    // Not an instance of one class: several packages have a FormData of their own.
+    form: v.optional(v.custom<FormData>((given) => typeof given === 'object' && given !== null)),
     json: v.optional(v.unknown()),
   });
 }
