@@ -109,6 +109,8 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
       selection,
       seed: 'secrets',
       jobs: 8,
+      caseTimeLimitMs: 60_000,
+      requestTimeLimitMs: 20_000,
       allEvidence: true,
       onVerdict: (verdict) => lines.push(verdictNdjson(verdict), verdictLine(verdict)),
     });
