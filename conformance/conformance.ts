@@ -27,7 +27,7 @@ import { asListed, type CaseListing, type RunnableCase } from './suite/case.ts';
 import { type GivenOptions, recordedOptions } from './suite/options.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
-import { AdminUnusableError } from './target/setup-error.ts';
+import { AdminUnusableError, SelfAcceptingError } from './target/setup-error.ts';
 import { Target } from './target/target.ts';
 
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
@@ -144,6 +144,7 @@ async function playAll(
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
   const played = [...contradictions, ...(await run.run(cases))];
   const leftBehind = await run.close();
+  if (run.acceptsEveryDevice) throw new SelfAcceptingError(baseUrl);
   const { judgedEverywhere } = run;
   const judgement = judgementOf(played, judgedEverywhere, options);
   const capabilities = findings.map(({ row }) => row);
