@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { inGroup } from '../fixtures/option-row.ts';
 import { printableText } from '../fixtures/printable.ts';
 import { addExamples } from './options/examples.ts';
+import { requireOwnFiles } from './options/output-files.ts';
 import { requireSecrets } from './options/secret-option.ts';
 import { packageVersion } from './output/version.ts';
 
@@ -26,6 +27,10 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     serve: {
       summary: 'run the reference server until Ctrl-C',
       load: () => import('./commands/serve/serve.ts'),
+    },
+    'with-server': {
+      summary: 'run a command against a server of its own',
+      load: () => import('./commands/serve/with-server.ts'),
     },
     simulate: {
       summary: 'simulate a fleet of devices',
@@ -138,7 +143,10 @@ export async function programFor(words: readonly string[]): Promise<Command> {
     .version(packageVersion())
     .enablePositionalOptions()
     .exitOverride()
-    .hook('preAction', (_, command) => requireSecrets(command))
+    .hook('preAction', (_, command) => {
+      requireSecrets(command);
+      requireOwnFiles(command);
+    })
     .configureOutput({ writeErr: (text) => process.stderr.write(printableText(text)) });
   addExamples(program, 'fleetbed demo', 'fleetbed serve --auto-accept', 'fleetbed help serve');
   for (const [name, { group, summary, load, hidden = false }] of Object.entries(commands)) {

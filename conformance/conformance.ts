@@ -31,7 +31,7 @@ import { type GivenOptions, recordedOptions } from './suite/options.ts';
 import { selectedRows } from './suite/selection.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
-import { AdminUnusableError, type SetupError } from './target/setup-error.ts';
+import { AdminUnusableError, SelfAcceptingError, type SetupError } from './target/setup-error.ts';
 import { type Session, Target } from './target/target.ts';
 
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
@@ -192,6 +192,7 @@ async function playAll(
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
   const played = [...contradictions, ...(await run.run(cases))];
   const leftBehind = await run.close();
+  if (run.acceptsEveryDevice) throw new SelfAcceptingError(baseUrl);
   const { judgedEverywhere } = run;
   const { lack } = run;
   const judgement = judgementOf(played, judgedEverywhere, { ...options, lack });

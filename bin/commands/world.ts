@@ -61,6 +61,8 @@ async function init(file: string): Promise<ExitCode> {
     throw new CommandError(`${file} already exists; choose another file.`, exitCodes.setUp);
   }
   await writeWhole(file, exampleWorld);
-  createOutput(false).line(`Wrote ${file}; start a server with it: fleetbed serve --world ${file}`);
+  createOutput(false).line(
+    `Wrote ${file}; start a server with it: npx fleetbed serve --world ${file}`,
+  );
   return exitCodes.pass;
 }

@@ -38,7 +38,7 @@ export function guideWithParts(file: string, guide: string): string {
 }
 
 /** Replaces the text between `<!-- name -->` and the next `<!-- end -->`. */
-export function replaced(guide: string, name: string, text: string): string {
+function replaced(guide: string, name: string, text: string): string {
   const start = `<!-- ${name} -->`;
   const from = guide.indexOf(start);
   const to = guide.indexOf('<!-- end -->', from);

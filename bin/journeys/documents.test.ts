@@ -40,8 +40,11 @@ function codeOf(document: string): readonly string[] {
 
 /** Returns the words of every `fleetbed …` command in a document, up to its end in a shell. */
 function commandLinesOf(document: string): readonly (readonly string[])[] {
+  // The command after `--` of with-server has options of its own.
   const lines = codeOf(document).flatMap((code) =>
-    [...code.matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g)].map(([, line = '']) => line),
+    [...code.replaceAll(' -- ', '\n').matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g)].map(
+      ([, line = '']) => line,
+    ),
   );
   return lines.map((line) => line.trim().split(/\s+/));
 }
@@ -177,6 +180,33 @@ describe('the guide of the server', () => {
 
   it('describes every dialect', () => {
     expect(dialectNames.filter((name) => !guide.includes(`| \`${name}\` `))).toEqual([]);
+  });
+});
+
+describe('the figures of random alterations in documents', () => {
+  const recorded: readonly { readonly name: string; readonly figures: readonly string[] }[] =
+    JSON.parse(read('bin/dev/nightly/record.json'));
+  const figures = recorded.find(({ name }) => name === 'random alterations')?.figures ?? [];
+  const [, all = '', noticed = '', percent = ''] =
+    /^(\d+) alterations break a must: (\d+) noticed, ([\d.]+) percent/.exec(figures[0] ?? '') ?? [];
+  const plain = (name: string) => read(name).replace(/\s+/g, ' ');
+
+  it('are those of the last nightly run', () => {
+    expect(Number(percent)).toBeGreaterThan(0);
+    expect(plain('README.md')).toContain(`${noticed} of ${all} random alterations`);
+    expect(plain('README.md')).toContain(`a MUST, ${percent} %`);
+    const guide = plain('conformance/guide.md');
+    expect(guide).toContain(`selects ${all} alterations that break a must`);
+    expect(guide).toContain(`noticed ${noticed} of them (${percent} percent)`);
+    const [legal] = figures[2]?.split(' ') ?? [];
+    expect(guide).toContain(`Of ${legal} legal ones none fails a case`);
+  });
+
+  it('add up in the table of kinds', () => {
+    const cells = [...read('conformance/guide.md').matchAll(/\| (\d+) of (\d+) /g)];
+    const sum = (column: number) =>
+      cells.reduce((total, cell) => total + Number(cell[column]), 0).toString();
+    expect([sum(1), sum(2)]).toEqual([noticed, all]);
   });
 });
 

@@ -111,10 +111,23 @@ describe('the repro script of a failed case', { timeout: 120_000 }, () => {
     const outcomes: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
     for (const { id, reproScript: script = '' } of failures) {
-      const { stdout, stderr } = await runLoneBlock(script, variables);
-      outcomes[id] = { seen: seenStatuses(stdout), stderr: stderr.replace(/^[.+*\n]+/, '') };
-      expected[id] = { seen: saidStatuses(script), stderr: '' };
+      const { code, stdout, stderr } = await runLoneBlock(script, variables);
+      outcomes[id] = { code, seen: seenStatuses(stdout), stderr: stderr.replace(/^[.+*\n]+/, '') };
+      expected[id] = { code: 1, seen: saidStatuses(script), stderr: '' };
     }
     expect(outcomes).toEqual(expected);
+  });
+
+  it('ends with exit code 0 at a server without the defect, or 2 if it altered a step before', async () => {
+    const { adminToken: USER_TOKEN, controlToken: CONTROL_TOKEN } = server;
+    const variables = { USER_TOKEN, CONTROL_TOKEN, LINK_SIGNATURE: 'altered' };
+    const codes: Record<string, unknown> = {};
+    for (const { id, reproScript: script = '' } of failures) {
+      const sound = script.replaceAll(proxy.baseUrl, server.baseUrl);
+      codes[id] = (await runLoneBlock(sound, variables)).code;
+    }
+    const alteredBefore = ['faults/fault-is-an-error-body', 'faults/haste-without-a-token'];
+    const expected = failures.map(({ id }) => [id, alteredBefore.includes(id) ? 2 : 0]);
+    expect(codes).toEqual(Object.fromEntries(expected));
   });
 });

@@ -43,7 +43,9 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   }
 
   const examplesIn = (help: string) =>
-    [...help.matchAll(/^ {2}fleetbed (.*)$/gm)].map(([, words = '']) => words.split(' '));
+    [...help.matchAll(/^ {2}(?:\S+=\S+ )*npx fleetbed (.*)$/gm)].map(([, words = '']) =>
+      words.split(' '),
+    );
 
   it('use the same name for the same meaning', async () => {
     for (const command of await allCommands()) {

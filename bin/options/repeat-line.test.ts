@@ -30,7 +30,7 @@ describe('the line that repeats a run', () => {
     [['--seed', 'old', '--devices=7'], '--devices=7 '],
     [['--seed=old', '--devices', 'a b'], "--devices 'a b' "],
   ])('contains the arguments %j, quoted for a shell, and the seed of the run', (words, given) => {
-    expect(lineOf(words)).toBe(`fleetbed simulate ${given}--seed 'it'\\''s x'`);
+    expect(lineOf(words)).toBe(`npx fleetbed simulate ${given}--seed 'it'\\''s x'`);
   });
 
   it.each([[['--password', 'secret1']], [['--password=secret1']]])(

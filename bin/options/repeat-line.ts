@@ -27,7 +27,7 @@ export function repeatLine(
   const secrets = command.options.filter((option) => option instanceof SecretOption);
   const left = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);
   const given = [...withoutOptions(words, command, left), ...fromEnvironment(command, left)];
-  const line = ['fleetbed', command.name(), ...given, ...own].map(shellWord).join(' ');
+  const line = ['npx', 'fleetbed', command.name(), ...given, ...own].map(shellWord).join(' ');
   const needed = secrets.filter(
     (option) => sourceOf(command, option.attributeName()) !== undefined,
   );

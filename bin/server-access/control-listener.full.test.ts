@@ -108,7 +108,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
     const { code, stderr } = await run('journal');
     expect([code, stderr]).toEqual([
       3,
-      'fleetbed: no running server was found on this machine; start one with fleetbed serve, or ' +
+      'fleetbed: no running server was found on this machine; start one with npx fleetbed serve, or ' +
         'give --control-url and --control-token (env: FLEETBED_CONTROL_TOKEN).\n',
     ]);
   });

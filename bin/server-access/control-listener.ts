@@ -6,6 +6,7 @@ import { isObject, parsedJson } from '../../fixtures/json.ts';
 import { printable } from '../../fixtures/printable.ts';
 import * as values from '../options/option-values.ts';
 import { SecretOption, secretVariables } from '../options/secret-option.ts';
+import { addUrlOption } from '../options/url-option.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { fillControl } from './found-server.ts';
@@ -34,18 +35,22 @@ type Filled<Path extends string> = Path extends `${infer Before}{${string}}${inf
 /** A path of the control API with its parameters filled in. */
 type ControlTarget = Filled<ControlPath>;
 
+/** Returns the option `--control-url` of commands that call a running server. */
+export function controlUrlOption(): Option {
+  return new Option(
+    '--control-url <url>',
+    'URL of the control listener (default: that of the server running on this machine)',
+  )
+    .env('FLEETBED_CONTROL_URL')
+    .argParser(values.baseUrl);
+}
+
 /** Adds the options. Missing values come from the run file of the server on this machine. */
 export function addControlOptions(command: Command): Command {
+  addUrlOption(command.optionsGroup('Server:').addOption(controlUrlOption()), {
+    description: 'base URL of the API, in place of --control-url, of a server on this machine',
+  });
   return command
-    .optionsGroup('Server:')
-    .addOption(
-      new Option(
-        '--control-url <url>',
-        'URL of the control listener (default: that of the server running on this machine)',
-      )
-        .env('FLEETBED_CONTROL_URL')
-        .argParser(values.baseUrl),
-    )
     .addOption(
       new SecretOption(
         '--control-token <token>',

@@ -1,7 +1,7 @@
 /**
  * Finds the server of a command: the server that options or environment name, otherwise the server
  * that runs on this machine, by its run file. Given values take precedence; the run file supplies
- * missing ones.
+ * missing ones, also the control listener of a given API and the API of a given control listener.
  */
 import type { Command } from 'commander';
 import { secretVariables } from '../options/secret-option.ts';
@@ -16,12 +16,18 @@ const FOUND = 'run-file';
 const defaultUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 
 /**
- * Fills in `controlUrl` and `controlToken`. @throws CommandError when there is no server, or
- * several
+ * Fills in `controlUrl` and `controlToken`, if only `url` is given by the server with that API.
+ * @throws CommandError when there is no server, or several
  */
 export function fillControl(command: Command): void {
-  const { controlUrl: url, controlToken: token } = command.opts<Partial<RunFile>>();
-  if (url !== undefined && token !== undefined) return;
+  const options = command.opts<Partial<RunFile> & { readonly url?: string }>();
+  const { controlToken: token } = options;
+  const url = options.controlUrl ?? controlOfApi(command, options.url);
+  if (url !== undefined && token !== undefined) {
+    if (options.controlUrl === undefined)
+      command.setOptionValueWithSource('controlUrl', url, FOUND);
+    return;
+  }
   const given = `--control-url and --control-token (env: ${secretVariables.controlToken})`;
   if (url === undefined && token !== undefined) {
     // A token belongs to one server: select that server, or the default address if none has it.
@@ -46,6 +52,22 @@ export function fillControl(command: Command): void {
 }
 
 /**
+ * Returns the control listener of the server with this API; undefined when no API is given.
+ * @throws CommandError when this machine does not know it
+ */
+function controlOfApi(command: Command, url: string | undefined): string | undefined {
+  if (url === undefined) return undefined;
+  const run = serverAt('baseUrl', url);
+  if (run) return run.controlUrl;
+  const given = command.getOptionValueSource('url') === 'env' ? `FLEETBED_URL (${url})` : url;
+  throw new CommandError(
+    `no server started by this user on this machine has its API at ${given}, so its control ` +
+      'listener is unknown; give --control-url and --control-token.',
+    exitCodes.usage,
+  );
+}
+
+/**
  * Fills in `url`, and the user of the run file as `foundAdmin` when neither password nor token is
  * given.
  * @param ways the options that name a user, as a part of a sentence
@@ -57,8 +79,11 @@ export function fillServer(command: Command, ways: string): void {
     email: string;
     password?: string;
     token?: string;
+    controlUrl?: string;
   }>();
-  const { url, email } = options;
+  const { email } = options;
+  const url = options.url ?? apiOfControl(options.controlUrl);
+  if (url !== options.url) command.setOptionValueWithSource('url', url, FOUND);
   const hasUser = options.password !== undefined || options.token !== undefined;
   if (url !== undefined && hasUser) return;
   const servers = url === undefined ? runningServers() : [];
@@ -77,10 +102,66 @@ export function fillServer(command: Command, ways: string): void {
 }
 
 /**
+ * Returns the API of the server with this control listener; undefined when none is given.
+ * @throws CommandError when this machine does not know it
+ */
+function apiOfControl(controlUrl: string | undefined): string | undefined {
+  if (controlUrl === undefined) return undefined;
+  const run = serverAt('controlUrl', controlUrl);
+  if (run) return run.baseUrl;
+  throw new CommandError(
+    `no server started by this user on this machine has its control listener at ${controlUrl}, ` +
+      'so the URL of its API is unknown; give --url.',
+    exitCodes.usage,
+  );
+}
+
+/** The addresses and the user of a target, as options name them. */
+interface TargetOptions {
+  readonly url: string;
+  readonly email: string;
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
+  readonly controlUrl?: string | undefined;
+  readonly controlToken?: string | undefined;
+}
+
+/**
+ * Completes the options of a command that tests or cleans up a server: the run file of the server at
+ * the URL supplies its control listener, its user and its certificate; that of the server with the
+ * control listener supplies the URL.
+ * @param isUrlGiven false when `url` is only the default
+ * @throws CommandError when only a control listener is given, and its API is unknown
+ */
+export function foundTarget<Options extends TargetOptions>(
+  options: Options,
+  isUrlGiven: boolean,
+): Options & { readonly caPem?: string | undefined } {
+  const { controlUrl } = options;
+  const url = (isUrlGiven ? undefined : apiOfControl(controlUrl)) ?? options.url;
+  const run = serverAt('baseUrl', url);
+  if (!run) return { ...options, url };
+  const isSameControl =
+    controlUrl === undefined || serverAt('controlUrl', controlUrl)?.pid === run.pid;
+  const hasUser = options.password !== undefined || options.token !== undefined;
+  const { adminEmail, adminPassword, adminToken, caPem } = run;
+  const user = adminPassword === '' ? { token: adminToken } : { password: adminPassword };
+  return {
+    ...options,
+    url,
+    caPem,
+    ...(!hasUser && options.email === adminEmail && user),
+    ...(controlUrl === undefined && { controlUrl: run.controlUrl, controlToken: run.controlToken }),
+    ...(isSameControl && options.controlToken === undefined && { controlToken: run.controlToken }),
+  };
+}
+
+/**
  * Returns the running server with exactly this URL; another listener must not receive the token.
  */
 function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
-  return runningServers().find((run) => new URL(run[kind]).href === new URL(url).href);
+  const wanted = URL.canParse(url) ? new URL(url).href : undefined;
+  return runningServers().find((run) => new URL(run[kind]).href === wanted);
 }
 
 /** Returns the only running server. @throws CommandError when there is none, or several */
@@ -89,7 +170,7 @@ function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
   if (run && others.length === 0) return run;
   if (!run) {
     throw new CommandError(
-      `no running server was found on this machine; start one with fleetbed serve, or give ${given}.`,
+      `no running server was found on this machine; start one with npx fleetbed serve, or give ${given}.`,
       exitCodes.setUp,
     );
   }

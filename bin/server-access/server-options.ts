@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { addLoginOptions, type LoginOptions, loginWays } from '../options/login-options.ts';
 import { addUrlOption } from '../options/url-option.ts';
+import { controlUrlOption } from './control-listener.ts';
 import { fillServer } from './found-server.ts';
 import type { RunFile } from './run-file.ts';
 
@@ -24,7 +25,7 @@ export function addServerOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Server:'), {
     description: 'base URL of the API (default: that of the server running on this machine)',
   });
-  return addLoginOptions(command)
+  return addLoginOptions(command.addOption(controlUrlOption()))
     .option('--ca <file>', "PEM file with the server's certificate or its authority's")
     .optionsGroup('Options:')
     .hook('preAction', () => fillServer(command, loginWays));

@@ -25,6 +25,14 @@ export class StartStateMissed extends Error {
   }
 }
 
+/** The target has accepted a device by itself, so no device ever waits for a decision. */
+export class AcceptedUnasked extends Error {
+  constructor() {
+    super('the target accepts new devices by itself');
+    this.name = 'AcceptedUnasked';
+  }
+}
+
 /** Arranges a device that the target has never seen. */
 export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
   return context.newDevice();
@@ -35,7 +43,13 @@ export async function pendingDevice(context: TestContext): Promise<SuiteDevice> 
   const device = await context.newDevice();
   needStatus('a first contact that is refused', await device.authenticate(), 401);
   const shown = await context.settled(
-    () => context.admin.findDevice(device.identity, 'pending'),
+    async () => {
+      const pending = await context.admin.findDevice(device.identity, 'pending');
+      if (!pending && (await context.admin.findDevice(device.identity, 'accepted'))) {
+        throw new AcceptedUnasked();
+      }
+      return pending;
+    },
     (found) => found !== undefined,
   );
   if (!shown) throw new StartStateMissed('a pending device', 'users do not see it');

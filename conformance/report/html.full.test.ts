@@ -113,7 +113,7 @@ describe('the HTML page of a run', () => {
     };
     expect(await copied('Copy link')).toBe(`${url}#${failedId}`);
     const command = await copied('Copy command');
-    expect(command).toMatch(/^fleetbed conform --url \$'http:\/\/host\//);
+    expect(command).toMatch(/^npx fleetbed conform --url \$'http:\/\/host\//);
     const seed = hostile.replaceAll("'", "\\'").replace('\u2028', '\\342\\200\\250');
     expect(command).toContain(`--seed $'${seed}'`);
     expect(command.endsWith(` ${failedId}`)).toBe(true);

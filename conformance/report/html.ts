@@ -83,7 +83,7 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
       return [];
     return value === true ? [name] : [name, String(value)];
   });
-  return ['fleetbed', 'conform', ...words];
+  return ['npx', 'fleetbed', 'conform', ...words];
 }
 
 /** Adds evidence to the verdicts, the worst first, until the size limit of the page is reached. */

@@ -9,10 +9,19 @@ import {
   type RunProblem,
   waiverText,
 } from '../result/result.ts';
+import { type ScriptFiles, scriptCommand, withoutBase64 } from './repro-scripts.ts';
 
 type Element = Record<string, unknown>;
 
-const SCRIPT_MAX_CHARACTERS = 50_000;
+/**
+ * Limit on an outcome in the document, after escaping, since CI servers keep every failure in
+ * memory and show it in a page.
+ */
+const OUTCOME_MAX_BYTES = 4096;
+/** Part of the limit that the message may use. */
+const MESSAGE_MAX_BYTES = 1200;
+/** Room for the tags, the type and the indentation of an outcome. */
+const TAGS_MAX_BYTES = 150;
 
 const builder = new XMLBuilder({
   format: true,
@@ -21,12 +30,19 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
+/** The characters of a text that the document writes as entities, each with its length there. */
+const entityBytes: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4, '"': 6, "'": 6 };
+
 /**
  * Returns the document. A failed case is a failure. An error of the suite and an inconclusive case
  * are errors, so that CI servers do not count them as passed. An observed case counts as passed,
  * with the observation in its output.
+ * @param scripts files of the repro scripts by case id; a failure without one names no script
  */
-export function conformanceJunit(result: ConformanceResult): string {
+export function conformanceJunit(
+  result: ConformanceResult,
+  scripts: ScriptFiles = new Map(),
+): string {
   const { suite, verdicts, problems, durationMs, startedAt, target, headline } = result;
   const areas = new Set(verdicts.map(areaOf));
   const ofRun = [
@@ -53,7 +69,7 @@ export function conformanceJunit(result: ConformanceResult): string {
             ...counts(those),
             '@time': seconds(time),
             properties: { property: ofRun },
-            testcase: those.map(testCase),
+            testcase: those.map((each) => testCase(each, scripts)),
           };
         }),
       ],
@@ -89,12 +105,12 @@ function problemSuite(problems: readonly RunProblem[]): readonly Element[] {
     '@name': printableText(text),
     '@classname': 'run',
     '@time': seconds(0),
-    failure: { '@message': printableText(text), '@type': code },
+    failure: { '@message': within(MESSAGE_MAX_BYTES, text), '@type': code },
   }));
   return [{ '@name': 'run', ...counts([], problems.length), '@time': seconds(0), testcase }];
 }
 
-function testCase(each: CaseVerdict): Element {
+function testCase(each: CaseVerdict, scripts: ScriptFiles): Element {
   const property = [
     ...properties('level', [each.level]),
     ...properties('risk', [each.risk]),
@@ -108,7 +124,7 @@ function testCase(each: CaseVerdict): Element {
     '@classname': areaOf(each),
     '@time': seconds(each.durationMs),
     properties: { property },
-    ...outcome(each),
+    ...outcome(each, scripts),
   };
 }
 
@@ -116,13 +132,29 @@ function properties(name: string, values: readonly string[]): readonly Element[]
   return values.map((value) => ({ '@name': name, '@value': printableText(value) }));
 }
 
-/** Replaces a long script by a note, since CI servers keep every failure in memory. */
-function boundedScript(script: string): string {
-  const isShort = script.length <= SCRIPT_MAX_CHARACTERS;
-  return isShort ? script : '# The script is in the JSON and HTML reports.';
+/** Returns the beginning of a text that is no longer than this in the document. */
+function within(bytesMax: number, text: string): string {
+  const shown = printableText(text);
+  const note = '… (the JSON report has the rest)';
+  let room = bytesMax - Buffer.byteLength(note);
+  let end = 0;
+  for (const character of shown) {
+    room -= entityBytes[character] ?? Buffer.byteLength(character);
+    if (room < 0) break;
+    end += character.length;
+  }
+  return end === shown.length ? shown : shown.slice(0, end) + note;
 }
 
-function outcome(each: CaseVerdict): Element {
+/** Returns the message of an outcome, and the evidence as its text, both within the limit. */
+function stated(message: string, evidence: readonly string[]): Element {
+  return {
+    '@message': within(MESSAGE_MAX_BYTES, message),
+    '#text': within(OUTCOME_MAX_BYTES - MESSAGE_MAX_BYTES - TAGS_MAX_BYTES, evidence.join('\n')),
+  };
+}
+
+function outcome(each: CaseVerdict, scripts: ScriptFiles): Element {
   const {
     verdict,
     expected = '',
@@ -132,41 +164,39 @@ function outcome(each: CaseVerdict): Element {
     sentences,
     breaches = [],
   } = each;
-  const evidence = printableText(
-    [
-      ...sentences,
-      ...breaches.map(breachText),
-      ...(each.reproScript === undefined ? [] : ['', boundedScript(each.reproScript), '']),
-      JSON.stringify(each.exchanges ?? [], null, 1),
-    ].join('\n'),
-  );
-  const because = printableText(reason?.text ?? '');
+  const script = scripts.get(each.id);
+  const evidence = [
+    ...(script === undefined ? [] : [`repro: ${scriptCommand(script)}`]),
+    ...sentences,
+    ...breaches.map(breachText),
+    ...(each.exchanges ?? []).slice(-1).map((last) => withoutBase64(JSON.stringify(last, null, 1))),
+  ];
+  const because = within(MESSAGE_MAX_BYTES, reason?.text ?? '');
   if (each.waiver) {
     const message = `${waiverText(each.waiver)}; actual ${each.actual ?? because}`;
-    return { skipped: { '@message': printableText(message) } };
+    return { skipped: { '@message': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, message) } };
   }
   switch (verdict) {
     case 'fail':
       if (each.tolerated) {
         const message = `a SHOULD, which does not fail this run: expected ${expected}, actual ${actual}`;
-        return { skipped: { '@message': printableText(message) } };
+        return { skipped: { '@message': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, message) } };
       }
       return {
         failure: {
-          '@message': printableText(`expected ${expected}, actual ${actual}`),
+          ...stated(`expected ${expected}, actual ${actual}`, evidence),
           '@type': each.level,
-          '#text': evidence,
         },
       };
     case 'error':
     case 'inconclusive':
       return {
-        error: { '@message': because, '@type': reason?.code ?? verdict, '#text': evidence },
+        error: { ...stated(reason?.text ?? '', evidence), '@type': reason?.code ?? verdict },
       };
     case 'skip':
       return { skipped: { '@message': because } };
     case 'observed':
-      return { 'system-out': printableText(observation) };
+      return { 'system-out': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, observation) };
     case 'pass':
       return {};
   }

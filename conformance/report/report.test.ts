@@ -65,18 +65,26 @@ describe('the text report of a run', () => {
     );
   });
 
-  it('shows the repro script of a failure, and breaks none of its lines', () => {
-    expect(text).toContain(
-      [
-        '    repro script:',
-        '      # Step 1 of 1: another request; answered 204 (judged).',
-        "      curl -sS -i --globoff --path-as-is -X 'PUT' 'http://host/status' \\",
-        "        -H 'accept: */*' \\",
-        "        -H 'content-type:' \\",
-        `        --data-raw '{"status":7}'`,
-      ].join('\n'),
-    );
-    expect(text.match(/repro script:/g)).toHaveLength(2);
+  it('names the command that runs the repro script of a failure, and shows no script', () => {
+    const scripts = new Map([['deployment-status/missing-status-is-400', "/tmp/it's/a.sh"]]);
+    const named = conformanceReport(result, scripts);
+    expect(named).toContain("    repro     bash '/tmp/it'\\''s/a.sh'\n");
+    expect(named.match(/repro {2}/g)).toHaveLength(1);
+    expect(named).not.toContain('curl');
+  });
+
+  it('shows keys and signatures only by their kind and length', () => {
+    const pem = '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n';
+    const request = {
+      line: 'POST http://host/x',
+      headers: { 'x-signature': `${'A1+/'.repeat(22)}==` },
+      body: JSON.stringify({ pubkey: pem, digest: 'ab'.repeat(32) }),
+    };
+    const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
+    const told = { exchanges: [{ ...exchange, request }] };
+    const shown = conformanceReport(resultOf([verdictOn('errors/error-says-why', finding, told)]));
+    expect(shown).toContain('> x-signature: <Base64, 90 characters>\n');
+    expect(shown).toContain(`> {"pubkey":"<PUBLIC KEY>","digest":"${'ab'.repeat(32)}"}`);
   });
 
   it('separates failed MUSTs from failed SHOULDs', () => {
@@ -140,7 +148,8 @@ describe('the list of cases', () => {
 
 describe('the JUnit report of a run', () => {
   const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
-  const { testsuites } = parser.parse(conformanceJunit(result));
+  const scripts = new Map([['deployment-status/missing-status-is-400', '/tmp/a.sh']]);
+  const { testsuites } = parser.parse(conformanceJunit(result, scripts));
 
   it('counts failures, errors and skipped cases, so that no CI counts them as passed', () => {
     expect(testsuites).toMatchObject({
@@ -178,9 +187,35 @@ describe('the JUnit report of a run', () => {
       '@name': 'seed',
       '@value': 'a seed',
     });
-    expect(testcase.failure['#text']).toContain("curl -sS -i --globoff --path-as-is -X 'PUT'");
+    expect(testcase.failure['#text']).toMatch(/^repro: bash \/tmp\/a\.sh\n/);
+    expect(testcase.failure['#text']).not.toContain('curl');
     expect(testcase.failure['@message']).toBe('expected status 400, actual 204 without a body');
   });
+
+  it.each(['x', '&', '"', '\u00e9', '😀', '\u001b', '\n'])(
+    'has at most 4 KB for each outcome, even of a target that answers with many %j',
+    (character) => {
+      const long = character.repeat(20_000);
+      const answer = { status: 200, headers: { long }, body: long };
+      const told = { exchanges: [{ ...exchange, answer }] };
+      const reason = { code: 'suite-error', text: long };
+      const waiver = { reason: long, owner: 'Ada', expires: '2026-12-31' };
+      const failed = { verdict: 'fail', expected: long, actual: long } as const;
+      const xml = conformanceJunit(
+        resultOf([
+          verdictOn('deployment-status/missing-status-is-400', failed, told),
+          verdictOn('errors/error-says-why', failed, { ...told, waiver }),
+          verdictOn('authentication/rsa-signature-is-accepted', { verdict: 'error', reason }, told),
+          verdictOn('faults/too-many-requests-is-429', { verdict: 'skip', reason }),
+          verdictOn('deployment-log/empty-log', { verdict: 'observed', observation: long }),
+        ]),
+      );
+      const outcomes =
+        xml.match(/<(failure|error|skipped|system-out)\b[\s\S]*?(\/>|<\/\1>)/g) ?? [];
+      expect(outcomes).toHaveLength(5);
+      for (const each of outcomes) expect(Buffer.byteLength(each)).toBeLessThanOrEqual(4096);
+    },
+  );
 
   it('remains well-formed XML whatever the target answers', () => {
     const { failure } = testsuites.testsuite[0].testcase;

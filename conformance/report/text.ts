@@ -15,22 +15,25 @@ import {
 import type { CaseListing } from '../suite/case.ts';
 import type { Exchange, Headers } from '../target/exchange.ts';
 import { footprintLines } from './footprint.ts';
+import { type ScriptFiles, scriptCommand, withoutBase64 } from './repro-scripts.ts';
 
 /** Number of the newest exchanges shown for each case; the JSON report has more. */
 const EXCHANGES_MAX = 2;
 const BODY_MAX_CHARACTERS = 600;
-/** Maximum lines of a repro script if many cases fail; the JSON and HTML reports have all lines. */
-const SCRIPT_LINES_MAX = 100;
-const FEW_FAILURES = 3;
 
-/** Formats the whole result: failures with their evidence first, then everything else in brief. */
-export function conformanceReport(result: ConformanceResult): string {
+/**
+ * Formats the whole result: failures with their evidence first, then everything else in brief.
+ * @param scripts files of the repro scripts by case id; a failure without one names no script
+ */
+export function conformanceReport(
+  result: ConformanceResult,
+  scripts: ScriptFiles = new Map(),
+): string {
   const { verdicts, leftBehind, openPoints, capabilities } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
   const failed = withVerdict('fail').filter(isNotWaived);
-  const scriptLines = failed.length <= FEW_FAILURES ? Number.POSITIVE_INFINITY : SCRIPT_LINES_MAX;
-  const evidence = (each: CaseVerdict): readonly string[] => evidenceLines(each, scriptLines);
+  const evidence = (each: CaseVerdict): readonly string[] => evidenceLines(each, scripts);
   const sections = [
     headLines(result),
     section('Failed: required by the contract (MUST)', failed.filter(isMust).flatMap(evidence)),
@@ -174,9 +177,10 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
   ];
 }
 
-function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly string[] {
+function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
-  const { reproScript: script, missed, breaches = [] } = each;
+  const { missed, breaches = [] } = each;
+  const script = scripts.get(id);
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
     expected === undefined
@@ -185,7 +189,7 @@ function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly stri
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   const broken = breaches.map((breach) => `  breaks    ${printableText(breachText(breach))}`);
   const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
-  const repeated = script === undefined ? [] : reproScriptLines(script, scriptLinesMax);
+  const repeated = script === undefined ? [] : [`  repro     ${scriptCommand(script)}`];
   return [
     '',
     id,
@@ -199,21 +203,14 @@ function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly stri
   ];
 }
 
-/** Indents the lines of a script, which stays valid since each command is on its own line. */
-function reproScriptLines(script: string, linesMax: number): readonly string[] {
-  const lines = script.split('\n');
-  const left = Math.max(0, lines.length - linesMax);
-  const cut =
-    left === 0 ? '' : ` (the ${left} lines before these are in the JSON and HTML reports)`;
-  return [`  repro script:${cut}`, ...lines.slice(left).map((line) => `    ${line}`.trimEnd())];
-}
-
 function exchangeLines({ request, answer, failure }: Exchange): readonly string[] {
   const came = answer
     ? [`< ${answer.status}`, ...messageLines('<', answer.headers, answer.body)]
     : [`< no answer: ${failure ?? ''}`];
   const sent = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
-  return [...sent, ...came].map((line) => `    ${oneLine(line, BODY_MAX_CHARACTERS)}`);
+  return [...sent, ...came].map(
+    (line) => `    ${oneLine(withoutBase64(line), BODY_MAX_CHARACTERS)}`,
+  );
 }
 
 function messageLines(mark: string, headers: Headers, body: string | undefined) {

@@ -23,11 +23,6 @@ const endings: Readonly<Record<string, readonly [Management, string?]>> = {
   'preauthorize-device': ['decommission-device'],
 };
 
-/** Returns true when a step's answer must be kept because it identifies what was created. */
-export function isMaking({ request, operation }: CleanupRequest): boolean {
-  return tenantsUrl(request) !== undefined || (operation ?? '') in endings;
-}
-
 /** Returns the URL where a testbed creates tenants; undefined for any other request. */
 function tenantsUrl({ line }: SentRequest): string | undefined {
   const [method, url = ''] = line.split(' ');
@@ -40,12 +35,7 @@ export function cleanupLines(steps: readonly CleanupRequest[], baseUrl: string):
   const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
   return lines.length === 0
     ? []
-    : [
-        'echo',
-        '',
-        '# Remove what the steps created, so that the script can be run again.',
-        ...lines,
-      ];
+    : ['', '# Remove what the steps created, so that the script can be run again.', ...lines];
 }
 
 function endLines(

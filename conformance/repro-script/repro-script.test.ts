@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { Target, type WireRequest } from '../target/target.ts';
 import { blockFolder, runBlock } from '../testing/bash.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { reproScript } from './repro-script.ts';
+import type { Sent } from './values.ts';
 
 interface Arrived {
   readonly method: string;
@@ -132,8 +133,9 @@ describe('a repro script', () => {
     const block = await blockOf({ method: 'PUT', url: '/x?sig=abcdef', headers, body });
     expect(block).not.toMatch(/secret-|abcdef|of tenant/);
     expect(block).toMatch(
-      /^LINK_SIGNATURE=.* any value will do\n# DEVICE_TOKEN: .*\n# USER_TOKEN: curl -sS -X POST -u/m,
+      /^LINK_SIGNATURE=.* any value will do\nDEVICE_TOKEN=.*\nneed DEVICE_TOKEN/m,
     );
+    expect(block).toMatch(/USER_TOKEN=\$\(curl -sS -f -X POST -u/m);
     await runBlock(block, folder, {
       DEVICE_TOKEN: 'device-secret-0123456789',
       USER_TOKEN: 'user-secret-0123456789',
@@ -152,8 +154,8 @@ describe('a repro script', () => {
     const { arrived, blockOf } = await listening(mask);
     const headers = { authorization: 'Bearer device-secret-0123456789' };
     const ran = await runBlock(await blockOf({ method: 'GET', url: '/x', headers }), folder);
-    expect(ran.code).not.toBe(0);
-    expect(ran.stderr).toContain('DEVICE_TOKEN');
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toMatch(/^set DEVICE_TOKEN: the body of the 200 answer/);
     expect(arrived).toHaveLength(1);
   });
 
@@ -167,15 +169,13 @@ describe('a repro script', () => {
     const [bySuite, again] = arrived;
     expect(again?.body.equals(bySuite?.body ?? Buffer.of())).toBe(true);
     expect(again?.headers['transfer-encoding']).toBe(bySuite?.headers['transfer-encoding']);
-    expect(block.length).toBeLessThan(1000);
+    expect(block.length).toBeLessThan(4000);
   });
 
-  it('has one command on each line, with only visible characters', async () => {
+  it('has only visible characters, whatever the requests contain', async () => {
     const { blockOf } = await listening();
     const block = await blockOf({ method: 'PUT', url: '/', body: `a\nb\u001b\u2028${hostile}` });
     expect(block.replaceAll('\n', '')).not.toMatch(/[\p{C}\u2028\u2029]/u);
-    const commands = block.split('\n').filter((line) => !line.startsWith('#'));
-    expect(commands.slice(0, -1).every((line) => line.endsWith('\\'))).toBe(true);
   });
 
   it.each([
@@ -192,5 +192,86 @@ describe('a repro script', () => {
       ...key,
     });
     expect(script).toContain('--max-time');
+  });
+});
+
+describe('the outcome of a repro script', () => {
+  const failed = { id: 'errors/x', title: 'A title.', breaches: [] };
+
+  /** Returns the run of the script of one answer against a server that now gives another one. */
+  async function outcomeOf(
+    seen: Sent['answer'],
+    now: { readonly status: number; readonly body?: string | Buffer },
+    finding: { readonly expected: string; readonly actual: string },
+  ) {
+    const baseUrl = await serve((_, answer) => {
+      answer.writeHead(now.status, { 'content-type': 'x/y', connection: 'close' }).end(now.body);
+    });
+    const request = { line: `GET ${baseUrl}/`, headers: {} };
+    const steps = [{ request, ...(seen && { answer: seen }) }];
+    const script = reproScript(steps, { baseUrl, failed: { ...failed, ...finding } });
+    return { script, ...(await runBlock(script, folder, { TMPDIR: folder })) };
+  }
+  const headers = { 'content-type': 'x/y', date: 'Fri, 27 Nov 2026 10:00:00 GMT' };
+  const ofStatus = { expected: 'status 400 or 422 for a name', actual: '204 without a body' };
+  const ofBody = { expected: 'name as string', actual: "name: none, in it's" };
+  const first = 'aaaaaaaa-0000-4000-8000-000000000001';
+  const second = 'bbbbbbbb-1111-4111-9111-111111111112';
+
+  it.each([
+    ['1 and "reproduced" when the status is still wrong', 204, 204, 1],
+    ['1 when another status came that is wrong too', 204, 500, 1],
+    ['0 and "not reproduced" when an expected status came', 204, 422, 0],
+  ])('is exit code %s', async (_, seen, now, code) => {
+    const ran = await outcomeOf({ status: seen, headers }, { status: now }, ofStatus);
+    expect([ran.code, ran.stderr]).toEqual([code, '']);
+    expect(ran.stdout).toContain(`expected status 400 or 422, actual status ${now}\n`);
+    expect(ran.stdout).toContain(code === 1 ? '\nreproduced\n' : '\nnot reproduced\n');
+    expect(ran.script).toContain('# expected  status 400 or 422 for a name');
+  });
+
+  it.each([
+    ['1 when the body is the same but for ids and times', `{"id":"${second}","é":1}`, 1],
+    ['0 when the body has changed', `{"id":"${second}","name":"a"}`, 0],
+  ])('is exit code %s', async (_, body, code) => {
+    const seen = { status: 200, headers, body: `{"id":"${first}","é":1}` };
+    const ran = await outcomeOf(seen, { status: 200, body }, ofBody);
+    expect([ran.code, ran.stderr]).toEqual([code, '']);
+    expect(ran.stdout).toContain('expected name as string\n');
+  });
+
+  it.each(['END\n', "'", '`', '$(', '"', '\\', '\n'])(
+    'depends on no command that a recorded answer contains after %j',
+    async (before) => {
+      const body = `${before}touch pwned;${before}\ntouch pwned\n`;
+      const seen = { status: 200, headers: { ...headers, link: `${before}touch pwned` }, body };
+      const finding = { expected: `a name${body}`, actual: body };
+      const ran = await outcomeOf(seen, { status: 204 }, finding);
+      expect([ran.code, ran.stderr]).toEqual([0, '']);
+      expect(ran.script).not.toMatch(/^touch/m);
+    },
+  );
+
+  it('is exit code 2 when a step before the judged one is answered otherwise', async () => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    const step = { request: { line: `GET ${baseUrl}/`, headers: {} } };
+    const steps = [
+      { ...step, answer: { status: 200, headers } },
+      { ...step, answer: { status: 204, headers } },
+    ];
+    const script = reproScript(steps, { baseUrl, failed: { ...failed, ...ofStatus } });
+    const ran = await runBlock(script, folder);
+    expect(ran.code).toBe(2);
+    expect(ran.stdout).toContain('cannot decide: step 1 was answered 401 instead of 200;');
+  });
+
+  it('leaves no file, and prints the size of a body that is not text', async () => {
+    const body = Buffer.from([0x1f, 0x8b, 0, 1, 2, 0xff, 0x1b, 0x5b]);
+    const seen = { status: 200, headers, body: '<8 bytes, not text>' };
+    const ran = await outcomeOf(seen, { status: 200, body }, ofBody);
+    expect(ran.stdout).toContain('<8 bytes, not text>');
+    expect(ran.stdout).not.toMatch(/[^\P{Cc}\r\n]|\ufffd/u);
+    expect(ran.code).toBe(1);
+    expect(readdirSync(folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
   });
 });

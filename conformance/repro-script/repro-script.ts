@@ -1,13 +1,15 @@
 /**
  * The repro script of a case: a bash script that sends every request in order with curl, and signs
  * with openssl. Secrets are variables, each with a note on how to get its value. Values that later
- * steps take from an answer are read from the new answer. Spec: Device authentication
+ * steps take from an answer are read from the new answer. It works in a folder of its own, which it
+ * removes, and its exit code says whether the failure is there again. Spec: Device authentication
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { reportedExchanges } from '../target/exchange.ts';
 import { recognized } from '../target/operation-at.ts';
-import { cleanupLines, isMaking } from './cleanup.ts';
+import { cleanupLines } from './cleanup.ts';
+import { closingLines, type FailedCase, judgedStep, openingLines, shownLines } from './outcome.ts';
 import {
   keyLines,
   recordedLines,
@@ -46,16 +48,18 @@ interface Origin {
   readonly mask?: Masking | undefined;
   /** Number of earlier exchanges that were not kept. */
   readonly dropped?: number | undefined;
+  /** The case that failed; absent for the script of a case that did not. */
+  readonly failed?: FailedCase | undefined;
 }
 
-/** Returns the script of these exchanges, the last of which is the one that was judged. */
+/** Returns the script of these exchanges. */
 export function reproScript(
   exchanges: readonly Sent[],
-  { baseUrl, mask = masked, dropped = 0 }: Origin,
+  { baseUrl, mask = masked, dropped = 0, failed }: Origin,
 ): string {
   const steps = withoutPolls(exchanges, baseUrl);
   for (let from = 0; ; from += Math.ceil((steps.length - from) / 2)) {
-    const left = { dropped: dropped + from, baseUrl, mask };
+    const left = { dropped: dropped + from, baseUrl, mask, failed };
     const script = scriptOf(steps.slice(from), left);
     if (script.length <= SCRIPT_MAX_CHARACTERS || steps.length - from <= 1) return script;
   }
@@ -78,8 +82,9 @@ export function withReproScript(
   const { exchanges, exchangesDropped: dropped, ...rest } = verdict;
   if (exchanges === undefined) return mask.value(verdict);
   const isWanted = exchanges.length > 0 && (always || verdict.verdict === 'fail');
+  const failed = verdict.verdict === 'fail' ? mask.value(rest) : undefined;
   const script = isWanted
-    ? { reproScript: reproScript(exchanges, { baseUrl, mask, dropped }) }
+    ? { reproScript: reproScript(exchanges, { baseUrl, mask, dropped, failed }) }
     : {};
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
@@ -104,7 +109,11 @@ function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly Ste
   return steps;
 }
 
-function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, dropped = 0 }: Origin) {
+function scriptOf(
+  steps: readonly StepOfCase[],
+  { baseUrl, mask = masked, dropped = 0, failed }: Origin,
+) {
+  const judged = judgedStep(steps, failed);
   const handed = handedValues(steps, mask.text.bind(mask));
   const keys = deviceKeys(steps);
   const requests = steps.map(({ request }, index) => {
@@ -119,10 +128,14 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
   const own = new Set([...handed.flat(), ...keys].map(({ mark }) => mark));
   const lines = steps.flatMap((step, index) => {
     const request = requests[index] ?? step.request;
-    const heading = headingOf(step, { index, steps, baseUrl });
-    // The body of an answer may lack a final line break.
+    const heading = headingOf(step, {
+      index,
+      count: steps.length,
+      isJudged: index === judged,
+      baseUrl,
+    });
     return [
-      ...(index > 0 ? ['echo', ''] : []),
+      '',
       heading,
       ...alteredLines(request, handed.slice(0, index).flat()),
       ...stepLines({
@@ -131,17 +144,21 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
         keys,
         handed: handed[index] ?? [],
         index,
-        isKept: made.some((each, place) => place === index && isMaking(each)),
+        answer: mask.value(step.answer),
+        failed: index === judged ? failed : undefined,
+        isCompared: index <= judged,
       }),
     ];
   });
   return [
+    ...openingLines(failed),
     ...(dropped > 0 ? [`# The first ${dropped} steps are left out.`] : []),
     ...variableLines(requests, { own, baseUrl, isWhole: dropped === 0 }),
     ...keyPreamble(keys),
     ...filePreamble(steps),
     ...lines,
     ...cleanupLines(made, baseUrl),
+    ...closingLines,
   ].join('\n');
 }
 
@@ -191,17 +208,23 @@ function headingOf(
   { request, answer, times }: StepOfCase,
   {
     index,
-    steps,
+    count,
+    isJudged,
     baseUrl,
-  }: { readonly index: number; readonly steps: readonly unknown[]; readonly baseUrl: string },
+  }: {
+    readonly index: number;
+    readonly count: number;
+    readonly isJudged: boolean;
+    readonly baseUrl: string;
+  },
 ): string {
   const operation = operationOf(request.line, baseUrl);
   const who = operation ? callers[operation.authorization] : 'another request';
   const what = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
   const came = answer ? `answered ${answer.status}` : 'not answered';
   const often = times > 1 ? `, after ${times} requests` : '';
-  const last = index === steps.length - 1 ? ' (judged)' : '';
-  return `# Step ${index + 1} of ${steps.length}: ${who}${what}; ${came}${often}${last}.`;
+  const mark = isJudged ? ' (judged)' : '';
+  return `# Step ${index + 1} of ${count}: ${who}${what}; ${came}${often}${mark}.`;
 }
 
 const callers: Readonly<Record<Operation['authorization'], string>> = {
@@ -228,15 +251,20 @@ interface StepLines {
   readonly keys: readonly DeviceKey[];
   readonly handed: readonly HandedValue[];
   readonly index: number;
-  /** True when the answer is kept although no step uses it. */
-  readonly isKept: boolean;
+  /** The recorded answer, with masked secrets. */
+  readonly answer: Sent['answer'];
+  /** Present for the judged step of a failed case. */
+  readonly failed: FailedCase | undefined;
+  /** False for a step after the judged one, whose answer decides nothing. */
+  readonly isCompared: boolean;
 }
 
 function answerFile(index: number): string {
   return `answer-${index + 1}`;
 }
 
-function stepLines({ step, request, keys, handed, index, isKept }: StepLines): readonly string[] {
+function stepLines(options: StepLines): readonly string[] {
+  const { step, request, keys, handed, index, answer, failed, isCompared } = options;
   const { line, body } = request;
   if (line.startsWith('HOOK ')) return [`# ${line}`, `# input: ${maskedWord(body ?? '')}`];
   const key = keys.find(({ value }) => value === keyTextOf(step.request));
@@ -244,10 +272,14 @@ function stepLines({ step, request, keys, handed, index, isKept }: StepLines): r
     key && step.request.signature?.fits
       ? signedLines(request, key.file)
       : recordedLines(request, index + 1);
-  if (handed.length === 0 && !isKept) return lines;
   const file = answerFile(index);
   const values = handed.map(({ mark, take }) => `${variableOf(mark)}=$(${take(file)})`);
-  return [...lines.slice(0, -1), `${lines.at(-1)} | tee ${file}`, ...values];
+  return [
+    ...lines.slice(0, -1),
+    `${lines.at(-1)} > ${file}`,
+    ...shownLines({ step: index + 1, answer, failed, isCompared }),
+    ...values,
+  ];
 }
 
 function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {

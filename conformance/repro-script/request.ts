@@ -18,13 +18,10 @@ const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign:
 /** Time for which a script keeps a websocket open. */
 const SOCKET_SECONDS = 2;
 
-/**
- * Returns lines that create the reader's own key, once, and put it into a variable as JSON encodes
- * it.
- */
+/** Returns lines that create a key, and put its public part into a variable as JSON encodes it. */
 export function keyLines(variable: string, file: string, keyType: KeyType): readonly string[] {
   return [
-    `[ -f ${file} ] || openssl genpkey ${opensslOf[keyType].key} -out ${file}`,
+    `openssl genpkey ${opensslOf[keyType].key} -out ${file}`,
     `${variable}=$(openssl pkey -in ${file} -pubout | awk '{printf "%s\\\\n", $0}')`,
   ];
 }

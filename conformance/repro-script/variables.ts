@@ -5,6 +5,7 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import { shellQuoted } from '../../fixtures/formats/shell-word.ts';
 import { bodyNotes, type SentRequest } from './request.ts';
 import { maskedWord, masksIn, variableOf } from './shell.ts';
 import type { HandedValue } from './values.ts';
@@ -29,8 +30,8 @@ export function variableLines(
   const masks = requests.flatMap(masksOf).filter((mask) => {
     return !own.has(mask) && (unaltered(mask) === mask || !isTaken(mask));
   });
-  const lines = [...new Set(masks.map(unaltered))].map((mask) =>
-    variableLine(mask, { baseUrl, isWhole }),
+  const lines = [...new Set(masks.map(unaltered))].flatMap((mask) =>
+    secretLines(mask, { baseUrl, isWhole }),
   );
   return [...lines, ...new Set(requests.flatMap(bodyNotes))];
 }
@@ -71,20 +72,36 @@ function readMask(mask: string): { readonly kind: string; readonly altered: stri
 /** The kinds of secrets that only the reader has; cases invent all others. */
 const real: readonly string[] = ['user-token', 'device-token', 'control-token'];
 
-function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): string {
+function secretLines(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): readonly string[] {
   const { kind } = readMask(mask);
   const name = variableOf(mask);
   if (isWhole && !real.includes(kind)) {
-    return `${name}=\${${name}:-made-up-text} # any value will do`;
+    return [`${name}=\${${name}:-made-up-text} # any value will do`];
   }
-  return `# ${name}: ${sourceOf(kind, baseUrl)}`;
+  return [
+    ...fromEnvironment(kind, name, baseUrl),
+    `need ${name} "$${name}" ${shellQuoted(sourceOf(kind, baseUrl))}`,
+  ];
+}
+
+/** Returns lines that take a secret from the variables of `fleetbed`, or log in with them. */
+function fromEnvironment(kind: string, name: string, baseUrl: string): readonly string[] {
+  const own = `\${${name}:-`;
+  if (kind === 'control-token') return [`${name}=${own}\${FLEETBED_CONTROL_TOKEN:-}}`];
+  if (kind !== 'user-token') return [`${name}=${own}}`];
+  const login = maskedWord(`${baseUrl}${pathOf(managementOperations.login)}`);
+  const user = `"\${FLEETBED_EMAIL:-admin@example.com}:\${FLEETBED_PASSWORD:-}"`;
+  return [
+    `${name}=${own}\${FLEETBED_TOKEN:-}}`,
+    `[ -n "$${name}" ] || [ -z "\${FLEETBED_PASSWORD:-}" ] ||`,
+    `  ${name}=$(curl -sS -f -X POST -u ${user} ${login})`,
+  ];
 }
 
 function sourceOf(kind: string, baseUrl: string): string {
-  const login = maskedWord(`${baseUrl}${pathOf(managementOperations.login)}`);
   const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
   const sources: Readonly<Record<string, string>> = {
-    'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,
+    'user-token': 'the JWT of a user, or set FLEETBED_EMAIL and FLEETBED_PASSWORD',
     'device-token': `the body of the 200 answer to an accepted device's POST ${authentication}`,
     'control-token': 'the control token, as printed by fleetbed serve',
     'link-signature': 'the signature in a new link from the target',

@@ -21,6 +21,7 @@ import type { CaseVerdict, Finding, JudgedEverywhere, RunStart } from '../result
 import type { RunnableCase } from '../suite/case.ts';
 import type { GivenOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
+import { SelfAcceptingError } from '../target/setup-error.ts';
 import type { ObservedExchange, Session, Target } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
@@ -91,6 +92,7 @@ export class Run {
   readonly #startedMs: number;
   #silentCases = 0;
   #lack: string | undefined;
+  #acceptsEveryDevice = false;
 
   constructor(options: RunOptions) {
     const { id, admin, offered, clock } = options;
@@ -119,12 +121,18 @@ export class Run {
     const runInto = async (each: RunnableCase): Promise<void> => {
       const verdict = this.#reported(await this.#runOne(each));
       verdicts.set(each.id, verdict);
-      onVerdict?.(verdict);
+      if (verdict.reason?.code === SelfAcceptingError.code) this.#acceptsEveryDevice = true;
+      else onVerdict?.(verdict);
     };
     const { together, alone } = lanesOf(cases, control?.isolates ?? false);
     await eachOf(inTurn(together, jobs), jobs, runInto);
     await eachOf(alone, 1, runInto);
     return reported(cases, verdicts);
+  }
+
+  /** True after a case found that the target accepts devices by itself; the others are not run. */
+  get acceptsEveryDevice(): boolean {
+    return this.#acceptsEveryDevice;
   }
 
   /** Number of shared artifacts. Each verdict has the numbers for its own case. */
@@ -226,6 +234,9 @@ export class Run {
       return inconclusive('interrupted', 'the run was interrupted before this case');
     }
     if (this.#lack !== undefined) return inconclusive('unauthorised', this.#lack);
+    if (this.#acceptsEveryDevice) {
+      return inconclusive(SelfAcceptingError.code, 'the target accepts new devices by itself');
+    }
     if (this.#silentCases < SILENT_CASES_MAX) return undefined;
     return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
   }

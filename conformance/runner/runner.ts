@@ -3,13 +3,14 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
-import { StartStateMissed } from '../context/start-states.ts';
+import { AcceptedUnasked, StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { Breach } from '../passive/invariant-judge.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import type { Capability, RunnableCase } from '../suite/case.ts';
 import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
+import { SelfAcceptingError } from '../target/setup-error.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { listed, withBreaches } from './breaches.ts';
 
@@ -191,6 +192,9 @@ function undecided(error: unknown): Finding {
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
   if (error instanceof AdminFailure) return inconclusive('operator-failed', error.message);
+  if (error instanceof AcceptedUnasked) {
+    return inconclusive(SelfAcceptingError.code, error.message);
+  }
   if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
   if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
     const { expected } = error;

@@ -41,10 +41,10 @@ export function readRecord(): RecordedMatrix {
 
 /** Returns the sentence with the totals that README must contain. */
 export function figuresOf({ cases, totals }: RecordedMatrix): string {
-  const { defects, killed, equivalent, falseCatches } = totals;
+  const { defects, killed, equivalent, falseCatches, casesRun } = totals;
   return (
     `${cases} cases against ${defects} planted defects: ${killed} killed, ` +
-    `${equivalent} equivalent, ${falseCatches} false catches`
+    `${equivalent} equivalent, ${falseCatches} false catches in ${casesRun} case runs`
   );
 }
 

@@ -155,3 +155,17 @@ export class AdminUnusableError extends SetupError {
     this.isStarting = isStarting;
   }
 }
+
+/** The server accepts devices that no user has accepted, so most cases cannot begin. */
+export class SelfAcceptingError extends SetupError {
+  static readonly code = 'accepts-every-device';
+  readonly code = SelfAcceptingError.code;
+
+  constructor(baseUrl: string) {
+    super(
+      `${baseUrl} accepts new devices by itself, but the suite needs devices that wait for a user; ` +
+        'switch that off (fleetbed serve: start it without --auto-accept)',
+    );
+    this.name = 'SelfAcceptingError';
+  }
+}

@@ -199,7 +199,7 @@ describe('the first line of the text report', () => {
       reconciliation: { ...unchecked, because: noUser },
     });
     expect(text).toContain('12 devices are not accepted: run with --accept and --password');
-    expect(text).toContain('or run: fleetbed accept --all');
+    expect(text).toContain('or run: npx fleetbed accept --all');
   });
 
   it('is followed by a remedy when a user accepted none of the devices', () => {

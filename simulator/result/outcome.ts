@@ -224,7 +224,7 @@ export function acceptanceHint(pending: number): string {
   const are = pending === 1 ? 'is' : 'are';
   return (
     `${counted(pending, 'device')} ${are} not accepted: run with --accept and --password or ` +
-    '--token, or run: fleetbed accept --all; if it finds none, check that --url is the API of devices'
+    '--token, or run: npx fleetbed accept --all; if it finds none, check that --url is the API of devices'
   );
 }
 

@@ -39,6 +39,9 @@ const words = (...more: readonly string[]) => [
   ...['--url', ready.baseUrl, '--password', ready.adminPassword],
 ];
 
+/** The environment of a user who has not started the server, and so has no run file of it. */
+const elsewhere = () => ({ XDG_RUNTIME_DIR: folder, XDG_STATE_HOME: folder });
+
 const clean = (ledger: string) => words('cleanup', ledger, '--json');
 
 /** Returns the numbers of devices, artifacts and unfinished deployments on the server. */
@@ -116,7 +119,7 @@ describe('a conform run that was killed with -9', { timeout: KILL_MAX_MS }, () =
     while ((tenants()?.length ?? 0) < 3) await systemClock.sleep(5);
     await run.end('SIGKILL');
     const left = (await tenantsOnServer()).filter((name) => name.startsWith('conformance-'));
-    const without = await runCommand(clean(ledger));
+    const without = await runCommand(clean(ledger), elsewhere());
     expect(without.code).toBe(1);
     expect(without.stdout).toContain('only the control listener can remove a tenant');
     const { code, stdout, stderr } = await runCommand([...clean(ledger), ...control()]);
@@ -141,7 +144,7 @@ describe('fleetbed conform cleanup', () => {
     const file = CleanupLedgerFile.open(ledger, head);
     await file.intend({ kind: 'tenant', name: 'conformance-cafe-1' }, 'time/a-case');
     file.close();
-    const { code, stdout } = await runCommand(clean(ledger));
+    const { code, stdout } = await runCommand(clean(ledger), elsewhere());
     expect(code).toBe(1);
     const { stayed } = JSON.parse(stdout) as CleanupResult;
     expect(stayed).toEqual([expect.stringMatching(/^tenant conformance-cafe-1: /)]);

@@ -5,6 +5,7 @@
 
 import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../../conformance/cleanup/cleanup.ts';
+import { readLedger } from '../../../conformance/cleanup/ledger-reading.ts';
 import { SetupError } from '../../../conformance/target/setup-error.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
@@ -17,6 +18,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
+import { foundTarget } from '../../server-access/found-server.ts';
 import { credentialsOf, targetRows } from './options.ts';
 import { controlOf, controlRows } from './steering-options.ts';
 
@@ -64,19 +66,20 @@ export function configure(command: Command): void {
  * Removes the resources that a run of the suite left on the target, and prints the result.
  * @throws CommandError
  */
-export async function cleanUpRun(
-  ledgerFile: string,
-  options: RunCleanupOptions,
-): Promise<ExitCode> {
-  const output = createOutput(options.json ?? false);
+export async function cleanUpRun(ledgerFile: string, given: RunCleanupOptions): Promise<ExitCode> {
+  const output = createOutput(given.json ?? false);
+  const { caPem: foundCaPem, ...options } = foundTarget(
+    { ...given, url: given.url ?? urlInLedger(ledgerFile) },
+    true,
+  );
   const credentials = credentialsOf(options);
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
     const wanted = `${loginWays}, or --control-url to remove only tenants`;
     throw new CommandError(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
   }
-  const { url: baseUrl } = options;
-  const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  const { url: baseUrl } = given;
+  const caPem = options.ca === undefined ? foundCaPem : await readNamedFile('--ca', options.ca);
   const result = await removed({
     ledgerFile,
     baseUrl,
@@ -93,6 +96,15 @@ export async function cleanUpRun(
   output.line(cleanupReport(result, ledgerFile));
   const isDone = result.stayed.length === 0 && !result.isDoubtful;
   return isDone ? exitCodes.pass : exitCodes.failed;
+}
+
+/** Returns the URL of the newest run in a ledger; its errors are those of the clean-up itself. */
+function urlInLedger(ledgerFile: string): string {
+  try {
+    return readLedger(ledgerFile).baseUrls.at(-1) ?? '';
+  } catch {
+    return '';
+  }
 }
 
 async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupResult> {

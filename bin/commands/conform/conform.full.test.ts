@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CaseListing, ConformanceResult } from '../../../conformance/conformance.ts';
+import { runBlock } from '../../../conformance/testing/bash.ts';
+import { serve } from '../../../conformance/testing/tiny-server.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from '../../testing/built-command.ts';
 
@@ -140,7 +142,29 @@ describe('fleetbed conform', () => {
 describe('fleetbed conform in a pipeline', () => {
   const two = ['authentication/first-contact-is-401', 'errors/error-says-why'];
   const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
-    runCommand(['conform', ...words], { FLEETBED_URL: ready.baseUrl, ...environment });
+    runCommand(['conform', ...words], {
+      ...elsewhere,
+      FLEETBED_URL: ready.baseUrl,
+      ...environment,
+    });
+  /** The environment of a user who has not started the server, and so has no run file of it. */
+  let elsewhere: Readonly<Record<string, string>>;
+  beforeAll(() => {
+    elsewhere = { XDG_RUNTIME_DIR: folder, XDG_STATE_HOME: folder };
+  });
+
+  it.each([
+    ['--url', () => ready.baseUrl],
+    ['--control-url', () => ready.controlUrl],
+  ])(
+    'needs only %s of a server on this machine, which names user and control',
+    async (name, url) => {
+      const words = [name, url(), 'time/expired-token-is-refused'];
+      const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('pass: 1 case passed');
+    },
+  );
 
   it('is refused without a user, even with a control token in the environment', async () => {
     const { code, stdout, stderr } = await run(two, { FLEETBED_CONTROL_TOKEN: 'of another' });
@@ -273,5 +297,50 @@ describe('fleetbed conform with stricter conditions', () => {
     const wrong = await conform(...words);
     expect(wrong.code).toBe(3);
     expect(wrong.stderr).toMatch(/waivers\.yaml:2:5 waivers\.0\.reason: is required/);
+  });
+});
+
+describe('fleetbed conform against a server that accepts devices by itself', () => {
+  it('ends with exit code 3 and one sentence, and leaves nothing', async () => {
+    const { running, ready: own } = await startServe(['--auto-accept']);
+    const ledger = join(folder, 'auto-accept.ledger');
+    const user = ['--email', own.adminEmail, '--password', own.adminPassword, '--ledger', ledger];
+    const words = ['authentication/', 'monitor/', '--url', own.baseUrl, ...user];
+    const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+    const headers = { Authorization: `Bearer ${own.adminToken}` };
+    const devices = await fetch(`${own.baseUrl}/api/management/v2/devauth/devices`, { headers });
+    expect(await devices.json()).toEqual([]);
+    await running.end();
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toContain('accepts new devices by itself');
+    expect(stderr).toMatch(/start it without --auto-accept\)\.?\n$/);
+    expect(stderr).not.toContain('inconclusive');
+    expect(existsSync(ledger)).toBe(false);
+  });
+});
+
+describe('a report that names repro scripts', () => {
+  it('has a command for each failure, which ends with exit code 1 and leaves no file', async () => {
+    const scripts = join(folder, 'scripts');
+    const url = await serve((_, answer) => {
+      answer.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"no"}');
+    });
+    const words = ['authentication/first-contact-is-401', '--scripts', scripts, '--anonymous'];
+    const ran = await runCommand(['conform', '--url', url, ...words]);
+    expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+    const [, command = ''] = /repro {5}(bash .*)/.exec(ran.stdout) ?? [];
+    expect(command).toBe(`bash ${join(scripts, 'authentication.first-contact-is-401.sh')}`);
+    const again = await runBlock(command, folder, { TMPDIR: scripts });
+    expect(again.code, again.stdout + again.stderr).toBe(1);
+    expect(again.stdout).toMatch(/expected status 401, actual status 400\n\nreproduced\n$/);
+    expect(readdirSync(scripts)).toHaveLength(1);
+  });
+
+  it('needs a folder that can be written', async () => {
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    const { code, stderr } = await conform('--anonymous', '--scripts', file);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^fleetbed: --scripts cannot use .*; choose another file\.$/m);
   });
 });

@@ -18,11 +18,23 @@ import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { judge } from './judged-run.ts';
-import { closeLedger, ledgerPlace, notifyWhenInterrupted } from './ledger-place.ts';
-import { addRunOptions, type ConformOptions, runSettingsOf, withKnownIds } from './options.ts';
+import {
+  closeEmptyLedger,
+  closeLedger,
+  ledgerPlace,
+  notifyWhenInterrupted,
+} from './ledger-place.ts';
+import {
+  addRunOptions,
+  type ConformOptions,
+  completed,
+  runSettingsOf,
+  withKnownIds,
+} from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
 import { openRunLines } from './run-lines.ts';
+import { prepareScripts, writeScripts } from './script-files.ts';
 import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
 type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
@@ -116,12 +128,17 @@ export function configure(command: Command): void {
   command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
   addOptionRows(addRunOptions(command), commandRows).action(
     async (selection: readonly string[], options: Options) => {
-      process.exitCode = await act(selection, options);
+      const isUrlGiven = command.getOptionValueSource('url') !== 'default';
+      process.exitCode = await act(selection, options, isUrlGiven);
     },
   );
 }
 
-async function act(selection: readonly string[], options: Options): Promise<ExitCode> {
+async function act(
+  selection: readonly string[],
+  options: Options,
+  isUrlGiven: boolean,
+): Promise<ExitCode> {
   if (options.coverage !== undefined) {
     const { printCoverage } = await import('./coverage.ts');
     return printCoverage(options.coverage);
@@ -138,7 +155,8 @@ async function act(selection: readonly string[], options: Options): Promise<Exit
   }
   const output = createOutput(options.json === true || options.ndjson === '-');
   const cases = withKnownIds(() => listCases(selection));
-  return options.list ? list(cases, output) : conform({ selection, cases }, options, output);
+  if (options.list) return list(cases, output);
+  return conform({ selection, cases }, completed(options, isUrlGiven), output);
 }
 
 function list(cases: readonly CaseListing[], output: Output): ExitCode {
@@ -153,6 +171,7 @@ async function conform(
   output: Output,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
+  await prepareScripts(options.scripts);
   const settings = await runSettingsOf(options);
   const earlier = options.compare && (await readReportFile('--compare', options.compare));
   if (options.dryRun) {
@@ -182,14 +201,18 @@ async function conform(
       },
       ...(place && { ledgerFile: place.file }),
     });
+  }).catch((error: unknown) => {
+    if (place) closeEmptyLedger(place, output);
+    throw error;
   });
   cutShort?.dismiss();
   if (place) closeLedger(place, result, output);
   lines.end(result);
   const comparison = earlier ? compareReports(earlier, result) : undefined;
-  await writeReports(conformanceForms, options.report, { result, comparison });
+  const scripts = await writeScripts(result, options.scripts);
+  await writeReports(conformanceForms, options.report, { result, comparison, scripts });
   if (options.json) output.data(result);
-  output.line(conformanceReport(result));
+  output.line(conformanceReport(result, scripts));
   if (comparison) output.line(`\n${comparisonText(comparison)}`);
   return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
 }

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { readLedger } from '../../../conformance/cleanup/ledger-reading.ts';
 import type { ConformanceResult } from '../../../conformance/result/result.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { shellWord } from '../../../fixtures/formats/shell-word.ts';
 import { makeFolder } from '../../../fixtures/make-folder.ts';
+import { secretVariables } from '../../options/secret-option.ts';
 import type { Output } from '../../output/output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 
@@ -46,6 +48,13 @@ export function notifyWhenInterrupted(
   return { dismiss: () => process.off('exit', notify) };
 }
 
+/** Deletes the ledger of a run that ended without a result, unless it still lists resources. */
+export function closeEmptyLedger({ file, hint }: LedgerPlace, output: Output): void {
+  if (!existsSync(file)) return;
+  if (readLedger(file).remainders.length === 0) rmSync(file);
+  else output.progress(hint);
+}
+
 /**
  * Prints the hint when the run left resources on the target. Otherwise deletes the ledger, unless
  * it still lists resources of earlier runs.
@@ -63,11 +72,21 @@ export function closeLedger(
   else if (readLedger(file).remainders.length === 0) rmSync(file);
 }
 
-function hintOf(file: string, { url, controlUrl }: ConformOptions): string {
-  const control =
-    controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
-  const words = `${file} --url ${url} --password ...${control}`;
-  return `some resources were not removed; to remove them: fleetbed cleanup ${words}`;
+/** Returns the hint; secrets of the command line must come from the environment next time. */
+function hintOf(file: string, options: ConformOptions): string {
+  const { url, controlUrl } = options;
+  const control = controlUrl === undefined ? [] : ['--control-url', controlUrl];
+  const words = ['npx', 'fleetbed', 'cleanup', file, '--url', url, ...control].map(shellWord);
+  const secrets = {
+    [secretVariables.password]: options.password,
+    [secretVariables.userToken]: options.token,
+    [secretVariables.controlToken]: options.controlToken,
+  };
+  const unset = Object.entries(secrets).filter(
+    ([name, value]) => value !== undefined && process.env[name] !== value,
+  );
+  const first = unset.length === 0 ? '' : ` (first set ${unset.map(([name]) => name).join(', ')})`;
+  return `some resources were not removed; to remove them${first}: ${words.join(' ')}`;
 }
 
 /**

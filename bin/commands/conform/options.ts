@@ -19,6 +19,7 @@ import { addUrlOption } from '../../options/url-option.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
+import { foundTarget } from '../../server-access/found-server.ts';
 import { conformanceForms } from './report-forms.ts';
 import { steeringOf, steeringRows } from './steering-options.ts';
 
@@ -46,6 +47,12 @@ export const targetRows = {
   report: {
     ...reportOption(conformanceForms, (list) => `${list}; repeatable`),
     group: 'Reports',
+  },
+  scripts: {
+    flag: '--scripts <folder>',
+    group: 'Reports',
+    help: 'folder for the repro scripts of failed cases (default: a new one in the temporary folder)',
+    cli: { kind: 'text' },
   },
   json: {
     flag: '--json',
@@ -82,6 +89,18 @@ export function credentialsOf(
 }
 
 /**
+ * Completes the options by what the server at the URL, or with the control listener, has written to
+ * its run file; a run without a user or with hooks uses only what is given.
+ * @param isUrlGiven false when the URL is only the default
+ * @throws CommandError when only a control listener is given, and its API is unknown
+ */
+export function completed<Options extends ConformOptions>(options: Options, isUrlGiven: boolean) {
+  return options.anonymous || options.hooks !== undefined
+    ? options
+    : foundTarget(options, isUrlGiven);
+}
+
+/**
  * Requires a user, hooks or `--anonymous`, because most cases would be skipped without any of
  * these.
  */
@@ -99,9 +118,11 @@ function requireUser(options: ConformOptions): void {
  * Converts the options to settings of a run, except the selection of cases.
  * @throws CommandError
  */
-export async function runSettingsOf(options: ConformOptions) {
+export async function runSettingsOf(
+  options: ConformOptions & { readonly caPem?: string | undefined },
+) {
   requireUser(options);
-  const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  const caPem = options.ca === undefined ? options.caPem : await readNamedFile('--ca', options.ca);
   return {
     ...settingsOfOptions(suiteOptions, options),
     baseUrl: options.url,

@@ -20,9 +20,10 @@ import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { judge } from './judged-run.ts';
-import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
+import { addRunOptions, type ConformOptions, completed, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
+import { prepareScripts, writeScripts } from './script-files.ts';
 import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
 const rows = {
@@ -49,7 +50,8 @@ export function configure(command: Command): void {
   addOptionRows(addRunOptions(command), rows).action(
     async (path: string, options: ReplayOptions) => {
       const report = await readReportFile('REPORT', path);
-      process.exitCode = await replay(report, { ...options, ...recorded(report, command) });
+      const own = { ...options, ...recorded(report, command) };
+      process.exitCode = await replay(report, completed(own, true));
     },
   );
 }
@@ -73,6 +75,7 @@ function recorded({ target, seed, settings }: Report, command: Command): object 
 async function replay(report: Report, options: ReplayOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   await prepareReports(options.report);
+  await prepareScripts(options.scripts);
   const ids = idsToReplay(report, options.inconclusive ?? false);
   if (ids.size === 0) {
     output.data([]);
@@ -86,10 +89,11 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
     const onVerdict = verdictPrinter(live, ids.size);
     return judge({ ...settings, ids, signal, onVerdict, onWait: waitPrinter(live) });
   });
-  await writeReports(conformanceForms, options.report, { result });
+  const scripts = await writeScripts(result, options.scripts);
+  await writeReports(conformanceForms, options.report, { result, scripts });
   const rows = replayedCases(report, ids, result.verdicts);
   output.data(rows);
-  if (!output.json) output.line(`${conformanceReport(result)}\n`);
+  if (!output.json) output.line(`${conformanceReport(result, scripts)}\n`);
   output.line(replayText(rows));
   return signal.aborted ? exitCodes.interrupted : exitCodeOf(rows, result);
 }

@@ -11,12 +11,14 @@ interface JudgedRun {
   readonly result: ConformanceResult;
   /** The comparison with an earlier run, if one was requested. */
   readonly comparison?: Comparison | undefined;
+  /** The files of the repro scripts, by case id. */
+  readonly scripts?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The formats that `conform --report` accepts. */
 export const conformanceForms: readonly ReportForm<JudgedRun>[] = [
   { form: 'json', render: ({ result }) => jsonFile(result) },
-  { form: 'junit', render: ({ result }) => conformanceJunit(result) },
+  { form: 'junit', render: ({ result, scripts }) => conformanceJunit(result, scripts) },
   {
     form: 'html',
     render: ({ result, comparison }) =>

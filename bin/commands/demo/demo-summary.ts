@@ -57,7 +57,7 @@ function verdictTable({ outcome, totals, verdicts }: ConformanceResult): string 
 function addresses(server: RunningServer, { devices }: FleetResult): string {
   const { baseUrl, controlUrl, adminEmail, adminPassword } = server;
   const deviceId = devices.find(({ outcome }) => outcome === 'success')?.deviceId;
-  const terminal = `fleetbed terminal --url ${baseUrl} --password ${adminPassword}`;
+  const terminal = `npx fleetbed terminal --url ${baseUrl} --password ${adminPassword}`;
   return [
     `URL       ${baseUrl}`,
     `User      ${adminEmail} with password ${adminPassword}`,

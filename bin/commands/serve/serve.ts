@@ -30,8 +30,8 @@ import {
 } from '../../server-access/tls.ts';
 import { runStarter } from './console-runs.ts';
 
-/** The options of the command itself, in addition to the settings of the server. */
-const commandRows = {
+/** The options for the start state of a server, in addition to its settings. */
+export const startRows = {
   world: {
     flag: '--world <file>',
     group: 'State and time',
@@ -50,6 +50,10 @@ const commandRows = {
     help: 'fault plan (YAML or JSON); exit code 1 when a planned fault never fired',
     cli: { kind: 'text' },
   },
+} as const satisfies OptionRows;
+
+const commandRows = {
+  ...startRows,
   readyFile: {
     flag: '--ready-file <file>',
     group: 'Output',
@@ -64,7 +68,8 @@ const commandRows = {
   },
 } as const satisfies OptionRows;
 
-interface ServeOptions extends ValuesOf<typeof commandRows> {
+/** The options of a server that a command starts, as commander parses them. */
+export interface ServeOptions extends ValuesOf<typeof commandRows> {
   /** The name of a dialect; true when the option has no value. */
   readonly dialect?: unknown;
   /** The seed of variations; true when the option has no value. */
@@ -92,7 +97,7 @@ export function configure(command: Command): void {
 }
 
 async function serve(options: ServeOptions): Promise<ExitCode> {
-  const { readyFile, json = false, world, faults, date } = options;
+  const { json = false } = options;
   const output = createOutput(json);
   if (options.dialect === true) {
     printDialects(output, json);
@@ -102,11 +107,37 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     await printVariations(output, json);
     return exitCodes.pass;
   }
+  const stop = stopSignal();
+  return whileServing(options, output, async ({ server, ready, tls }) => {
+    if (json) output.data(ready);
+    else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
+    await aborted(stop);
+    return exitCodes.pass;
+  });
+}
+
+/** A server that accepts requests. */
+interface Serving {
+  readonly server: RunningServer;
+  readonly ready: ServerReady;
+  readonly tls: TlsReady | undefined;
+}
+
+/**
+ * Starts a server with its start state, calls `work` while it runs, and stops it.
+ * @returns the exit code of the work; instead of 0, that of planned faults which never fired
+ * @throws CommandError when the server cannot start
+ */
+export async function whileServing<Code extends number>(
+  options: ServeOptions,
+  output: Output,
+  work: (serving: Serving) => Promise<Code>,
+): Promise<Code | ExitCode> {
+  const { readyFile, world, faults, date } = options;
   const { tls: tlsSettings, caFolder } = tlsPlan(options);
   await prepareReadyFile(readyFile);
   await prepareCaFolder(caFolder);
   const rules = await plannedFaults(faults);
-  const stop = stopSignal();
   delayWasmOptimization();
   // The server is imported here so that `--help` does not load it.
   const { startServer } = await import('../../../server/server.ts');
@@ -123,6 +154,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   });
   server.faults.add(rules);
   let removeRunFile: (() => void) | undefined;
+  let code: Code;
   try {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
@@ -130,14 +162,12 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     if (world !== undefined) await loadStartState(server, world, output);
     await writeReadyFile(readyFile, ready);
     removeRunFile = await writeRunFile(ready, output);
-    if (json) output.data(ready);
-    else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
-    await aborted(stop);
+    code = await work({ server, ready, tls });
   } finally {
     removeRunFile?.();
     await server.close();
   }
-  return faults === undefined ? exitCodes.pass : faultsExitCode(server, output);
+  return faults === undefined || code !== exitCodes.pass ? code : faultsExitCode(server, output);
 }
 
 /**

@@ -99,7 +99,7 @@ describe('a fleet against the reference server', () => {
     );
     expect(stdout).toContain('\n  3 devices are not accepted: run with --accept');
     expect(stdout).toContain('Reconciliation: not checked');
-    expect(stdout).toMatch(/\nrepeat: fleetbed simulate .*--devices 3 .*--seed lonely/);
+    expect(stdout).toMatch(/\nrepeat: npx fleetbed simulate .*--devices 3 .*--seed lonely/);
     expect(JSON.parse(readFileSync(json, 'utf8')).funnel).toMatchObject({ pending: 3, offered: 0 });
     expect(readFileSync(junit, 'utf8')).toMatch(/<testsuites tests="4" failures="1".*skipped="2"/);
     expect(await read<Deployment[]>(list)).toEqual(before);

@@ -80,7 +80,7 @@ export function configure(command: Command): void {
   });
   addExamples(
     command,
-    '# 100 devices that poll for 30 seconds; accept them with: fleetbed accept --all',
+    '# 100 devices that poll for 30 seconds; accept them with: npx fleetbed accept --all',
     'fleetbed simulate --devices 100 --duration 30s',
     '# Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD',
     'fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled --report html=run.html',

@@ -90,7 +90,7 @@ describe('a fuzz run', () => {
     expect(text).toContain(
       '! missed missed (breaks a must) The operation get-artifact answers without /missed, always.',
     );
-    expect(text).toContain("fleetbed conform self-test --fuzz 9 --seed 'a seed' missed");
+    expect(text).toContain("npx fleetbed conform self-test --fuzz 9 --seed 'a seed' missed");
     expect(text).toContain('2 alterations break a must: 1 noticed, 50.0 percent (floor 95.0');
     expect(text).toContain('1 are legal: 0 noticed');
   });

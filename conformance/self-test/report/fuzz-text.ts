@@ -44,7 +44,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     ...baselineFailures.map((id) => `! ${id} fails without any alteration`),
     ...problems.flatMap((row) => [
       fuzzRowText(row),
-      `    fleetbed conform self-test --fuzz ${count} --seed ${seedWord(seed)} ${row.id}`,
+      `    npx fleetbed conform self-test --fuzz ${count} --seed ${seedWord(seed)} ${row.id}`,
     ]),
     `${forbidden(rows).length} alterations break a must: ${noticed(forbidden(rows))} noticed, ` +
       `${percent(share)} (floor ${percent(floor)})`,

@@ -55,7 +55,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
 
 /** What to do if there are no devices yet. */
 const noDevices =
-  'there are no devices; send an authentication request to the API, or run "fleetbed simulate"';
+  'there are no devices; send an authentication request to the API, or run "npx fleetbed simulate"';
 
 function findDevice(tenants: readonly Tenant[], wanted: string) {
   const others: string[] = [];

@@ -20,11 +20,11 @@ export type StateErrorKind =
 const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
   'in use': () => 'stop that process, or name another folder',
   damaged: (folder) =>
-    `save the readable data with "fleetbed state export --data ${folder} --out FILE", and create a new folder from it with "fleetbed state import FILE --data NEW"`,
+    `save the readable data with "npx fleetbed state export --data ${folder} --out FILE", and create a new folder from it with "npx fleetbed state import FILE --data NEW"`,
   version: (folder) =>
-    `export it with the fleetbed version that wrote it ("fleetbed state export --data ${folder} --out FILE"), or name another folder`,
+    `export it with the fleetbed version that wrote it ("npx fleetbed state export --data ${folder} --out FILE"), or name another folder`,
   foreign: () => 'name an empty folder, or one that does not exist yet',
-  'not exported': () => 'name a file that "fleetbed state export" has written',
+  'not exported': () => 'name a file that "npx fleetbed state export" has written',
   'other export': () => 'import it with the fleetbed version that wrote it',
   'no room': () => 'free some space there, or name another folder',
   'not a file': () => 'replace it with the file itself, or name another folder',

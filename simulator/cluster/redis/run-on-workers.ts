@@ -304,7 +304,7 @@ class RedisCoordinator {
     const refused = [...this.#refusals].join('; ');
     const sentence =
       `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
-      `start more of them with fleetbed worker --redis ${link.shown} ` +
+      `start more of them with npx fleetbed worker --redis ${link.shown} ` +
       `--url ${this.#plan.baseUrl}` +
       (refused === '' ? '' : ` (${refused})`);
     this.#coordinator.fail(new ClusterError(sentence));

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createOutput } from '../output/output.ts';
+import { addControlOptions } from './control-listener.ts';
+import { foundTarget } from './found-server.ts';
+import { writeRunFile } from './run-file.ts';
+import { addServerOptions } from './server-options.ts';
+
+const ready = {
+  event: 'ready',
+  baseUrl: 'http://127.0.0.1:18080',
+  controlUrl: 'http://127.0.0.1:18081',
+  adminEmail: 'admin@example.com',
+  adminPassword: 'a-long-password',
+  adminToken: 'a.user.token',
+  controlToken: 'a-control-token',
+  headerPrefix: 'X-SVC',
+  version: '0',
+} as const;
+const { baseUrl, controlUrl, controlToken, adminPassword } = ready;
+const other = 'http://127.0.0.1:18099';
+
+let folder: string;
+let removeRunFile: () => void;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-found-'));
+  vi.stubEnv('XDG_RUNTIME_DIR', folder);
+  vi.stubEnv('XDG_STATE_HOME', folder);
+  for (const name of ['URL', 'CONTROL_URL', 'CONTROL_TOKEN', 'TOKEN', 'PASSWORD']) {
+    vi.stubEnv(`FLEETBED_${name}`, undefined);
+  }
+  removeRunFile = await writeRunFile(ready, createOutput(true));
+});
+
+afterAll(() => {
+  removeRunFile();
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+/** Returns the options of a command with these words, as its action sees them. */
+async function optionsOf(add: (command: Command) => Command, words: readonly string[]) {
+  const command = add(new Command().exitOverride()).action(() => undefined);
+  await command.parseAsync(['node', 'x', ...words]);
+  return command.opts();
+}
+
+describe('a command that calls the control listener', () => {
+  it.each([
+    [[]],
+    [['--url', `${baseUrl}/`]],
+    [['--control-url', controlUrl]],
+    [['--url', baseUrl, '--control-token', controlToken]],
+    [['--control-token', controlToken]],
+  ])('finds the listener and its token by one address or none: %j', async (words) => {
+    expect(await optionsOf(addControlOptions, words)).toMatchObject({ controlUrl, controlToken });
+  });
+
+  it('prefers the given listener to that of the given API', async () => {
+    const words = ['--url', baseUrl, '--control-url', other, '--control-token', 'x'];
+    expect(await optionsOf(addControlOptions, words)).toMatchObject({ controlUrl: other });
+  });
+
+  it.each([[['--url', other]], [['--url', other, '--control-token', 'x']]])(
+    'says that the listener of an unknown API is unknown: %j',
+    async (words) => {
+      await expect(optionsOf(addControlOptions, words)).rejects.toThrow(
+        `has its API at ${other}, so its control listener is unknown; give --control-url and`,
+      );
+    },
+  );
+
+  it('names the variable that gives the unknown API', async () => {
+    vi.stubEnv('FLEETBED_URL', other);
+    await expect(optionsOf(addControlOptions, [])).rejects.toThrow(`FLEETBED_URL (${other})`);
+    vi.stubEnv('FLEETBED_URL', undefined);
+  });
+});
+
+describe('a command that calls the management API', () => {
+  it.each([[[]], [['--url', baseUrl]], [['--control-url', controlUrl]]])(
+    'finds the API and its user by one address or none: %j',
+    async (words) => {
+      expect(await optionsOf(addServerOptions, words)).toMatchObject({
+        url: baseUrl,
+        foundAdmin: { adminPassword },
+      });
+    },
+  );
+
+  it.each([[['--control-url', other]], [['--control-url', other, '--token', 'x']]])(
+    'says that the API of an unknown control listener is unknown: %j',
+    async (words) => {
+      await expect(optionsOf(addServerOptions, words)).rejects.toThrow(
+        `has its control listener at ${other}, so the URL of its API is unknown; give --url.`,
+      );
+    },
+  );
+});
+
+describe('a target that one address names', () => {
+  const email = 'admin@example.com';
+
+  it('has the control listener and the user of the server with that API', () => {
+    expect(foundTarget({ url: baseUrl, email }, true)).toMatchObject({
+      url: baseUrl,
+      controlUrl,
+      controlToken,
+      password: adminPassword,
+    });
+  });
+
+  it('has the API and the user of the server with that control listener', () => {
+    const found = foundTarget({ url: other, email, controlUrl }, false);
+    expect(found).toMatchObject({ url: baseUrl, controlToken, password: adminPassword });
+  });
+
+  it('keeps the given user, and takes the password of no other one', () => {
+    const url = baseUrl;
+    expect(foundTarget({ url, email, token: 'x' }, true)).not.toHaveProperty('password');
+    expect(foundTarget({ url, email: 'b@example.com' }, true)).not.toHaveProperty('password');
+    expect(foundTarget({ url, email, password: 'own' }, true).password).toBe('own');
+  });
+
+  it('gets no secret of another server', () => {
+    expect(foundTarget({ url: other, email }, true)).toEqual({ url: other, email });
+    const mixed = foundTarget({ url: baseUrl, email, controlUrl: other }, true);
+    expect(mixed).not.toHaveProperty('controlToken');
+  });
+
+  it('is refused when only an unknown control listener is given', () => {
+    expect(() => foundTarget({ url: baseUrl, email, controlUrl: other }, false)).toThrow(
+      'so the URL of its API is unknown; give --url.',
+    );
+  });
+});
