@@ -100,6 +100,8 @@ interface Release {
   readonly types: readonly (string | null)[];
   /** SHA-256 digests of the payload files, in hex. */
   readonly checksums: readonly string[];
+  /** Notices for the user about the artifact. */
+  readonly notices: readonly string[];
   /** Uploads the artifact, or has the server generate it. */
   upload(api: ManagementApi): Promise<unknown>;
 }
@@ -122,6 +124,7 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const artifactName = release.name;
   output.data({ deploymentId, artifactName, uploaded: isNew, devices: devices ?? 'all' });
+  for (const notice of release.notices) output.progress(printable(notice));
   if (!isNew) output.progress(`${printable(artifactName)} is already on the server.`);
   if (!output.json) output.line(printable(deploymentId));
   return exitCodes.pass;
@@ -188,6 +191,9 @@ async function artifactRelease(file: string): Promise<Release> {
     name,
     types: payloads.map(({ type }) => type),
     checksums: payloads.flatMap(({ files }) => files.map(({ checksum }) => checksum)),
+    notices: payloads.flatMap(({ unread }) =>
+      unread ? [`${name} is stored without reading ${unread.message}.`] : [],
+    ),
     upload: async (api) => {
       const form = new FormData();
       form.append('artifact', await openAsBlob(file), basename(file));
@@ -216,6 +222,7 @@ async function plainRelease(file: string, options: DeployOptions): Promise<Relea
     name,
     types: [type],
     checksums: [...lines, hash.digest('hex')],
+    notices: [],
     upload: async (api) => {
       const form = new FormData();
       form.append('name', name);
