@@ -112,7 +112,11 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   const { device: names } = options;
   const devices = names && namedDevices(await api.devices(), names).map(({ id }) => id);
   const isNew = await isToUpload(api, release);
-  if (isNew) await release.upload(api);
+  const output = createOutput(options.json ?? false);
+  if (isNew) {
+    await release.upload(api);
+    for (const notice of release.notices) output.progress(printable(notice));
+  }
   const { headers } = await api.call('create-deployment', {
     json: {
       name: options.name ?? release.name,
@@ -121,10 +125,8 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
     },
   });
   const deploymentId = headers.get('location')?.replace(/^.*\//, '') ?? '';
-  const output = createOutput(options.json ?? false);
   const artifactName = release.name;
   output.data({ deploymentId, artifactName, uploaded: isNew, devices: devices ?? 'all' });
-  for (const notice of release.notices) output.progress(printable(notice));
   if (!isNew) output.progress(`${printable(artifactName)} is already on the server.`);
   if (!output.json) output.line(printable(deploymentId));
   return exitCodes.pass;
