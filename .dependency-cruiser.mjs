@@ -6,7 +6,9 @@ const shapes = ['valibot', '@valibot/to-json-schema'];
 
 /** `a/*` is the files right in `a`. */
 export const rooms = {
-  fixtures: { packages: [...shapes, 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
+  fixtures: {
+    packages: [...shapes, 'tar-stream', 'hash-wasm', '@msgpack/msgpack', 'yaml', 'tinyqueue'],
+  },
   'fixtures/page': { packages: ['preact'] },
 
   'server/rules': { packages: ['re2js'] },

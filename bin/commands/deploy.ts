@@ -100,6 +100,8 @@ interface Release {
   readonly types: readonly (string | null)[];
   /** SHA-256 digests of the payload files, in hex. */
   readonly checksums: readonly string[];
+  /** Notices for the user about the artifact. */
+  readonly notices: readonly string[];
   /** Uploads the artifact, or has the server generate it. */
   upload(api: ManagementApi): Promise<unknown>;
 }
@@ -110,7 +112,11 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   const { device: names } = options;
   const devices = names && namedDevices(await api.devices(), names).map(({ id }) => id);
   const isNew = await isToUpload(api, release);
-  if (isNew) await release.upload(api);
+  const output = createOutput(options.json ?? false);
+  if (isNew) {
+    await release.upload(api);
+    for (const notice of release.notices) output.progress(printable(notice));
+  }
   const { headers } = await api.call('create-deployment', {
     json: {
       name: options.name ?? release.name,
@@ -119,7 +125,6 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
     },
   });
   const deploymentId = headers.get('location')?.replace(/^.*\//, '') ?? '';
-  const output = createOutput(options.json ?? false);
   const artifactName = release.name;
   output.data({ deploymentId, artifactName, uploaded: isNew, devices: devices ?? 'all' });
   if (!isNew) output.progress(`${printable(artifactName)} is already on the server.`);
@@ -188,6 +193,9 @@ async function artifactRelease(file: string): Promise<Release> {
     name,
     types: payloads.map(({ type }) => type),
     checksums: payloads.flatMap(({ files }) => files.map(({ checksum }) => checksum)),
+    notices: payloads.flatMap(({ unread }) =>
+      unread ? [`${name} is stored without reading ${unread.message}.`] : [],
+    ),
     upload: async (api) => {
       const form = new FormData();
       form.append('artifact', await openAsBlob(file), basename(file));
@@ -216,6 +224,7 @@ async function plainRelease(file: string, options: DeployOptions): Promise<Relea
     name,
     types: [type],
     checksums: [...lines, hash.digest('hex')],
+    notices: [],
     upload: async (api) => {
       const form = new FormData();
       form.append('name', name);

@@ -88,8 +88,13 @@ export async function bundle(root, assets) {
     platform: 'node',
     external,
     plugins: [ownPlace(root), fewerMediaTypes, sqlEngine],
-    // Packages that are replaced in the bundle.
-    resolve: { alias: { 'iconv-lite': join(root, 'bin/dev/text-decoders.ts') } },
+    // Packages that are replaced in the bundle, or whose ES module leaves out what is not used.
+    resolve: {
+      alias: {
+        'iconv-lite': join(root, 'bin/dev/text-decoders.ts'),
+        'hash-wasm': 'hash-wasm/dist/index.esm.js',
+      },
+    },
     transform: { define },
   });
   await made.write({

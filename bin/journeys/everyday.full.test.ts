@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
-import { authenticate, newDevice } from '../../server/testing/test-device.ts';
+import { compressedArtifact } from '../../fixtures/testing/compressed-artifact.ts';
+import { looseArtifact } from '../../fixtures/testing/loose-artifact.ts';
+import { acceptedDevice, authenticate, newDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 import { createOutput } from '../output/output.ts';
 import { serverReady } from '../server-access/ready.ts';
@@ -110,6 +112,21 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     expect([again.code, again.stderr]).toEqual([0, 'release-2 is already on the server.\n']);
     writeFileSync(path, artifact.subarray(0, 3000));
     expect(await refused(`deploy ${path}`, 3)).toContain('is not a valid artifact');
+  });
+
+  it('say which payload of an artifact is stored without being read', async () => {
+    await acceptedDevice(server, 'wide');
+    const path = join(folder, 'wide.mender');
+    writeFileSync(path, await looseArtifact(compressedArtifact('header.tar.zst', 'wide.tar.zst')));
+    const { code, stderr } = await runCommand(['deploy', path], environment);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^release-1 is stored without reading data\/0000\.tar\.zst: its zstd .*\n$/,
+      ),
+    ]);
+    writeFileSync(path, await looseArtifact(compressedArtifact('wide.tar.zst', 'data.tar.zst')));
+    expect(await refused(`deploy ${path}`, 3)).toContain('its zstd compression cannot be read');
   });
 
   it.each([

@@ -107,7 +107,7 @@ async function checkedDownload(
   return counted(subject, async () => {
     for (let restarts = 0; ; restarts++) {
       try {
-        return await takenIn(subject, fetching);
+        return readable(await takenIn(subject, fetching));
       } catch (error) {
         const changed = error instanceof DownloadError && error.problem === 'changed';
         if (!changed || restarts === RESTARTS_MAX) throw error;
@@ -116,6 +116,12 @@ async function checkedDownload(
       }
     }
   });
+}
+
+/** Returns the contents. @throws ArtifactError for a payload that was not read */
+function readable(contents: ArtifactContents): ArtifactContents {
+  for (const { unread } of contents.payloads) if (unread) throw unread;
+  return contents;
 }
 
 /**

@@ -168,8 +168,12 @@ describe("Debian's mender-artifact and the server both refuse", () => {
   });
 });
 
+/** A text that a compression takes several blocks for. */
+const large = Array.from({ length: 300_000 }, (_, index) => (index * index) % 7919).join(' ');
+
 /** Arguments of `mender-artifact write`, with what users see of the resulting file. */
-const theirs: readonly [kind: string, words: readonly string[], shown: object][] = [
+type Written = readonly [kind: string, words: readonly string[], shown: object];
+const theirs: readonly Written[] = [
   [
     'a payload for an update module',
     ['module-image', '--type', 'single-file', '--file', 'app.bin', '--meta-data', 'meta.json'],
@@ -193,6 +197,13 @@ const theirs: readonly [kind: string, words: readonly string[], shown: object][]
     ['module-image', '--type', 'script', '--file', 'app.bin', '--key', 'key.pem'],
     { signed: true },
   ],
+  ...(['lzma', 'none'] as const).map(
+    (compression): Written => [
+      `a large payload with compression ${compression}`,
+      ['module-image', '--type', 'script', '--file', 'large.txt', '--compression', compression],
+      { updates: [{ files: [{ name: 'large.txt', size: large.length }] }] },
+    ],
+  ),
   ['an empty payload', ['bootstrap-artifact'], { updates: [{ type_info: { type: null } }] }],
 ];
 
@@ -201,6 +212,7 @@ describe("the server accepts and deploys from Debian's mender-artifact", () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     tool.put('key.pem', privateKey.export({ type: 'pkcs1', format: 'pem' }));
     tool.put('app.bin', 'abc');
+    tool.put('large.txt', large);
     tool.put('meta.json', '{"mode":"fast"}');
   });
 

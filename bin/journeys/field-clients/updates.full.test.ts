@@ -143,6 +143,24 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     expect(installed()).toBe(`${content}`);
   });
 
+  it('installs what mender-artifact compresses by lzma and fleetbed deploys', async () => {
+    const { known } = await startLetIn('lzma');
+    const tool = openArtifactTool();
+    for (const file of applicationFiles) tool.put(file.name, file.content);
+    const files = applicationFiles.flatMap(({ name }) => ['--file', name]);
+    const named = ['--artifact-name', 'by-lzma', '--device-type', 'board'];
+    const words = ['module-image', '--type', 'single-file', ...named, ...files];
+    const path = join(device.root, 'by-lzma.mender');
+    writeFileSync(path, tool.write(...words, '--compression', 'lzma'));
+    tool.close();
+    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
+    const command = await runCommand(['deploy', path, ...to]);
+    expect([command.code, command.stderr]).toEqual([0, '']);
+    const { status } = await finished({ server, device, known, deployment: command.stdout.trim() });
+    expect(status, device.client.written).toBe('success');
+    expect(installed()).toBe(`${content}`);
+  });
+
   it("installs the artifact that the guide's example makes of a plain file", async () => {
     const on = await startLetIn('walk');
     const guide = readFileSync(new URL('../../../server/guide.md', import.meta.url), 'utf8');

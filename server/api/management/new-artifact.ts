@@ -67,7 +67,7 @@ interface Naming {
 
 /** Stores a received file as an artifact. If the artifact is refused, the file is deleted. */
 async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
-  const { store, random, nowMs } = context;
+  const { store, random, nowMs, log } = context;
   try {
     const contents = await readReceived(file);
     const { id = random.uuid(), description } = naming;
@@ -82,6 +82,9 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
       store.artifacts.save({ artifact, sha256: file.sha256, modifiedMs: nowMs });
       auditArtifact(context, { action: 'create', wideAction: 'upload' }, artifact);
     });
+    for (const { unread } of contents.payloads) {
+      if (unread) log.warn(`artifact ${contents.name} is stored without reading ${unread.message}`);
+    }
     const location = pathOf(managementOperations['show-artifact'], { id });
     return { status: 201, headers: { Location: location } } as const;
   } catch (error) {

@@ -40,8 +40,8 @@ export function artifactOf(
       files: files.map((file) => ({
         name: file.name,
         checksum: file.checksum,
-        size: file.size,
-        date: new Date(file.date).toISOString(),
+        ...(file.size !== undefined && { size: file.size }),
+        ...(file.date !== undefined && { date: new Date(file.date).toISOString() }),
       })),
       ...(metaData && { metadata: metaData }),
     })),
