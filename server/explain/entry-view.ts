@@ -126,8 +126,15 @@ function frameBodyView(frame: FrameRecord) {
   };
 }
 
-function unreadableView({ code, status, line, bytes }: UnreadableRecord) {
-  return { code, status, bytes, line: line === undefined ? undefined : maskText(line) };
+function unreadableView({ malformed, status, line, bytes }: UnreadableRecord) {
+  const { mistake, error } = malformed;
+  return {
+    status,
+    bytes,
+    line: line === undefined ? undefined : maskText(line),
+    mistake,
+    refusal: { status, error },
+  };
 }
 
 /** Rounds milliseconds to hundredths, because further digits are noise. */

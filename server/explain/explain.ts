@@ -5,6 +5,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { refusedAnswer } from '../../fixtures/control/answers.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
+import { MalformedRequest } from '../http/malformed-request.ts';
 import { maskText } from '../http/masking.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
@@ -45,7 +46,9 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const operation = operationOf(record);
   const wrong = wrongOf({ asked, refusal, operation });
   const diagnosis = diagnose(refusal.detail?.evidence);
-  const advice = adviceView({ asked, refusal, operation, wrong }, facts);
+  // What cannot be read does not say what was meant, so nothing can be corrected but the mistake.
+  const isRead = !(refusal.detail?.evidence instanceof MalformedRequest);
+  const advice = isRead ? adviceView({ asked, refusal, operation, wrong }, facts) : { needs: {} };
   const { first: _first, ...rest } = advice;
   return {
     requestId: record.requestId,

@@ -49,7 +49,10 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
     sid === undefined ? '' : `session ${sid}`,
     `${bytes} bytes`,
   ],
-  unreadable: ({ status, code, line }) => [`not HTTP ${status}`, `${code}`, `${line ?? ''}`],
+  unreadable: ({ status, refusal }) => [
+    `not HTTP ${status === 0 ? '---' : status}`,
+    `refused: ${(refusal as { error: string }).error}`,
+  ],
 };
 
 /** Prints an entry as one line of JSON or of text. */
