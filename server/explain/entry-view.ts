@@ -100,7 +100,8 @@ function named(side: 'request' | 'response', view: BodyView | undefined) {
   };
 }
 
-function frameView({ origin, from, opcode, code, bytes, message }: FrameRecord) {
+function frameView({ origin, from, opcode, code, bytes, message, payload, problem }: FrameRecord) {
+  const reason = opcode === 'close' ? payload.toString() : '';
   return {
     socket: origin.socket,
     from,
@@ -110,6 +111,8 @@ function frameView({ origin, from, opcode, code, bytes, message }: FrameRecord) 
     proto: message?.proto,
     typ: message?.typ === undefined ? undefined : maskText(message.typ),
     sid: message?.sid === undefined ? undefined : maskText(message.sid),
+    reason: reason === '' ? undefined : maskText(reason),
+    problem: problem === undefined ? undefined : maskText(problem),
   };
 }
 

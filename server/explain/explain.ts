@@ -45,10 +45,12 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const asked = receivedRequestOf(record);
   const operation = operationOf(record);
   const wrong = wrongOf({ asked, refusal, operation });
-  const diagnosis = diagnose(refusal.detail?.evidence);
+  const { evidence } = refusal.detail ?? {};
+  const malformed = evidence instanceof MalformedRequest ? evidence : undefined;
+  const diagnosis = malformed ? mistakeView(malformed) : diagnose(evidence);
   // What cannot be read does not say what was meant, so nothing can be corrected but the mistake.
-  const isRead = !(refusal.detail?.evidence instanceof MalformedRequest);
-  const advice = isRead ? adviceView({ asked, refusal, operation, wrong }, facts) : { needs: {} };
+  const refused = { asked, refusal, operation, wrong };
+  const advice: AdviceView = malformed ? { needs: {} } : adviceView(refused, facts);
   const { first: _first, ...rest } = advice;
   return {
     requestId: record.requestId,
@@ -64,6 +66,14 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     // advice is left out.
     ...(diagnosis ? rest : advice),
   };
+}
+
+function mistakeView({ mistake, what, remedy }: MalformedRequest) {
+  return { mistake, sentence: sentenceOf(what), remedy: sentenceOf(remedy) };
+}
+
+function sentenceOf(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
 
 interface AdvisedRequest extends RefusedRequest {

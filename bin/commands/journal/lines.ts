@@ -41,13 +41,14 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
       noUpdate ? `${noUpdate.outcome}: ${noUpdate.because}` : '',
     ];
   },
-  frame: ({ socket, from, opcode, code, proto, typ, sid, bytes }) => [
+  frame: ({ socket, from, opcode, code, proto, typ, sid, bytes, reason, problem }) => [
     `${socket} ${arrows[from as keyof typeof arrows]} server`,
     opcode === 'message'
       ? `${proto ?? 'no'}/${typ ?? 'message'}`
       : `${opcode} ${code ?? ''}`.trim(),
     sid === undefined ? '' : `session ${sid}`,
-    `${bytes} bytes`,
+    opcode === 'close' ? '' : `${bytes} bytes`,
+    `${reason ?? problem ?? ''}`,
   ],
   unreadable: ({ status, refusal }) => [
     `not HTTP ${status === 0 ? '---' : status}`,

@@ -1,6 +1,5 @@
 /** Finds the mistake behind a refusal from its stored evidence. */
 import { RefusedKey, RefusedSignature } from '../../crypto/refused-signature.ts';
-import { MalformedRequest } from '../../http/malformed-request.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
@@ -12,14 +11,6 @@ import { remarkOn } from './unexplained.ts';
  */
 export function diagnose(evidence: unknown): Diagnosis | undefined {
   if (evidence instanceof RefusedKey) return diagnoseKey(evidence.text);
-  if (evidence instanceof MalformedRequest) {
-    const { mistake, what, remedy } = evidence;
-    return { mistake, sentence: sentenceOf(what), remedy: sentenceOf(remedy) };
-  }
   if (!(evidence instanceof RefusedSignature)) return undefined;
   return diagnoseSignature(evidence.facts) ?? remarkOn(evidence.facts);
-}
-
-function sentenceOf(words: string): string {
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
