@@ -5,7 +5,11 @@ import { systemClock } from '../../fixtures/clock.ts';
 /** Codes that the server closes with. */
 export const closeCodes = {
   goingAway: 1001,
+  protocolError: 1002,
+  unsupportedData: 1003,
+  invalidPayload: 1007,
   policyViolation: 1008,
+  tooLarge: 1009,
   internalError: 1011,
   tryAgainLater: 1013,
 } as const;

@@ -10,8 +10,9 @@ import {
   ConnectMessageError,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { closeCodes, closeWith } from './closing.ts';
-import { messageIn, noMessageText } from './received-message.ts';
+import { closeWith } from './closing.ts';
+import { messageIn, noMessage, unknownProtocol } from './received-message.ts';
+import { closeFor, remarkOn } from './violations.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
@@ -40,6 +41,8 @@ export interface Session {
 export class DeviceLink {
   readonly #socket: WebSocket;
   readonly #sessions = new Map<string, SessionEnd>();
+  /** True after the first message of an unknown protocol; later ones are not reported. */
+  #isRemarked = false;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -103,8 +106,14 @@ export class DeviceLink {
   #take(bytes: Buffer, isBinary: boolean): void {
     const message = messageIn(bytes);
     if (message instanceof ConnectMessageError) {
-      this.close(closeCodes.internalError, noMessageText(message, isBinary));
+      closeFor(this.#socket, noMessage(message, { bytes, isBinary }));
+      this.#loseSessions();
       return;
+    }
+    const problem = this.#isRemarked ? undefined : unknownProtocol(message);
+    if (problem !== undefined) {
+      this.#isRemarked = true;
+      remarkOn(this.#socket, problem);
     }
     // A device may still answer a session that has ended; this is not an error of the device.
     this.#sessions.get(message.sid ?? '')?.onMessage(message, bytes);

@@ -5,6 +5,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { journalPage } from '../testing/test-journal.ts';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
 import { endOf, openSocket, presenceAs, presenceOf, sampleKey } from '../testing/test-sockets.ts';
 
@@ -181,8 +182,6 @@ describe('messages from a device', () => {
   });
 
   it.each([
-    ['text', 'hello'],
-    ['nothing', ''],
     ['a map without a header', Buffer.from([0x80])],
     ['bytes behind a message', Buffer.concat([messageOf(1), Buffer.from([0])])],
     ['a byte that is no msgpack', Buffer.from([0xc1])],
@@ -217,11 +216,23 @@ describe('messages from a device', () => {
     expect((await ended).code).toBe(1009);
   });
 
-  it('text that is not valid UTF-8 closes the socket with 1007', async () => {
+  it.each([
+    ['text', 'hello', 1003],
+    ['nothing', '', 1003],
+    ['JSON', '{"hdr":{"proto":1}}', 1003],
+    ['msgpack', messageOf(1), 1007],
+  ])('%s in a text frame closes the socket and is told to be binary', async (_, text, code) => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
-    socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
-    expect((await ended).code).toBe(1007);
+    socket.send(text, { binary: false });
+    expect(await ended).toEqual({ code, reason: expect.stringMatching(/binary frame/) });
+  });
+
+  it('JSON in a binary frame closes the socket with a reason that asks for msgpack', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    socket.send(Buffer.from('{"hdr":{"proto":1}}'));
+    expect((await ended).reason).toBe('the binary frame holds JSON: send a msgpack message');
   });
 });
 
@@ -258,19 +269,69 @@ async function bareConnection() {
 }
 
 describe('a misbehaving device', () => {
-  it.each([
-    ['an unmasked frame', Buffer.from([0x81, 0x01, 0x61])],
-    ['an unknown kind of frame', Buffer.from([0x83, 0x80, 0, 0, 0, 0])],
-    ['a reserved bit', Buffer.from([0xc1, 0x80, 0, 0, 0, 0])],
-    ['a ping that is too long', Buffer.from([0x89, 0xfe, 0, 126, 0, 0, 0, 0])],
-    ['plain HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ])('is closed with 1002 and disconnected after it sends %s', async (_, bytes) => {
+  it.each<[string, readonly number[], number, RegExp]>([
+    ['an unmasked frame', [0x82, 1, 0x61], 1002, /not masked/],
+    ['a reserved opcode', [0x83, 0x80, 0, 0, 0, 0], 1002, /opcode 3 is reserved/],
+    ['the first reserved bit', [0xc2, 0x80, 0, 0, 0, 0], 1002, /RSV1 is set/],
+    ['the third reserved bit', [0x92, 0x80, 0, 0, 0, 0], 1002, /RSV2 or RSV3/],
+    ['a fragmented ping', [0x09, 0x80, 0, 0, 0, 0], 1002, /fragmented/],
+    ['a ping of 126 bytes', [0x89, 0xfe, 0, 126, 0, 0, 0, 0], 1002, /at most 125 bytes/],
+    ['a continuation of nothing', [0x80, 0x80, 0, 0, 0, 0], 1002, /continues no message/],
+    [
+      'a message within a message',
+      [0x02, 0x80, 0, 0, 0, 0, 0x82, 0x80, 0, 0, 0, 0],
+      1002,
+      /opcode 2 stands within a message/,
+    ],
+    ['a close code of one byte', [0x88, 0x81, 0, 0, 0, 0, 3], 1002, /one byte/],
+    ['the close code 999', [0x88, 0x82, 0, 0, 0, 0, 3, 0xe7], 1002, /close code 999/],
+    ['the close code 1006', [0x88, 0x82, 0, 0, 0, 0, 3, 0xee], 1002, /close code 1006/],
+    [
+      'a close reason that is not UTF-8',
+      [0x88, 0x84, 0, 0, 0, 0, 3, 0xe8, 0xc3, 0x28],
+      1007,
+      /reason of the close frame is not UTF-8/,
+    ],
+    ['text that is not UTF-8', [0x81, 0x82, 0, 0, 0, 0, 0xc3, 0x28], 1007, /binary frames/],
+    ['a message of 16 MiB', [0x82, 0xff, 0, 0, 0, 0, 1, 0, 0, 0], 1009, /send a smaller/],
+    ['a message beyond 53 bits', [0x82, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0], 1009, /send a smaller/],
+    ['plain HTTP', [...Buffer.from('GET / HTTP/1.1\r\n\r\n')], 1002, /RSV1 is set/],
+  ])('is closed with a reason that the journal has too: %s', async (_, bytes, code, what) => {
     const socket = await bareConnection();
-    socket.write(bytes);
+    socket.write(Buffer.from(bytes));
     const [frame] = (await once(socket, 'data')) as [Buffer];
-    expect([frame.readUInt8(0), frame.readUInt16BE(2)]).toEqual([0x88, 1002]);
+    const reason = frame.subarray(4).toString();
+    expect([frame.readUInt8(0), frame.readUInt16BE(2), reason]).toEqual([
+      0x88,
+      code,
+      expect.stringMatching(what),
+    ]);
     socket.destroy();
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
+    const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
+    expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code, reason });
+  });
+
+  it('finds the problem of a message in the journal, though the socket stays open', async () => {
+    const socket = await openSocket(server, device);
+    socket.send(encodeConnectMessage({ proto: 999 }));
+    socket.ping();
+    await once(socket, 'pong');
+    const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
+    expect(entries.find(({ opcode }) => opcode === 'message')).toMatchObject({
+      proto: 999,
+      problem: expect.stringMatching(
+        /^the protocol 999 is unknown; the known ones are 1 \(shell\)/,
+      ),
+    });
+  });
+
+  it('that the server cuts for silence is cut by the server in the journal', async () => {
+    await openSocket(server, device, { autoPong: false });
+    server.clock.advance(60_000);
+    await presenceAs(server, device, 'disconnected');
+    const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
+    expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code: 1006 });
   });
 
   it('is disconnected when it leaves in the middle of a frame', async () => {

@@ -25,11 +25,17 @@ import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
 import type { SocketObserver } from './socket-observer.ts';
+import { onViolation } from './violations.ts';
 
 /** A connecting device with its tenant. */
 interface ConnectingDevice {
   readonly deviceId: string;
   readonly tenant: Tenant;
+}
+
+/** The server's log; one line for each violation. */
+interface SocketLog {
+  info(line: string): void;
 }
 
 /** Commands that a device's client executes at once. */
@@ -39,6 +45,7 @@ type DeviceCommand = 'check-update' | 'send-inventory';
 export class DeviceSockets implements DeviceSessions {
   /** File access on the devices, for users. */
   readonly files = new DeviceFiles(this);
+  readonly #log: SocketLog;
   readonly #random: Random;
   readonly #settings: Pick<Settings, 'dialects'>;
   readonly #handshakes: Handshakes;
@@ -56,7 +63,9 @@ export class DeviceSockets implements DeviceSessions {
     requestIdHeader: string;
     underway: ByteBudget;
     observers: readonly SocketObserver[];
+    log: SocketLog;
   }) {
+    this.#log = options.log;
     this.#observers = options.observers;
     this.#settings = options.settings;
     this.#random = options.random;
@@ -217,6 +226,13 @@ export class DeviceSockets implements DeviceSessions {
 
   #report(...message: Parameters<NonNullable<SocketObserver['onSocket']>>): void {
     for (const observer of this.#observers) observer.onSocket?.(...message);
+    const [socket, { socket: owner, deviceId, requestId }] = message;
+    onViolation(socket, ({ code, reason }) => {
+      const event = code === 0 ? 'stays open' : `was closed with ${code}`;
+      this.#log.info(
+        `the websocket of a ${owner} ${event}: ${reason} (device ${deviceId}, ${requestId}); see: npx fleetbed journal --kind frame --device ${deviceId}`,
+      );
+    });
   }
 
   #keep(socket: WebSocket, store: Store): void {

@@ -6,6 +6,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import { dropSocket } from './closing.ts';
+import { refuseBadFrames } from './violations.ts';
 
 /** Estimated memory overhead of one received chunk, in bytes. */
 const PIECE_BYTES = 256;
@@ -50,6 +51,7 @@ export class Handshakes {
     delete request.headers['sec-websocket-protocol'];
     this.#server.handleUpgrade(request, socket, head, (accepted) => {
       boundMessages(accepted, socket, this.#underway);
+      refuseBadFrames(accepted);
       opened(accepted);
       handover.opened?.(accepted);
     });

@@ -2,8 +2,14 @@
 import {
   type ConnectMessage,
   ConnectMessageError,
+  connectProtocols,
   decodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
+import { closeCodes } from './closing.ts';
+import type { Violation } from './violations.ts';
+
+/** Bytes that show whether a message is JSON. */
+const START_BYTES = 8;
 
 /** Decoded messages by their bytes; an entry lives as long as its bytes are referenced. */
 const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
@@ -33,6 +39,28 @@ function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
  * Returns why a frame is not a message. For a text frame, as a client that sends JSON produces, the
  * frame type is the reason.
  */
-export function noMessageText({ message }: ConnectMessageError, isBinary: boolean): string {
-  return isBinary ? message : 'a text frame: send a binary frame with a msgpack message';
+export function noMessage(
+  { message }: ConnectMessageError,
+  { bytes, isBinary }: { readonly bytes: Buffer; readonly isBinary: boolean },
+): Violation {
+  if (!isBinary) {
+    return {
+      code: closeCodes.unsupportedData,
+      reason: 'a text frame: send a binary frame (opcode 2) with a msgpack message',
+    };
+  }
+  // Devices and servers of the field close with this code.
+  const code = closeCodes.internalError;
+  return /^\s*[[{]/.test(bytes.toString('latin1', 0, START_BYTES))
+    ? { code, reason: 'the binary frame holds JSON: send a msgpack message' }
+    : { code, reason: message };
+}
+
+const names = Object.entries(connectProtocols).map(([name, number]) => `${number} (${name})`);
+const numbers = new Set<number>(Object.values(connectProtocols));
+
+/** Returns what is wrong with a message of a protocol that is not one of the field. */
+export function unknownProtocol({ proto }: ConnectMessage): string | undefined {
+  if (numbers.has(proto)) return undefined;
+  return `the protocol ${proto} is unknown; the known ones are ${names.join(', ')}`;
 }

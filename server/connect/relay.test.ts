@@ -257,18 +257,21 @@ describe('a message above the size that devices read', () => {
 
 describe('a user who sends invalid data', () => {
   it.each([
-    ['text', 'ls'],
-    ['nothing', ''],
-    ['a map without a header', Buffer.from([0x80])],
-    ['a byte that is no msgpack', Buffer.from([0xc1])],
-    ['a message that ends too early', encodeConnectMessage({ proto: 1, typ: 'x' }).subarray(0, 9)],
-    ['maps without an end', Buffer.alloc(100_000, 0x81)],
-  ])('(%s) is closed with 1011, and all other peers stay connected', async (_, garbage) => {
+    ['text', 1003, 'ls'],
+    ['a map without a header', 1011, Buffer.from([0x80])],
+    ['a byte that is no msgpack', 1011, Buffer.from([0xc1])],
+    [
+      'a message that ends too early',
+      1011,
+      encodeConnectMessage({ proto: 1, typ: 'x' }).subarray(0, 9),
+    ],
+    ['maps without an end', 1011, Buffer.alloc(100_000, 0x81)],
+  ])('(%s) is closed with %i, and all other peers stay connected', async (_, code, garbage) => {
     const other = await userInSession();
     const { user } = await userInSession();
     const ended = endOf(user.socket);
     user.socket.send(garbage);
-    expect(await ended).toEqual({ code: 1011, reason: expect.stringMatching(/\w{3}/) });
+    expect(await ended).toEqual({ code, reason: expect.stringMatching(/\w{3}/) });
     device.reply(other.session, { proto: control, typ: 'pong' });
     expect((await other.user.next()).typ).toBe('pong');
     expect(device.waiting).toEqual([]);

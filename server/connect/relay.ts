@@ -16,7 +16,8 @@ import type { ByteBudget, Holding } from '../http/byte-budget.ts';
 import type { RecordAct } from './acts.ts';
 import { closeCodes, closeWith, dropSocket } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
-import { messageIn, noMessageText } from './received-message.ts';
+import { messageIn, noMessage } from './received-message.ts';
+import { closeFor } from './violations.ts';
 
 const { shell, portForward, control } = connectProtocols;
 /** The `status` property of a shell message that reports an error. */
@@ -88,7 +89,7 @@ export class Relay implements SessionEnd {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const message = messageIn(bytes);
     if (message instanceof ConnectMessageError) {
-      closeWith(this.#socket, closeCodes.internalError, noMessageText(message, isBinary));
+      closeFor(this.#socket, noMessage(message, { bytes, isBinary }));
       return;
     }
     if (!this.#session.send(message, () => this.#socket.resume())) {

@@ -103,7 +103,8 @@ function named(side: 'request' | 'response', view: BodyView | undefined) {
   };
 }
 
-function frameView({ origin, from, opcode, code, bytes, message }: FrameRecord) {
+function frameView({ origin, from, opcode, code, bytes, message, payload, problem }: FrameRecord) {
+  const reason = opcode === 'close' ? payload.toString() : '';
   return {
     socket: origin.socket,
     from,
@@ -113,6 +114,8 @@ function frameView({ origin, from, opcode, code, bytes, message }: FrameRecord) 
     proto: message?.proto,
     typ: message?.typ === undefined ? undefined : maskText(message.typ),
     sid: message?.sid === undefined ? undefined : maskText(message.sid),
+    reason: reason === '' ? undefined : maskText(reason),
+    problem: problem === undefined ? undefined : maskText(problem),
   };
 }
 
@@ -129,8 +132,15 @@ function frameBodyView(frame: FrameRecord) {
   };
 }
 
-function unreadableView({ code, status, line, bytes }: UnreadableRecord) {
-  return { code, status, bytes, line: line === undefined ? undefined : maskText(line) };
+function unreadableView({ malformed, status, line, bytes }: UnreadableRecord) {
+  const { mistake, error } = malformed;
+  return {
+    status,
+    bytes,
+    line: line === undefined ? undefined : maskText(line),
+    mistake,
+    refusal: { status, error },
+  };
 }
 
 /** Rounds milliseconds to hundredths, because further digits are noise. */

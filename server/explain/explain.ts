@@ -5,6 +5,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { refusedAnswer } from '../../fixtures/control/answers.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
+import { MalformedRequest } from '../http/malformed-request.ts';
 import { maskText } from '../http/masking.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
@@ -44,8 +45,12 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const asked = receivedRequestOf(record);
   const operation = operationOf(record);
   const wrong = wrongOf({ asked, refusal, operation });
-  const diagnosis = diagnose(refusal.detail?.evidence);
-  const advice = adviceView({ asked, refusal, operation, wrong }, facts);
+  const { evidence } = refusal.detail ?? {};
+  const malformed = evidence instanceof MalformedRequest ? evidence : undefined;
+  const diagnosis = malformed ? mistakeView(malformed) : diagnose(evidence);
+  // What cannot be read does not say what was meant, so nothing can be corrected but the mistake.
+  const refused = { asked, refusal, operation, wrong };
+  const advice: AdviceView = malformed ? { needs: {} } : adviceView(refused, facts);
   const { first: _first, ...rest } = advice;
   return {
     requestId: record.requestId,
@@ -61,6 +66,14 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     // advice is left out.
     ...(diagnosis ? rest : advice),
   };
+}
+
+function mistakeView({ mistake, what, remedy }: MalformedRequest) {
+  return { mistake, sentence: sentenceOf(what), remedy: sentenceOf(remedy) };
+}
+
+function sentenceOf(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
 
 interface AdvisedRequest extends RefusedRequest {

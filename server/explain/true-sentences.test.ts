@@ -335,7 +335,7 @@ it('a websocket that ends after a text frame names that frame as the reason', as
   socket.send('hello');
   const [code, reason] = await once(socket, 'close');
   expect([code, String(reason)]).toEqual([
-    1011,
+    1003,
     expect.stringMatching(/^a text frame: send a bin/),
   ]);
 });

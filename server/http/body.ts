@@ -13,6 +13,27 @@ export class RequestCutOff extends Error {
   override readonly name = 'RequestCutOff';
 }
 
+/** Returns the refusal of a body that cannot be read to its end, from the part that arrived. */
+type BodyFailure = (received: Buffer) => Refusal;
+
+/** Ends the reading of a request's body; see `failBody`. */
+export type FailBody = typeof failBody;
+
+/** Event on a request whose body cannot be read to its end. */
+const bodyFailed = 'bodyFailed';
+/** Failures of bodies that nobody has begun to read. */
+const failures = new WeakMap<IncomingMessage, BodyFailure>();
+
+/**
+ * Makes `readBody` return a refusal for a body that cannot be read to its end. Returns false when
+ * something else is reading the body.
+ */
+export function failBody(request: IncomingMessage, failure: BodyFailure): boolean {
+  if (request.readableFlowing !== null) return request.emit(bodyFailed, failure);
+  failures.set(request, failure);
+  return true;
+}
+
 /** Estimated memory overhead of one received chunk, in bytes. */
 const PIECE_BYTES = 256;
 
@@ -25,8 +46,8 @@ export const tooManyBytes = refuse.unavailable(
 
 /**
  * Returns the whole body; synchronously when it is already in memory. Returns 413 as soon as the
- * body is known to be too large, and 503 when the byte budget is exhausted and this body is the
- * oldest in it.
+ * body is known to be too large, 503 when the byte budget is exhausted and this body is the oldest
+ * in it, and the refusal of a body that cannot be read to its end.
  * @throws RequestCutOff when the connection closes before the end of the body
  */
 export function readBody(
@@ -37,6 +58,8 @@ export function readBody(
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) return refuse.tooLarge(maxBytes, announced);
   if (isWhole(request)) return request.wholeBody;
+  const failure = failures.get(request);
+  if (failure) return failure(request.read() ?? Buffer.alloc(0));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -48,6 +71,7 @@ export function readBody(
       held?.set(0);
       resolve(refusal);
     };
+    request.on(bodyFailed, (fail: BodyFailure) => drop(fail(Buffer.concat(chunks))));
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > maxBytes) {

@@ -3,7 +3,7 @@ import {
   type ConnectMessage,
   ConnectMessageError,
 } from '../../fixtures/formats/connect-message.ts';
-import { messageIn } from '../connect/received-message.ts';
+import { messageIn, noMessage, unknownProtocol } from '../connect/received-message.ts';
 import type { SocketOrigin } from '../connect/socket-observer.ts';
 import { BODY_KEPT_BYTES, keptBytes } from '../http/exchange-record.ts';
 import type { EntryFields } from './entry-fields.ts';
@@ -17,6 +17,8 @@ export interface FrameFacts {
   readonly from: 'client' | 'server';
   readonly opcode: Opcode;
   readonly payload: Buffer;
+  /** True for a message in a text frame. */
+  readonly isText?: boolean;
   /** The code of a close frame; 1006 if the connection ended without one. */
   readonly code?: number;
 }
@@ -31,6 +33,7 @@ export class FrameRecord implements EntryFields {
   readonly from: FrameFacts['from'];
   readonly opcode: Opcode;
   readonly code: number | undefined;
+  readonly isText: boolean;
   /** Length of the whole payload. */
   readonly bytes: number;
   /** The payload, at most its first `BODY_KEPT_BYTES` bytes. */
@@ -39,12 +42,13 @@ export class FrameRecord implements EntryFields {
   readonly #envelope: Omit<ConnectMessage, 'body'> | undefined;
 
   constructor(atMs: number, origin: SocketOrigin, facts: FrameFacts) {
-    const { from, opcode, payload, code } = facts;
+    const { from, opcode, payload, code, isText = false } = facts;
     this.atMs = atMs;
     this.origin = origin;
     this.from = from;
     this.opcode = opcode;
     this.code = code;
+    this.isText = isText;
     this.bytes = payload.length;
     const isCut = payload.length > BODY_KEPT_BYTES;
     // A copy, because the payload may be a view into a large buffer, which would otherwise stay in
@@ -60,6 +64,19 @@ export class FrameRecord implements EntryFields {
   get message(): ConnectMessage | undefined {
     if (this.opcode !== 'message') return undefined;
     return this.bytes > this.payload.length ? this.#envelope : messageOf(this.payload);
+  }
+
+  /**
+   * What is wrong with a message of the client; undefined for any other frame, and for a truncated
+   * message.
+   */
+  get problem(): string | undefined {
+    const { opcode, from, payload: bytes, isText } = this;
+    if (opcode !== 'message' || from === 'server' || this.bytes > bytes.length) return undefined;
+    const message = messageIn(bytes);
+    return message instanceof ConnectMessageError
+      ? noMessage(message, { bytes, isBinary: !isText }).reason
+      : unknownProtocol(message);
   }
 
   get sizeBytes(): number {

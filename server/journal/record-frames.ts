@@ -4,6 +4,10 @@ import type { SocketOrigin } from '../connect/socket-observer.ts';
 import { type FrameFacts, FrameRecord, type Opcode } from './frame.ts';
 import type { Journal } from './journal.ts';
 
+/** The code of RFC 6455, section 7.4.1, for a connection that ended without a close frame. */
+const WITHOUT_CLOSE_FRAME = 1006;
+const cut = Buffer.from('the server ended the connection without a close frame');
+
 /** Adds every later frame of the socket, in both directions, to the journal. */
 export function recordFrames(
   socket: WebSocket,
@@ -11,32 +15,27 @@ export function recordFrames(
   origin: SocketOrigin,
 ): void {
   if (journal.isOff) return;
-  const file = (from: FrameFacts['from'], opcode: Opcode, payload: Buffer, code?: number): void =>
-    journal.add(
-      new FrameRecord(clock.now(), origin, {
-        from,
-        opcode,
-        payload,
-        ...(code !== undefined && { code }),
-      }),
-    );
+  const file = (
+    from: FrameFacts['from'],
+    opcode: Opcode,
+    payload: Buffer,
+    more: Pick<FrameFacts, 'code' | 'isText'> = {},
+  ): void => journal.add(new FrameRecord(clock.now(), origin, { from, opcode, payload, ...more }));
   /**
    * The server's own close code and reason. The connection's code would be 1006 if the client never
    * answers.
    */
-  let own: { readonly code: number; reason: Buffer } | undefined;
-  socket.on('message', (data) => file('client', 'message', bytesOf(data)));
+  let own: { readonly code: number; readonly reason: Buffer } | undefined;
+  socket.on('message', (data, isBinary) =>
+    file('client', 'message', bytesOf(data), { isText: !isBinary }),
+  );
   socket.on('ping', (data) => file('client', 'ping', data));
   socket.on('pong', (data) => file('client', 'pong', data));
-  // If the library closes because it cannot read a frame, only the error event contains the reason.
-  socket.on('error', ({ message }) => {
-    if (own?.reason.length === 0) own.reason = Buffer.from(message);
-  });
   socket.on('close', (code, reason) => {
-    if (own) file('server', 'close', own.reason, own.code);
-    else file('client', 'close', reason, code);
+    if (own) file('server', 'close', own.reason, { code: own.code });
+    else file('client', 'close', reason, { code });
   });
-  const { send, ping, close } = socket;
+  const { send, ping, close, terminate } = socket;
   socket.send = (data: unknown, ...rest: unknown[]) => {
     file('server', 'message', bytesOf(data));
     Reflect.apply(send, socket, [data, ...rest]);
@@ -53,6 +52,10 @@ export function recordFrames(
       own = { code, reason: Buffer.from(reason) };
     }
     Reflect.apply(close, socket, how);
+  };
+  socket.terminate = () => {
+    if (socket.readyState === socket.OPEN) own = { code: WITHOUT_CLOSE_FRAME, reason: cut };
+    Reflect.apply(terminate, socket, []);
   };
 }
 

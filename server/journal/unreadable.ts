@@ -1,12 +1,12 @@
 /** Input on the protocol listener that is not valid HTTP. */
+import type { MalformedRequest } from '../http/malformed-request.ts';
 import type { EntryFields } from './entry-fields.ts';
 
 const RECORD_BYTES = 256;
-const LINE_MAX_CHARACTERS = 512;
-const requestLine = /^[A-Z]{1,20} [^ \r\n]+( HTTP\/\d\.\d)?(?=[\r\n]|$)/;
 
 /**
- * Stores only the request line of the bytes, because a part of a header may be a part of a secret.
+ * Stores only the request line of the bytes and the masked text of the mistake, because a part of a
+ * header may be a part of a secret.
  */
 export class UnreadableRecord implements EntryFields {
   readonly kind = 'unreadable';
@@ -14,33 +14,34 @@ export class UnreadableRecord implements EntryFields {
   countedBytes = 0;
   readonly atMs: number;
   readonly requestId: string;
-  /** Node's error code, such as HPE_INVALID_METHOD. */
-  readonly code: string;
-  /** HTTP status of the response. */
+  /** The client's mistake, with secrets masked. */
+  readonly malformed: MalformedRequest;
+  /** HTTP status of the response; 0 if there was none. */
   readonly status: number;
-  /** The request line; absent if the bytes do not start with one. */
-  readonly line: string | undefined;
   /** Length of the last chunk that was read, in bytes. */
   readonly bytes: number;
 
   constructor(facts: {
     atMs: number;
     requestId: string;
-    code: string;
+    malformed: MalformedRequest;
     status: number;
     piece: Buffer | undefined;
   }) {
     this.atMs = facts.atMs;
     this.requestId = facts.requestId;
-    this.code = facts.code;
+    this.malformed = facts.malformed;
     this.status = facts.status;
     this.bytes = facts.piece?.length ?? 0;
-    const head = facts.piece?.subarray(0, LINE_MAX_CHARACTERS).toString('latin1') ?? '';
-    this.line = requestLine.exec(head)?.[0];
+  }
+
+  /** The request line; undefined if the bytes have none. */
+  get line(): string | undefined {
+    return this.malformed.line;
   }
 
   get sizeBytes(): number {
-    return RECORD_BYTES + (this.line?.length ?? 0);
+    return RECORD_BYTES + (this.line?.length ?? 0) + this.malformed.error.length;
   }
 
   settle(): void {

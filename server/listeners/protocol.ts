@@ -8,9 +8,10 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
+import { failBody } from '../http/body.ts';
 import { type Exchange, openExchange, originForm } from '../http/exchange.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import type { Log } from '../pipeline/log.ts';
+import { type Log, unreadableLine } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import {
   type CarriesExchange,
@@ -26,7 +27,7 @@ import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
 import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
-import { answerUnreadable, bareAnswer, isTlsError } from './unreadable.ts';
+import { answerUnreadable, bareAnswer } from './unreadable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
@@ -99,14 +100,14 @@ export function createListener(options: ListenerOptions): Server {
     take: takeBare,
   });
   const { closing } = connections;
-  answerUnreadable(server, { closing, turns }, ({ cause, status, error }) => {
-    const { id, body, headers } = refusalWith(error);
-    const { code = '' } = cause;
-    if (isTlsError(cause)) log.info(`a TLS connection failed: ${code}`);
-    const piece =
-      'rawPacket' in cause && Buffer.isBuffer(cause.rawPacket) ? cause.rawPacket : undefined;
-    const unreadable = { requestId: id, code, status: Number.parseInt(status, 10), piece };
-    if (code !== 'ECONNRESET') options.onUnreadable?.(unreadable);
+  answerUnreadable(server, { closing, turns, failBody }, (unreadable) => {
+    const { malformed, status, piece, isReset } = unreadable;
+    const { id, body, headers } = refusalWith(malformed.error);
+    if (!isReset) {
+      const request = { requestId: id, malformed, status: Number.parseInt(status, 10), piece };
+      log.info(unreadableLine(request));
+      options.onUnreadable?.(request);
+    }
     return bareAnswer(status, body, headers);
   });
   return server;
@@ -151,6 +152,7 @@ export function opensSocket(
 /** Returns a refusal for headers that are invalid on every route. */
 function refusalOf({ headers, httpVersion, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (rawHeaders.length > 2 * HEADERS_MAX) return tooManyHeaders;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return unknownVersion(httpVersion);
   if (headers.host === undefined) return httpVersion === '1.0' ? undefined : missingHost;
   return hasSeveralHosts(rawHeaders) ? severalHosts : undefined;
 }
@@ -166,6 +168,17 @@ function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 }
 
 const tooManyHeaders = refuse.tooManyHeaders(HEADERS_MAX);
+
+/** Node reads a request line without version as HTTP/0.9. */
+function unknownVersion(version: string): Refusal {
+  const isMissing = version === '0.9';
+  const found = isMissing ? 'has no HTTP version' : `has the version HTTP/${version}`;
+  return refuse.malformed(`the request line ${found}; end it with HTTP/1.1`, {
+    path: 'request',
+    expected: 'HTTP/1.1',
+    actual: isMissing ? 'nothing' : `HTTP/${version}`,
+  });
+}
 
 /** More segments than the path of any operation has. */
 const SEGMENTS_MAX = 16;

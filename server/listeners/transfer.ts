@@ -8,13 +8,23 @@ import type { ConnectionLimits } from '../settings.ts';
 type Limits = Pick<ConnectionLimits, 'transferIdleMs' | 'transferRateMin'>;
 
 /**
- * The client stopped sending a body, or sends it too slowly; the message is the error text of the
- * answer.
+ * The client stopped sending a body, or sends it too slowly; the message says both what and the way
+ * out.
  */
 export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
   /** Node's code for a request that takes too long. */
   readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
+  /** What stalled, as the end of a sentence about the body. */
+  readonly what: string;
+  /** What to do instead. */
+  readonly remedy: string;
+
+  constructor(what: string, remedy: string) {
+    super(`the body stalled: ${what}; ${remedy}`);
+    this.what = what;
+    this.remedy = remedy;
+  }
 }
 
 /**
@@ -67,7 +77,8 @@ export class Transfer {
     // Node's own timeout detects an answer that is not read at all.
     if (direction === 'body' && nowMs - this.#lastMs >= transferIdleMs) {
       return new BodyStalled(
-        `the body stalled: none of it arrived for ${nowMs - this.#lastMs} ms; send it without such pauses, or start the server with a longer --transfer-idle`,
+        `none of it arrived for ${nowMs - this.#lastMs} ms`,
+        'send it without such pauses, or start the server with a longer --transfer-idle',
       );
     }
     const elapsedMs = nowMs - this.#sinceMs;
@@ -79,7 +90,8 @@ export class Transfer {
     }
     if (direction === 'body') {
       return new BodyStalled(
-        `the body stalled: ${bytes - this.#sinceBytes} bytes of it arrived in ${elapsedMs} ms; send at least ${transferRateMin} bytes per second, or start the server with a lower --transfer-rate-min`,
+        `${bytes - this.#sinceBytes} bytes of it arrived in ${elapsedMs} ms`,
+        `send at least ${transferRateMin} bytes per second, or start the server with a lower --transfer-rate-min`,
       );
     }
     // A write counts as read only when it is complete. The client is too slow only if even all

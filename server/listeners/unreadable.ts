@@ -1,13 +1,23 @@
 /** Answers input that is not valid HTTP, and connections that send no request in time. */
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';
+import type { FailBody } from '../http/body.ts';
+import { MalformedRequest } from '../http/malformed-request.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { Framing, ReadStop } from '../http/unread-input.ts';
 import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
 import { BodyStalled } from './transfer.ts';
+import { answeringOn } from './upgrades.ts';
 
 /** Node's error for unreadable input. */
-export type ReadError = Error & { readonly code?: string };
+type ReadError = Error & {
+  readonly code?: string;
+  readonly reason?: string;
+  readonly bytesParsed?: number;
+  readonly rawPacket?: unknown;
+};
 
 const statuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -15,25 +25,51 @@ const statuses: Readonly<Record<string, string>> = {
 };
 
 const isOfTls = /^ERR_(SSL|TLS)_/;
+/** Node's code for plain HTTP in place of a TLS handshake; it is answered in plain HTTP. */
+export const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
+
+/** A longer path is cut, because it is kept while its connection is idle. */
+const PATH_MAX_CHARACTERS = 200;
+
+/** A property that Node sets while HTTP reads the connection, and that its types lack. */
+interface Parsed {
+  readonly parser?: { readonly incoming: IncomingMessage | null } | null;
+}
 
 /** Unreadable input, and how it is answered. */
 export interface Unreadable {
-  readonly cause: ReadError;
+  readonly malformed: MalformedRequest;
   /** Status code with its reason phrase; `0` if no answer can be sent. */
   readonly status: string;
-  readonly error: string;
+  /** True when the client closed the connection. */
+  readonly isReset: boolean;
+  /** The last chunk that was read. */
+  readonly piece: Buffer;
+}
+
+interface UnreadableOptions {
+  readonly closing: StagedClosing;
+  readonly turns: Turns;
+  /**
+   * Lets the reader of an incomplete body refuse it; returns false if nobody reads the body. Without
+   * it, the request is answered as bytes without a request.
+   */
+  readonly failBody?: FailBody;
 }
 
 /**
  * Answers unreadable input with the text that `answer` returns, even if the client does not speak
- * HTTP. Only closes the connection where no answer can be sent.
+ * HTTP, after the answers to earlier requests of the connection. Only closes the connection where no
+ * answer can be sent.
  */
 export function answerUnreadable(
   server: Server,
-  { closing, turns }: { readonly closing: StagedClosing; readonly turns: Turns },
+  { closing, turns, failBody: fail = () => false }: UnreadableOptions,
   answer: (unreadable: Unreadable) => string,
 ): void {
   const waiting = new WeakSet<Socket>();
+  const framings = new WeakMap<Socket, Framing>();
+  server.on('request', (request) => framings.set(request.socket, framingOf(request)));
   server.on('clientError', (cause: ReadError, stream) => {
     // The types allow any stream, but the connections of these servers are sockets.
     const socket = stream as Socket;
@@ -43,29 +79,93 @@ export function answerUnreadable(
       if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
       return;
     }
-    const isLost = code === 'ECONNRESET' || isTlsError(cause) || !socket.writable;
-    const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
-    const error =
-      cause instanceof BodyStalled
-        ? cause.message
-        : `the request is not valid HTTP: ${status.slice(4)}`;
-    const act = (): void => {
-      const text = answer({ cause, status, error });
-      if (isLost) socket.destroy();
-      else closing.close(socket, text);
-    };
     // Further errors of the same connection may follow before the answer is sent.
-    if (isLost) act();
-    else if (!waiting.has(socket)) {
-      waiting.add(socket);
-      turns.start('', act);
+    if (waiting.has(socket)) {
+      if (cause instanceof BodyStalled) socket.destroy();
+      return;
     }
+    waiting.add(socket);
+    const unfinished = unfinishedOn(socket);
+    const stop = stopOf(cause, socket, unfinished ? undefined : framings.get(socket));
+    const named = (received: Buffer = Buffer.alloc(0)): MalformedRequest =>
+      new MalformedRequest({
+        ...stop,
+        ...(unfinished && { current: { ...framingOf(unfinished), received } }),
+      });
+    const status = statuses[code] ?? '400 Bad Request';
+    const textOf = (isAnswered: boolean): string =>
+      answer({
+        malformed: named(),
+        status: isAnswered ? status : '0',
+        isReset: code === 'ECONNRESET',
+        piece: stop.piece,
+      });
+    if (isLost(code) || !socket.writable) {
+      textOf(false);
+      socket.destroy();
+      return;
+    }
+    const refusal = (received: Buffer): Refusal =>
+      named(received).refusalWith(Number.parseInt(status, 10));
+    if (unfinished && fail(unfinished, refusal)) {
+      afterEarlierAnswers(socket, unfinished, (answering) => {
+        if (answering) answering.shouldKeepAlive = false;
+      });
+      return;
+    }
+    afterEarlierAnswers(socket, unfinished, (answering) =>
+      turns.start('', () => {
+        const hasAnswer = unfinished !== undefined && (!answering || answering.headersSent);
+        const mayAnswer = socket.writable && !closing.isClosing(socket) && !hasAnswer;
+        const text = textOf(mayAnswer);
+        closing.close(socket, mayAnswer ? text : '');
+      }),
+    );
   });
 }
 
-/** Returns true for an error of TLS. */
-export function isTlsError({ code = '' }: ReadError): boolean {
-  return isOfTls.test(code);
+/** Returns true for an error after which nothing can be sent on the connection. */
+function isLost(code: string): boolean {
+  return code === 'ECONNRESET' || (isOfTls.test(code) && code !== plainHttpCode);
+}
+
+/**
+ * Calls `act` once all requests before the unfinished one are answered, or all requests if there is
+ * none, with the response to the unfinished one unless it was sent.
+ */
+function afterEarlierAnswers(
+  socket: Socket,
+  unfinished: IncomingMessage | undefined,
+  act: (answering: ServerResponse | undefined) => void,
+): void {
+  const answering = answeringOn(socket) ?? undefined;
+  if (!answering || (answering.req === unfinished && !answering.headersSent)) act(answering);
+  else answering.once('close', () => afterEarlierAnswers(socket, unfinished, act));
+}
+
+/** Returns the request whose body has not arrived completely. */
+function unfinishedOn(socket: Socket): IncomingMessage | undefined {
+  const request = (socket as Parsed).parser?.incoming;
+  return request && !request.complete ? request : undefined;
+}
+
+function framingOf({ method, url = '', headers }: IncomingMessage): Framing {
+  return {
+    asked: `${method} ${url.slice(0, PATH_MAX_CHARACTERS).replace(/\?.*$/s, '')}`,
+    length: headers['content-length'],
+    isChunked: headers['transfer-encoding'] !== undefined,
+  };
+}
+
+function stopOf(cause: ReadError, socket: Socket, before: Framing | undefined): ReadStop {
+  const { code = '', reason = '', bytesParsed = 0, rawPacket } = cause;
+  const piece = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0);
+  return {
+    ...{ code, reason, piece, before },
+    at: bytesParsed,
+    isFirstPiece: socket.bytesRead === piece.length,
+    ...(cause instanceof BodyStalled && { stall: cause }),
+  };
 }
 
 /** Returns an answer with a JSON body, for a connection without a request. */

@@ -107,6 +107,7 @@ function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => voi
   check();
 }
 
-function answeringOn(socket: Duplex): ServerResponse | null | undefined {
+/** Returns the response that is currently being sent on the connection. */
+export function answeringOn(socket: Duplex): ServerResponse | null | undefined {
   return (socket as Duplex & Answering)._httpMessage;
 }

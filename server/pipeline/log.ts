@@ -5,6 +5,7 @@
 import { type ConsolaInstance, createConsola } from 'consola/basic';
 import { printable } from '../../fixtures/printable.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { MalformedRequest } from '../http/malformed-request.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { LogLevel } from '../settings.ts';
@@ -64,6 +65,18 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
   const asked = `${status} ${request.method} ${path}`;
   return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${quoted(requestId)}`;
+}
+
+/** Returns the log line of input that is not HTTP. */
+export function unreadableLine(unreadable: {
+  readonly requestId: string;
+  /** Status of the answer; 0 without an answer. */
+  readonly status: number;
+  readonly malformed: Pick<MalformedRequest, 'error'>;
+}): string {
+  const { requestId, status, malformed } = unreadable;
+  const answered = status === 0 ? 'not answered' : status;
+  return `${answered}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${quoted(requestId)}`;
 }
 
 /** Returns the log line of an answer, with the reason why a device received no update. */

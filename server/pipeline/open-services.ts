@@ -79,7 +79,7 @@ export async function openServices({
     tenants,
     tokens: createTokenIssuer(await tokenKey(algorithm, random, keep)),
     links: createLinkSigner(await keep('link signature', () => random.bytes(LINK_SECRET_BYTES))),
-    sockets: new DeviceSockets({ random, settings, requestIdHeader, underway, observers }),
+    sockets: new DeviceSockets({ random, settings, requestIdHeader, underway, observers, log }),
     outbox: new Outbox(random),
     log,
     openFiles,

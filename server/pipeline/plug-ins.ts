@@ -6,6 +6,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';
 import type { AnswerRewriter } from '../http/answer.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
+import type { MalformedRequest } from '../http/malformed-request.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Caller } from './callers.ts';
 import type { RequestContext } from './context.ts';
@@ -14,8 +15,7 @@ import type { Interception } from './interception.ts';
 /** Input to a protocol listener that could not be parsed as HTTP. */
 export interface UnreadableRequest {
   readonly requestId: string;
-  /** Node's error code, such as HPE_INVALID_METHOD. */
-  readonly code: string;
+  readonly malformed: MalformedRequest;
   /** Status of the answer; 0 without an answer. */
   readonly status: number;
   /** The last chunk that was read. */

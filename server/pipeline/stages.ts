@@ -4,10 +4,12 @@
  * earlier, in `routes.ts`.
  * Spec: Errors
  */
+import type { IncomingMessage } from 'node:http';
 import type { DeprecatedApi } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { checkCoding, checkMediaType, readBody, tooManyBytes } from '../http/body.ts';
+import { MalformedRequest } from '../http/malformed-request.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { Callers } from './callers.ts';
@@ -160,7 +162,12 @@ const receiveBody: Stage = (context) => {
 
 function keepBody(context: RequestContext, received: Buffer | Refusal): undefined {
   context.received = received;
-  if (Buffer.isBuffer(received)) context.exchange.record.body = received;
+  const { record } = context.exchange;
+  if (Buffer.isBuffer(received)) record.body = received;
+  else {
+    const { evidence } = received.detail ?? {};
+    record.isCut = evidence instanceof MalformedRequest && evidence.isCutOff;
+  }
 }
 
 /**
@@ -238,6 +245,15 @@ const bodyRequired = refuse.malformed('body: is required', {
   actual: 'nothing',
 });
 
+const lengthRequired = refuse.malformed(
+  'body: is required; the request has neither Content-Length nor Transfer-Encoding, so nothing after its headers is its body',
+  {
+    path: 'body',
+    expected: 'a JSON body, and Content-Length with its length in bytes',
+    actual: 'no Content-Length',
+  },
+);
+
 /** Refuses input that is too large, has the wrong media type, or the wrong shape. */
 const validate: Stage = (context) => {
   const { operation } = context.endpoint;
@@ -256,7 +272,8 @@ const validate: Stage = (context) => {
 function checkBody(context: RequestContext, operation: Operation): Refusal | undefined {
   const { received } = context;
   if (received instanceof Refusal) return received;
-  if (!received || received.length === 0) return operation.bodyOptional ? undefined : bodyRequired;
+  if (!received || received.length === 0)
+    return operation.bodyOptional ? undefined : missingBody(context.request);
   const wrongType = checkCoding(context.request) ?? checkMediaType(context.request, jsonType);
   if (wrongType) return wrongType;
   context.rawBody = received;
@@ -264,6 +281,11 @@ function checkBody(context: RequestContext, operation: Operation): Refusal | und
   if (read instanceof Refusal) return read;
   context.body = read?.body;
   return undefined;
+}
+
+function missingBody({ headers }: IncomingMessage): Refusal {
+  const isAnnounced = 'content-length' in headers || 'transfer-encoding' in headers;
+  return isAnnounced ? bodyRequired : lengthRequired;
 }
 
 /** Calls the handler, in a transaction of the caller's tenant unless the handler opens its own. */

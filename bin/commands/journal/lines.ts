@@ -41,15 +41,19 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
       noUpdate ? `${noUpdate.outcome}: ${noUpdate.because}` : '',
     ];
   },
-  frame: ({ socket, from, opcode, code, proto, typ, sid, bytes }) => [
+  frame: ({ socket, from, opcode, code, proto, typ, sid, bytes, reason, problem }) => [
     `${socket} ${arrows[from as keyof typeof arrows]} server`,
     opcode === 'message'
       ? `${proto ?? 'no'}/${typ ?? 'message'}`
       : `${opcode} ${code ?? ''}`.trim(),
     sid === undefined ? '' : `session ${sid}`,
-    `${bytes} bytes`,
+    opcode === 'close' ? '' : `${bytes} bytes`,
+    `${reason ?? problem ?? ''}`,
   ],
-  unreadable: ({ status, code, line }) => [`not HTTP ${status}`, `${code}`, `${line ?? ''}`],
+  unreadable: ({ status, refusal }) => [
+    `not HTTP ${status === 0 ? '---' : status}`,
+    `refused: ${(refusal as { error: string }).error}`,
+  ],
 };
 
 /** Prints an entry as one line of JSON or of text. */

@@ -133,8 +133,8 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
     ...{ tenants: options.tenants, internalApi: options.management.internalApi },
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
-  answerUnreadable(server, { closing, turns: options.turns }, ({ status, error }) =>
-    bareAnswer(status, { error }, {}),
+  answerUnreadable(server, { closing, turns: options.turns }, ({ status, malformed }) =>
+    bareAnswer(status, { error: malformed.error }, {}),
   );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { ExplainFacts } from '../../explain/explain.ts';
 import type { RefusedRecord } from '../../explain/wrong.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import { readRule } from '../../http/malformed-request.ts';
 import { maskText } from '../../http/masking.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
@@ -105,22 +106,15 @@ function find(tenants: readonly Tenant[], requestId: string): Found {
   refuse(404, `no request with this id is in the journal, which keeps ${bounds.join(', ')}`);
 }
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};
-
-const expectations: Readonly<Record<number, string>> = {
+const limits: Readonly<Record<number, string>> = {
   408: 'headers within 20 s, and a body that does not stall',
   431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
 };
 
 /** Returns a record of bytes that were not HTTP, in the form that explanations need. */
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
-  const { atMs, requestId, code, status, line } = record;
-  const [method = 'GET', url = '/'] = line?.split(' ') ?? [];
-  const sentence = `the request is not valid HTTP: ${reasons[status] ?? status}`;
+  const { atMs, requestId, malformed, status, line } = record;
+  const [method = '', url = ''] = line?.split(' ') ?? ['bytes that are not HTTP'];
   return {
     atMs,
     requestId,
@@ -130,12 +124,13 @@ function refusedRecord(record: UnreadableRecord): RefusedRecord {
     body: undefined,
     bodyBytes: 0,
     operation: undefined,
-    refusal: new Refusal(status, sentence, {
+    refusal: new Refusal(status, malformed.error, {
       detail: {
         path: 'request',
-        expected: expectations[status] ?? 'an HTTP/1.1 request (RFC 9112)',
-        actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
-        rule: 'A request must follow RFC 9112 and stay within the limits of time and size.',
+        expected: limits[status] ?? 'an HTTP/1.1 request (RFC 9112)',
+        actual: malformed.what,
+        rule: readRule,
+        evidence: malformed,
       },
     }),
   };

@@ -5,7 +5,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { requestLikeText } from '../../http/unread-input.ts';
 import type { Turns } from '../../pipeline/turns.ts';
+import { plainHttpCode } from '../unreadable.ts';
 
 /**
  * All handshakes share one queue, so that clients with finished handshakes do not wait for all of
@@ -19,6 +21,8 @@ const HELLO_MAX_BYTES = 16_384;
 const HANDSHAKE_RECORD = 22;
 const RECORD_HEAD_BYTES = 5;
 const MESSAGE_HEAD_BYTES = 4;
+/** Enough of a request line to tell plain HTTP from TLS. */
+const LINE_BYTES = 40;
 
 interface HandshakeLimits {
   readonly turns: Turns;
@@ -36,8 +40,9 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    const fail = (code: string): void => {
-      const fault = Object.assign(new Error('the TLS handshake was not started'), { code });
+    const fail = (code: string, rawPacket?: Buffer): void => {
+      const what = { code, ...(rawPacket && { rawPacket }) };
+      const fault = Object.assign(new Error('the TLS handshake was not started'), what);
       server.emit('tlsClientError', fault, socket);
     };
     const beginIfOpen = (): void => {
@@ -47,9 +52,11 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
     const timer = systemClock.after(handshakeMaxMs, tooLate, true);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => timer.cancel());
-    onceHello(socket, (isWhole) => {
+    onceHello(socket, (isWhole, read) => {
       timer.cancel();
-      if (!isWhole) fail('ERR_SSL_EXCESSIVE_MESSAGE_SIZE');
+      // It is answered here, because the TLS code would take the connection with it.
+      if (requestLikeText.test(read.toString('latin1', 0, LINE_BYTES))) fail(plainHttpCode, read);
+      else if (!isWhole) fail('ERR_SSL_EXCESSIVE_MESSAGE_SIZE');
       else turns.start(CALLER, beginIfOpen, SHARE);
     });
   });
@@ -59,7 +66,7 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
  * Calls `act` once the first message is complete or recognized as something else, or, with false,
  * when it is too long. The bytes are put back for the TLS code to read.
  */
-function onceHello(socket: Socket, act: (isWhole: boolean) => void): void {
+function onceHello(socket: Socket, act: (isWhole: boolean, read: Buffer) => void): void {
   let read: Buffer = Buffer.alloc(0);
   const look = (piece: Buffer): void => {
     read = read.length === 0 ? piece : Buffer.concat([read, piece]);
@@ -68,7 +75,7 @@ function onceHello(socket: Socket, act: (isWhole: boolean) => void): void {
     socket.off('data', look);
     socket.pause();
     socket.unshift(read);
-    act(isWhole);
+    act(isWhole, read);
   };
   socket.on('data', look);
 }

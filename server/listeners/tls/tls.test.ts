@@ -174,7 +174,15 @@ describe('the server is rejected by a client', () => {
   });
 
   it('that speaks plain HTTP', async () => {
-    await expect(fetch(server.baseUrl.replace('https', 'http'))).rejects.toThrow('fetch failed');
+    const answer = await fetch(server.baseUrl.replace('https', 'http'));
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        error:
+          'the request is not valid HTTP: plain HTTP was sent to the port for TLS: "GET / HTTP/1.1"; use the scheme https:// in the URL, or start the server without TLS',
+        request_id: answer.headers.get('x-svc-requestid'),
+      },
+    ]);
   });
 });
 

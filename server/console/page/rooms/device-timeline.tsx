@@ -66,13 +66,15 @@ export function EntryLine({ entry }: { entry: Entry }) {
 }
 
 /** Returns why a request was refused or brought no update; empty for any other entry. */
-export function refusalReason({ refusal, noUpdate }: Entry): string {
+export function refusalReason({ refusal, noUpdate, reason, problem }: Entry): string {
   if (refusal) return refusal.error;
+  if (reason !== undefined || problem !== undefined) return reason ?? problem ?? '';
   return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
 /** Returns the title of a journal entry; for a status report it ends with the reported status. */
-export function titleOf({ kind, operation, method, path, from, typ, report }: Entry): string {
+export function titleOf({ kind, operation, method, path, from, typ, code, report }: Entry): string {
+  if (kind === 'frame' && code !== undefined) return `close ${code} from the ${from}`;
   if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
   if (kind === 'unreadable') return 'bytes that are not HTTP';
   if (report !== undefined) return `${operation} ${report}`;

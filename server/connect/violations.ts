@@ -1,0 +1,120 @@
+/**
+ * How a peer of a websocket breaks RFC 6455 or the message format, with the close code and the reason
+ * that it is told.
+ */
+import type { WebSocket } from 'ws';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { closeCodes, closeWith } from './closing.ts';
+
+/** A broken rule of the connection. */
+export interface Violation {
+  /** Close code of RFC 6455, section 7.4.1; 0 when the socket stays open. */
+  readonly code: number;
+  /** What is wrong, and the way out; the close frame holds its first 123 bytes. */
+  readonly reason: string;
+}
+
+const violated = 'violated';
+
+/** Closes the socket for a violation, and notifies those that called `onViolation`. */
+export function closeFor(socket: WebSocket, violation: Violation): void {
+  // A socket that is closing already has its reason.
+  if (socket.readyState !== socket.OPEN) return;
+  socket.emit(violated, violation);
+  closeWith(socket, violation.code, violation.reason);
+}
+
+/** Notifies those that called `onViolation` of a message that has no effect. */
+export function remarkOn(socket: WebSocket, reason: string): void {
+  socket.emit(violated, { code: 0, reason } satisfies Violation);
+}
+
+/** Calls `notify` for the violation that closes the socket, and for remarks. */
+export function onViolation(socket: WebSocket, notify: (violation: Violation) => void): void {
+  socket.on(violated, notify);
+}
+
+/** A private member of the library's WebSocket that its types lack. */
+interface Receiving {
+  readonly _receiver: {
+    prependListener(event: 'error', act: (error: FrameError) => void): void;
+    /** Opcode of the current frame. */
+    readonly _opcode: number;
+  };
+}
+
+type FrameError = Error & { readonly code?: string };
+
+/**
+ * Closes the socket with a reason when a frame cannot be read. The library alone would close it
+ * without one.
+ */
+export function refuseBadFrames(socket: WebSocket): void {
+  const { _receiver: receiver } = socket as unknown as Receiving;
+  // The library's own listener follows, and finds the socket closing.
+  receiver.prependListener('error', ({ code = '', message }) => {
+    const opcode = receiver._opcode;
+    const row = rows[code];
+    closeFor(socket, row?.({ opcode, message }) ?? broken(message));
+  });
+}
+
+const CLOSE = 8;
+const CONTINUATION = 0;
+const DATA_OPCODES_MAX = 2;
+const tooLarge = `a message has at most ${limits.websocketMessageMaxBytes} bytes; send a smaller one`;
+
+/** The frame that cannot be read. */
+interface BadFrame {
+  /** Opcode of the frame, or of the one before if its first two bytes were refused. */
+  readonly opcode: number;
+  readonly message: string;
+}
+
+/** Violations by the library's error code. */
+const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
+  WS_ERR_EXPECTED_MASK: () => broken('a frame is not masked; a client masks every frame'),
+  WS_ERR_UNEXPECTED_RSV_1: () =>
+    broken(
+      'the reserved bit RSV1 is set; no extension was negotiated, so send frames uncompressed',
+    ),
+  WS_ERR_UNEXPECTED_RSV_2_3: () =>
+    broken('the reserved bit RSV2 or RSV3 is set; clear both, as no extension was negotiated'),
+  WS_ERR_INVALID_OPCODE: ({ message }) => broken(opcodeReason(Number(/\d+$/.exec(message)?.[0]))),
+  WS_ERR_EXPECTED_FIN: () =>
+    broken('a ping, pong or close frame is fragmented; send it as one frame with FIN'),
+  WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: ({ message }) =>
+    broken(
+      message.endsWith(' 1')
+        ? 'a close frame has one byte; send a code of two bytes, or nothing'
+        : 'a ping, pong or close frame is too long; it has at most 125 bytes',
+    ),
+  WS_ERR_INVALID_CLOSE_CODE: ({ message }) =>
+    broken(`the close code ${/\d+$/.exec(message)?.[0]} is not allowed in a frame; send 1000`),
+  WS_ERR_INVALID_UTF8: ({ opcode }) => ({
+    code: closeCodes.invalidPayload,
+    reason:
+      opcode === CLOSE
+        ? 'the reason of the close frame is not UTF-8'
+        : 'a text frame is not UTF-8; send msgpack in binary frames (opcode 2)',
+  }),
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: () => ({ code: closeCodes.tooLarge, reason: tooLarge }),
+  WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: () => ({ code: closeCodes.tooLarge, reason: tooLarge }),
+  WS_ERR_TOO_MANY_BUFFERED_PARTS: () => ({
+    code: closeCodes.policyViolation,
+    reason: 'a message has too many fragments; send it in fewer',
+  }),
+};
+
+function broken(reason: string): Violation {
+  return { code: closeCodes.protocolError, reason };
+}
+
+function opcodeReason(opcode: number): string {
+  if (opcode === CONTINUATION) {
+    return 'a continuation frame (opcode 0) continues no message; begin one with opcode 2';
+  }
+  return opcode <= DATA_OPCODES_MAX
+    ? `a frame with opcode ${opcode} stands within a message; continue it with opcode 0`
+    : `the opcode ${opcode} is reserved; send messages with opcode 2 (binary)`;
+}

@@ -1,0 +1,57 @@
+/**
+ * Names the client's mistake behind input that cannot be read as HTTP: from the parser's error, the
+ * bytes around it, and the request before it on the same connection.
+ */
+import { cutOffCode, mistakes, notHttp } from './http-mistakes.ts';
+import { Refusal } from './refusal.ts';
+import { Input, type ReadStop } from './unread-input.ts';
+
+/** The mistake behind input that cannot be read; evidence of a refusal. */
+export class MalformedRequest {
+  /** Stable name of the mistake, such as `space-in-url`. */
+  readonly mistake: string;
+  /** What is wrong and where, with the first bytes; secrets are masked. Starts in lower case. */
+  readonly what: string;
+  /** What to do instead; an imperative in lower case. */
+  readonly remedy: string;
+
+  /** Method, URL and version of the request, not masked; undefined for other bytes. */
+  readonly line: string | undefined;
+  /** True when the client closed the connection before the end of the request. */
+  readonly isCutOff: boolean;
+
+  constructor(stop: ReadStop) {
+    const input = new Input(stop);
+    const { id, what, remedy } = mistakes.find(({ is }) => is(input)) ?? notHttp;
+    this.line = input.asked;
+    this.isCutOff = stop.code === cutOffCode;
+    this.mistake = id;
+    this.what = what(input);
+    this.remedy = typeof remedy === 'string' ? remedy : remedy(input);
+  }
+
+  /** The text of the answer. */
+  get error(): string {
+    return `the request is not valid HTTP: ${this.what}; ${this.remedy}`;
+  }
+
+  /** Returns the refusal of a request whose body cannot be read to its end. */
+  refusalWith(status: number): Refusal {
+    const { error, what } = this;
+    return new Refusal(status, error, {
+      detail: {
+        path: 'body',
+        expected: expectedBody,
+        actual: what,
+        rule: readRule,
+        evidence: this,
+      },
+    });
+  }
+}
+
+const expectedBody = 'the body that Content-Length or Transfer-Encoding announces';
+
+/** The rule that unreadable input breaks. */
+export const readRule =
+  'A request must follow RFC 9112 and stay within the limits of time and size.';

@@ -1,0 +1,143 @@
+/**
+ * Input that cannot be read as HTTP, in the forms that naming the mistake needs. Everything that it
+ * shows is masked.
+ */
+import { printable } from '../../fixtures/printable.ts';
+import { masked, maskHeaders, maskText } from './masking.ts';
+
+/** A request of a connection, as far as it says where its body ends. */
+export interface Framing {
+  /** Method and path. */
+  readonly asked: string;
+  /** The value of Content-Length as sent. */
+  readonly length: string | undefined;
+  readonly isChunked: boolean;
+}
+
+/** Where and why reading stopped. */
+export interface ReadStop {
+  /** Node's error code, such as HPE_INVALID_METHOD. */
+  readonly code: string;
+  /** The parser's reason. */
+  readonly reason: string;
+  /** The last chunk that was read; empty when it is unknown. */
+  readonly piece: Buffer;
+  /** Number of bytes of the chunk before the place where reading stopped. */
+  readonly at: number;
+  /** True when nothing was read on the connection before this chunk. */
+  readonly isFirstPiece: boolean;
+  /** The last complete request of the connection. */
+  readonly before?: Framing | undefined;
+  /** The request whose body was being read, with the part of the body that arrived. */
+  readonly current?: (Framing & { readonly received: Buffer }) | undefined;
+  /** What stalled, as a sentence without its subject; only after a stalled body. */
+  readonly stall?: { readonly what: string; readonly remedy: string } | undefined;
+}
+
+const SHOWN_CHARACTERS = 60;
+/** A word of this length or more may be a key or a token, or a part of one. */
+const longWords = /[\w.+/=~-]{16,}/g;
+/** A request line, also with mistakes. */
+export const requestLikeText = /^\s*[a-z-]{2,16}[ \t]+(?:[/*]|https?:)/i;
+const startLine = /^[A-Z]{1,20} [^ \r\n]+( HTTP\/\d\.\d)?(?=[\r\n]|$)/;
+const LINE_MAX_CHARACTERS = 512;
+const emptyLine = '\r\n\r\n';
+const readable = /^[\x20-\x7e\r\n\t]*$/;
+const HEX_BYTES = 8;
+
+/** The input around the place where reading stopped, in forms that the table needs. */
+export class Input {
+  readonly code: string;
+  readonly reason: string;
+  readonly before: Framing | undefined;
+  readonly current: ReadStop['current'];
+  readonly stall: ReadStop['stall'];
+  /** The chunk, a character for each byte. */
+  readonly text: string;
+  readonly at: number;
+  /** The line where reading stopped, without its end, and the place within it. */
+  readonly line: string;
+  readonly lineAt: number;
+  /** The text from the first byte that belongs to no earlier request. */
+  readonly rest: string;
+  /** True when the line began in an earlier chunk, so that it may start within a secret. */
+  readonly #isFragment: boolean;
+
+  constructor({ code, reason, piece, at, isFirstPiece, ...stop }: ReadStop) {
+    this.code = code;
+    this.reason = reason;
+    this.before = stop.before;
+    this.current = stop.current;
+    this.stall = stop.stall;
+    this.text = piece.toString('latin1');
+    this.at = Math.min(at, piece.length);
+    const from = this.text.lastIndexOf('\n', this.at - 1) + 1;
+    const isAfterEnd = from === this.at && /line|version/.test(reason);
+    const lineFrom = isAfterEnd ? this.text.lastIndexOf('\n', from - 2) + 1 : from;
+    this.line = /^[^\r\n]*/.exec(this.text.slice(lineFrom))?.[0] ?? '';
+    this.lineAt = this.at - lineFrom;
+    let start = this.at;
+    while (/[A-Z-]/.test(this.text[start - 1] ?? '')) start -= 1;
+    this.rest = this.text.slice(start);
+    this.#isFragment = lineFrom === 0 && !isFirstPiece && !requestLikeText.test(this.line);
+  }
+
+  /** Method, URL and version of the request that cannot be read; undefined for other bytes. */
+  get asked(): string | undefined {
+    const end = this.text.lastIndexOf(emptyLine, this.at - 1);
+    const from = end < 0 ? 0 : end + emptyLine.length;
+    return startLine.exec(this.text.slice(from, from + LINE_MAX_CHARACTERS))?.[0];
+  }
+
+  /** The character where reading stopped. */
+  get character(): string {
+    return this.text[this.at] ?? '';
+  }
+
+  /** The name of the header line where reading stopped, or the first word of a line without colon. */
+  get header(): string {
+    const name = /^[^:]*:|^\S*/.exec(this.line)?.[0] ?? '';
+    const isValue = !name.endsWith(':') && this.previousHeader.isSecret;
+    return this.#isFragment || isValue ? masked : quoted(name.replace(longWords, masked));
+  }
+
+  /** The header line above the one where reading stopped. A line that is unknown may be secret. */
+  get previousHeader(): { readonly name: string; readonly isSecret: boolean } {
+    const above = this.text.slice(0, this.at - this.lineAt).trimEnd();
+    const [, name = '', value = ''] = /(?:^|\n)([\w-]+):([^\r\n]*)$/.exec(above) ?? [];
+    const [header] = maskHeaders([name, value]);
+    return { name, isSecret: name === '' ? this.#isFragment : header?.[1] === masked };
+  }
+
+  /** The value of the header line where reading stopped; only for headers that are no secret. */
+  get value(): string {
+    return quoted(this.line.slice(this.line.indexOf(':') + 1).trim());
+  }
+
+  /** The line where a chunk size is expected. */
+  get chunkSize(): string {
+    return quoted(maskText(this.line).replace(longWords, masked));
+  }
+
+  /** The line where reading stopped, when it is a request line. */
+  get requestLine(): string {
+    return this.#isFragment ? masked : quoted(maskText(this.line));
+  }
+
+  /** The first bytes that belong to no earlier request, as text or in hexadecimal. */
+  get firstBytes(): string {
+    const line = /^[^\r\n]*/.exec(this.rest)?.[0] ?? '';
+    if (!readable.test(line.slice(0, HEX_BYTES))) {
+      const hex = Buffer.from(this.rest.slice(0, HEX_BYTES), 'latin1').toString('hex');
+      return `the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;
+    }
+    const words = maskText(line).replace(longWords, masked);
+    // What follows an earlier request may start within a secret.
+    return quoted(this.before ? words.replace(/^[\w.+/=~-]{4,}/, masked) : words);
+  }
+}
+
+/** Returns a text of one character for each byte in quotes, decoded and shortened. */
+function quoted(text: string): string {
+  return `"${printable(Buffer.from(text, 'latin1').toString(), SHOWN_CHARACTERS)}"`;
+}
