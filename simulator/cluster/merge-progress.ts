@@ -21,6 +21,7 @@ export function mergeProgress(
   const [first, ...others] = parts;
   if (first === undefined) return undefined;
   const sum = others.reduce(addProgress, first);
+  const traffic = together.traffic(sum.elapsedMs);
   const keptErrors = kept.flatMap(({ errors }) => errors);
   const keptCounts = kept.map(({ operations }) => countsOf(operations, []));
   return {
@@ -29,6 +30,7 @@ export function mergeProgress(
     errors: keptCounts.reduce((total, { errors }) => total + errors, sum.errors),
     latencies: together.latencies(),
     latenessP99Ms: together.latenessP99Ms(),
+    ...(traffic && { traffic }),
     causes: summedCauses([...parts.flatMap(({ causes }) => causes), ...keptErrors]),
     generators: parts.flatMap(({ generators }) => generators),
   };

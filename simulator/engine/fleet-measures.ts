@@ -61,7 +61,7 @@ export function shardFigures(
     startMs: nowMs - elapsedMs,
     endMs: nowMs,
     elapsedMs,
-    latencies: metrics.latencies(),
+    latencies: metrics.latencySums(),
     operations: metrics.operations(),
     errors: metrics.errors(),
     updates: metrics.updates.figures(),

@@ -5,10 +5,14 @@ import { RunMetrics } from './run-metrics.ts';
 
 const clock = new ManualClock(noonMs);
 
+const answered = (operation: string, status: number, elapsedMs: number, waitingMs = 0) => ({
+  ...{ operation, status, elapsedMs, waitingMs },
+});
+
 describe('the metrics of a run', () => {
   it('contain percentiles in milliseconds, exact to three digits', () => {
     const metrics = new RunMetrics(clock);
-    for (let ms = 1; ms <= 1000; ms++) metrics.answered('put-deployment-status', 204, ms);
+    for (let ms = 1; ms <= 1000; ms++) metrics.answered(answered('put-deployment-status', 204, ms));
     const [latency] = metrics.latencies();
     expect(latency?.operation).toBe('put-deployment-status');
     expect(latency?.count).toBe(1000);
@@ -20,23 +24,23 @@ describe('the metrics of a run', () => {
 
   it('distinguish a tenth of a millisecond from a fifth', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered('connect', 101, 0.1);
-    metrics.answered('connect', 101, 0.2);
+    metrics.answered(answered('connect', 101, 0.1));
+    metrics.answered(answered('connect', 101, 0.2));
     expect(metrics.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
   });
 
   it('limit a latency that exceeds the histogram, instead of failing', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered('connect', 101, 1e12);
+    metrics.answered(answered('connect', 101, 1e12));
     expect(metrics.latencies()[0]?.count).toBe(1);
   });
 
   it('count answers by status class, and unanswered exchanges separately', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered('post-alerts', 204, 1);
-    metrics.answered('post-alerts', 200, 1);
-    metrics.answered('post-alerts', 503, 1);
-    metrics.unanswered('post-alerts', 'timeout');
+    metrics.answered(answered('post-alerts', 204, 1));
+    metrics.answered(answered('post-alerts', 200, 1));
+    metrics.answered(answered('post-alerts', 503, 1));
+    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
     expect(metrics.operations()).toEqual([
       {
         operation: 'post-alerts',
@@ -47,14 +51,42 @@ describe('the metrics of a run', () => {
         refusedConnections: 0,
         otherErrors: 0,
         signatureRefusals: 0,
+        sentBytes: 0,
+        receivedBytes: 0,
       },
     ]);
     expect(metrics.exchangeCount).toBe(4);
   });
 
+  it('divide each latency into the wait before it was sent and the service after', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.answered(answered('post-alerts', 204, 1000, 900));
+    metrics.answered(answered('post-alerts', 204, 40, 0));
+    const [latency] = metrics.latencies();
+    expect(latency).toMatchObject({ count: 2, maxMs: 1000 });
+    expect(latency?.waiting).toMatchObject({ count: 2, p50Ms: 0, maxMs: 900 });
+    expect(latency?.service).toMatchObject({ count: 2, maxMs: 100 });
+    expect(latency?.service?.p50Ms).toBeCloseTo(40, 0);
+  });
+
+  it('count bytes by operation, phase and second, also of an exchange without an answer', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.bytesSent('post-alerts', 120);
+    metrics.enterPhase('hold');
+    metrics.bytesReceived('download-artifact', 5000);
+    metrics.unanswered({ operation: 'download-artifact', silence: 'reset' });
+    const bytes = { sentBytes: 120, receivedBytes: 5000 };
+    expect(metrics.operations()).toMatchObject([
+      { operation: 'download-artifact', sentBytes: 0, receivedBytes: 5000, unanswered: 1 },
+      { operation: 'post-alerts', sentBytes: 120, receivedBytes: 0 },
+    ]);
+    expect(metrics.phases().at(-1)?.operations).toMatchObject([{ receivedBytes: 5000 }]);
+    expect(metrics.series.figures().rows).toMatchObject([bytes]);
+  });
+
   it('contain no latency for an operation that was never answered', () => {
     const metrics = new RunMetrics(clock);
-    metrics.unanswered('connect', 'refused');
+    metrics.unanswered({ operation: 'connect', silence: 'refused' });
     expect(metrics.latencies()).toEqual([]);
   });
 
@@ -73,8 +105,8 @@ describe('the metrics of a run', () => {
 
   it('count unanswered exchanges and 5xx answers as errors', () => {
     const metrics = new RunMetrics(clock);
-    for (const status of [200, 401, 503]) metrics.answered('post-alerts', status, 1);
-    metrics.unanswered('post-alerts', 'timeout');
+    for (const status of [200, 401, 503]) metrics.answered(answered('post-alerts', status, 1));
+    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
     expect([metrics.exchangeCount, metrics.errorCount]).toEqual([4, 2]);
   });
 
@@ -82,11 +114,11 @@ describe('the metrics of a run', () => {
     const metrics = new RunMetrics(clock);
     metrics.enterPhase('ramp');
     metrics.sent(80);
-    metrics.answered('post-alerts', 204, 100);
+    metrics.answered(answered('post-alerts', 204, 100));
     metrics.enterPhase('hold');
     metrics.sent(1);
-    metrics.answered('post-alerts', 204, 5);
-    metrics.unanswered('post-alerts', 'timeout');
+    metrics.answered(answered('post-alerts', 204, 5));
+    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
     metrics.enterPhase('drain');
     const seen = metrics.phases().map(({ name, lateness, latencies, operations }) => ({
       name,

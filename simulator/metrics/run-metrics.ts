@@ -3,8 +3,12 @@
  * due; durations of updates and of their stages; time series; and errors by cause.
  */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { ClientError, NoAnswerKind } from '../network/errors.ts';
-import type { ExchangeObserver } from '../network/transport.ts';
+import type { ClientError } from '../network/errors.ts';
+import type {
+  AnsweredExchange,
+  ExchangeObserver,
+  UnansweredExchange,
+} from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import { inErrorOrder } from '../result/merge-figures.ts';
 import type {
@@ -75,20 +79,33 @@ export class RunMetrics implements ExchangeObserver {
     this.#phase.lateness.record(latenessMs);
   }
 
-  answered(operation: string, status: number, latencyMs: number): void {
+  answered(exchange: AnsweredExchange): void {
+    const { status, elapsedMs } = exchange;
     this.exchangeCount++;
-    this.#whole.answered(operation, status, latencyMs);
-    this.#phase.operations.answered(operation, status, latencyMs);
+    this.#whole.answered(exchange);
+    this.#phase.operations.answered(exchange);
     if (isServerError(status)) this.errorCount++;
-    this.series.recordExchange(this.#clock.now(), latencyMs, isServerError(status));
+    this.series.recordExchange(this.#clock.now(), elapsedMs, isServerError(status));
   }
 
-  unanswered(operation: string, silence: NoAnswerKind): void {
+  unanswered(exchange: UnansweredExchange): void {
     this.exchangeCount++;
     this.errorCount++;
-    this.#whole.unanswered(operation, silence);
-    this.#phase.operations.unanswered(operation, silence);
+    this.#whole.unanswered(exchange);
+    this.#phase.operations.unanswered(exchange);
     this.series.recordExchange(this.#clock.now(), undefined, true);
+  }
+
+  bytesSent(operation: string, bytes: number): void {
+    this.#whole.bytesSent(operation, bytes);
+    this.#phase.operations.bytesSent(operation, bytes);
+    this.series.recordBytes(this.#clock.now(), { sentBytes: bytes, receivedBytes: 0 });
+  }
+
+  bytesReceived(operation: string, bytes: number): void {
+    this.#whole.bytesReceived(operation, bytes);
+    this.#phase.operations.bytesReceived(operation, bytes);
+    this.series.recordBytes(this.#clock.now(), { sentBytes: 0, receivedBytes: bytes });
   }
 
   signatureRefused(operation: string): void {
@@ -114,6 +131,11 @@ export class RunMetrics implements ExchangeObserver {
 
   latencies(): OperationLatency[] {
     return this.#whole.latencies();
+  }
+
+  /** Returns the latencies over all phases without their parts, for figures during the run. */
+  latencySums(): OperationLatency[] {
+    return this.#whole.latencySums();
   }
 
   /** Returns the histogram of each operation that got a response, over all phases. */

@@ -53,6 +53,12 @@ export class ThresholdError extends Error {
 /** Thrown for an invalid part of a threshold. */
 class ThresholdPartError extends Error {}
 
+/** The operations that download a file. */
+export const downloadOperations: readonly string[] = [
+  'download-artifact',
+  'download-configuration',
+];
+
 /** Short names for operations of the contract. */
 const words: Readonly<Record<string, readonly string[]>> = {
   all: [],
@@ -61,7 +67,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   auth: ['post-auth-request'],
   inventory: ['put-attributes', 'patch-attributes'],
   configuration: ['get-configuration', 'put-configuration'],
-  download: ['download-artifact', 'download-configuration'],
+  download: downloadOperations,
   log: ['put-deployment-log'],
   alerts: ['post-alerts'],
   connect: ['connect'],

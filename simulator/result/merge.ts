@@ -34,6 +34,7 @@ import type { ShardFigures } from './shard-figures.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
+import { trafficOf } from './traffic.ts';
 
 /** Thrown with one sentence for results that cannot be merged. */
 export class MergeError extends Error {
@@ -89,7 +90,7 @@ const reconciliationRule = fields<Reconciliation>({
 type Sections = Omit<
   FleetResult,
   | ('schema' | 'seed' | 'plan' | 'ended' | 'shards' | 'startedAt' | 'durationMs')
-  | ('validity' | 'generator' | 'checks' | 'devices' | 'thresholds')
+  | ('validity' | 'generator' | 'traffic' | 'checks' | 'devices' | 'thresholds')
 >;
 
 const mergedSections = fields<Sections>({
@@ -127,6 +128,7 @@ function merged(
     [...results, ...kept].map((part) => part.checks),
     sections,
   );
+  const traffic = trafficOf(sections.operations, span.durationMs);
   const { schema, seed, plan } = one;
   const whole: Omit<FleetResult, 'thresholds'> = {
     schema,
@@ -138,6 +140,7 @@ function merged(
     validity: validityOf(generator),
     generator,
     ...sections,
+    ...(traffic && { traffic }),
     ...(checks && { checks }),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };

@@ -22,6 +22,7 @@ import { machinesShape } from './result-machines.ts';
 import { planSummaryShape, shardShape } from './result-plan.ts';
 import { spreadShape } from './result-spread.ts';
 import { sharedKeysShape } from './shared-keys.ts';
+import { type Traffic, trafficShape } from './traffic.ts';
 
 export type { DeviceRow } from './result-devices.ts';
 export type { PlanSummary } from './result-plan.ts';
@@ -96,6 +97,7 @@ export const fleetResultShape = v.object({
   accounts: accountsShape,
   reconciliation: reconciliationShape,
   updates: updatesShape,
+  traffic: v.exactOptional(trafficShape),
   ...measuredShape,
   phases: v.array(phaseShape),
   series: seriesShape,
@@ -131,6 +133,8 @@ export interface FleetProgress {
   readonly generators: readonly ProcessFacts[];
   /** 99th percentile of the lateness of scheduled cycles. */
   readonly latenessP99Ms: number;
+  /** Bytes since the start of the run; absent before the first exchange. */
+  readonly traffic?: Traffic;
   /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
   /**

@@ -15,6 +15,7 @@ import type {
   UpdateFigures,
 } from './result-figures.ts';
 import { countsOf, durationsOf, type Measures } from './thresholds-measures.ts';
+import { type Traffic, trafficOf } from './traffic.ts';
 
 /**
  * Number of shards whose figures a coordinator decodes per second, which takes a twentieth of its
@@ -90,6 +91,13 @@ export class MergedFigures {
     const whole = DurationHistogram.empty();
     for (const { schedule } of this.#shards) whole.add(DurationHistogram.of(schedule.lateness));
     return whole.percentileMs(99);
+  }
+
+  traffic(elapsedMs: number): Traffic | undefined {
+    return trafficOf(
+      this.#shards.flatMap(({ operations }) => operations),
+      elapsedMs,
+    );
   }
 
   measures(): Measures {
