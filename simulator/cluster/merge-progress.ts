@@ -1,6 +1,7 @@
 /** Merges the progress of several shards into the progress of the run. */
 
 import { counts } from '../result/merge-rules.ts';
+import { openPollsRule } from '../result/open-polls.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { MergedFigures, ShardFigures } from '../result/shard-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
@@ -58,8 +59,14 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
+    ...bothPolls(sum, part),
     ...bothBroken(sum, part),
   };
+}
+
+function bothPolls(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'openPolls'> {
+  const parts = [one, other].flatMap(({ openPolls }) => openPolls ?? []);
+  return parts.length === 0 ? {} : { openPolls: openPollsRule(parts) };
 }
 
 function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {

@@ -49,6 +49,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     phases: metrics.phases(),
     series: metrics.series.figures(),
   };
+  const scopes = metrics.scopes();
   const traffic = trafficOf(measured.operations, durationMs);
   const checks = checksOf(fleet, facts.plan, measured);
   const result: Omit<FleetResult, 'thresholds'> = {
@@ -69,6 +70,8 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     reconciliation,
     ...measured,
     ...(traffic && { traffic }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(fleet.openPolls && { openPolls: fleet.openPolls }),
     errors: metrics.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
     ...(fleet.backoffComparison === undefined

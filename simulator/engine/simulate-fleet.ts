@@ -234,6 +234,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     generators: [generator],
     latenessP99Ms: fleet.metrics.lateness.percentileMs(99),
     ...(traffic && { traffic }),
+    ...(fleet.openPolls && { openPolls: fleet.openPolls }),
     causes: fleet.metrics.errors(),
     ...(fleet.checks && { broken: fleet.checks.broken() }),
   };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { noonMs } from '../testing/bench.ts';
 import { RunMetrics } from './run-metrics.ts';
+import { ScopeMetrics } from './scope-metrics.ts';
 
 const clock = new ManualClock(noonMs);
 
@@ -82,6 +83,29 @@ describe('the metrics of a run', () => {
     ]);
     expect(metrics.phases().at(-1)?.operations).toMatchObject([{ receivedBytes: 5000 }]);
     expect(metrics.series.figures().rows).toMatchObject([bytes]);
+  });
+
+  it('count each cohort and phase that a threshold names, once, and no other', () => {
+    const own = new ManualClock(noonMs);
+    const texts = ['p99(all){cohort:slow,phase:hold} < 1s', 'errors{cohort:slow,phase:hold} = 0'];
+    const cohortOf = (caller: string) => (caller === 'device 1' ? 'slow' : 'fast');
+    const scopes = new ScopeMetrics([...texts, 'errors{phase:hold} = 0', 'errors = 0'], cohortOf);
+    const metrics = new RunMetrics(own, scopes);
+    const slow = { ...answered('post-alerts', 204, 5), caller: 'device 1' };
+    metrics.answered(slow);
+    own.advance(1000);
+    metrics.enterPhase('hold');
+    metrics.answered(slow);
+    metrics.answered({ ...slow, caller: 'device 2' });
+    metrics.unanswered({ operation: 'post-alerts', caller: 'device 1', silence: 'timeout' });
+    own.advance(3000);
+    expect(metrics.scopes()).toMatchObject([
+      {
+        ...{ cohort: 'slow', phase: 'hold', durationMs: 3000, latencies: [{ count: 1 }] },
+        operations: [{ answers: { '2xx': 1 }, unanswered: 1 }],
+      },
+      { phase: 'hold', durationMs: 3000, latencies: [{ count: 2 }] },
+    ]);
   });
 
   it('contain no latency for an operation that was never answered', () => {

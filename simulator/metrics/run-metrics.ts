@@ -17,8 +17,10 @@ import type {
   OperationLatency,
   PhaseFigures,
 } from '../result/result-figures.ts';
+import type { ScopeFigures } from '../result/scopes.ts';
 import { SeriesCounter } from '../result/series.ts';
 import { OperationMetrics } from './operation-metrics.ts';
+import type { ScopeMetrics } from './scope-metrics.ts';
 import { UpdateMetrics } from './update-metrics.ts';
 
 /** Maximum number of phases with metrics of their own; later phases count in the last one. */
@@ -43,6 +45,7 @@ export class RunMetrics implements ExchangeObserver {
    * every progress report would delay the load.
    */
   readonly #whole = new OperationMetrics();
+  readonly #scopes: ScopeMetrics | undefined;
   #phase: Phase;
   readonly updates = new UpdateMetrics();
   readonly series: SeriesCounter;
@@ -52,8 +55,10 @@ export class RunMetrics implements ExchangeObserver {
   /** Number of exchanges without a response or with status 5xx. */
   errorCount = 0;
 
-  constructor(clock: Clock) {
+  /** @param scopes metrics of the cohorts and phases that thresholds name */
+  constructor(clock: Clock, scopes?: ScopeMetrics) {
     this.#clock = clock;
+    this.#scopes = scopes;
     this.series = new SeriesCounter(clock.now());
     this.#phase = this.#began(FIRST_PHASE);
   }
@@ -84,6 +89,7 @@ export class RunMetrics implements ExchangeObserver {
     this.exchangeCount++;
     this.#whole.answered(exchange);
     this.#phase.operations.answered(exchange);
+    this.#scopes?.answered(exchange, this.phase);
     if (isServerError(status)) this.errorCount++;
     this.series.recordExchange(this.#clock.now(), elapsedMs, isServerError(status));
   }
@@ -93,6 +99,7 @@ export class RunMetrics implements ExchangeObserver {
     this.errorCount++;
     this.#whole.unanswered(exchange);
     this.#phase.operations.unanswered(exchange);
+    this.#scopes?.unanswered(exchange, this.phase);
     this.series.recordExchange(this.#clock.now(), undefined, true);
   }
 
@@ -143,11 +150,24 @@ export class RunMetrics implements ExchangeObserver {
     return this.#whole.histograms();
   }
 
+  /** Returns the figures of the cohorts and phases that thresholds name. */
+  scopes(): ScopeFigures[] {
+    const startMs = this.#phases[0]?.startMs ?? this.#clock.now();
+    return (
+      this.#scopes?.figures(({ phase: name }) => {
+        if (name === undefined) return this.#clock.now() - startMs;
+        const at = this.#phases.findIndex((phase) => phase.name === name);
+        const phase = this.#phases[at];
+        return phase === undefined ? 0 : this.#endMsOf(at) - phase.startMs;
+      }) ?? []
+    );
+  }
+
   phases(): PhaseFigures[] {
     const rows = this.#phases.map(({ name, startMs, operations, lateness }, index) => ({
       name,
       startMs,
-      endMs: this.#phases[index + 1]?.startMs ?? this.#clock.now(),
+      endMs: this.#endMsOf(index),
       lateness: lateness.figures(),
       latencies: operations.latencies(),
       operations: operations.counts(),
@@ -158,6 +178,10 @@ export class RunMetrics implements ExchangeObserver {
   /** Returns the error counts, most frequent first. */
   errors(): ErrorCount[] {
     return [...this.#errors.values()].sort(inErrorOrder);
+  }
+
+  #endMsOf(index: number): number {
+    return this.#phases[index + 1]?.startMs ?? this.#clock.now();
   }
 
   #began(name: string): Phase {

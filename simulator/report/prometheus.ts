@@ -100,6 +100,12 @@ export class FleetMetrics {
     labelNames: ['direction'],
     registers: this.#registers,
   });
+  readonly #openPolls = new Counter({
+    name: 'fleetbed_open_polls_total',
+    help: 'Polls at the fixed rate of the plan; late ones are a part of those sent.',
+    labelNames: ['fate'],
+    registers: this.#registers,
+  });
   readonly #errors = new Counter({
     name: 'fleetbed_errors_total',
     help: 'Requests without an answer, or answered with 5xx, by cause.',
@@ -185,6 +191,9 @@ export class FleetMetrics {
     this.#enteredPhase(phase);
     this.#seeGenerators(progress);
     this.#seeTraffic(progress);
+    this.#openPolls.reset();
+    for (const [fate, polls] of Object.entries(progress.openPolls ?? {}))
+      this.#openPolls.inc({ fate }, polls);
     const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
     for (const [state, count] of Object.entries(states)) {
       this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);

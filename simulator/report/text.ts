@@ -2,6 +2,7 @@
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
+import { openPollsLine } from '../result/open-polls.ts';
 import { differencesIn, outcomeOf, remedies, unmeasuredShare } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
@@ -37,6 +38,7 @@ export function fleetReport(result: FleetResult): string {
       : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ...eventLines(result),
+    ...(result.openPolls ? [[`Polls at a fixed rate: ${openPollsLine(result.openPolls)}`]] : []),
     ['Latency in ms', ...latencyLines(result)],
     ...partLines(result),
     ...trafficLines(result),

@@ -24,12 +24,14 @@ import {
   sum,
 } from './merge-rules.ts';
 import { mergedSeries } from './merge-series.ts';
+import { openPollsRule } from './open-polls.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { Ended, FleetResult } from './result.ts';
 import type { Reconciliation } from './result-devices.ts';
 import type { GeneratorFacts } from './result-generator.ts';
 import { machinesRule } from './result-machines.ts';
 import type { Spread } from './result-spread.ts';
+import { scopesRule } from './scopes.ts';
 import type { ShardFigures } from './shard-figures.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
@@ -107,8 +109,10 @@ const mergedSections = fields<Sections>({
   accounts: counts,
   reconciliation: reconciliationRule,
   updates: updateRule,
+  openPolls: openPollsRule,
   ...exchangeRules,
   phases: phaseRule,
+  scopes: scopesRule,
   errors: errorRule,
   series: mergedSeries,
   sharedKeys: mergedSharedKeys,
@@ -153,10 +157,14 @@ function merged(
  * so that the phases still add up to the whole.
  */
 function keptSections(part: ShardFigures): Partial<Sections> {
-  const { startMs, endMs, latencies, operations, errors, updates, schedule } = part;
+  const { startMs, endMs, latencies, operations, errors, updates, schedule, scopes } = part;
   const { lateness } = schedule;
   const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
-  return { latencies, operations, errors, updates, phases: operations.length === 0 ? [] : [phase] };
+  return {
+    ...{ latencies, operations, errors, updates },
+    phases: operations.length === 0 ? [] : [phase],
+    ...(scopes && { scopes }),
+  };
 }
 
 function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {

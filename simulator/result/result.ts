@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { backoffComparisonShape } from './backoff-comparison.ts';
 import type { Immutable } from './immutable.ts';
+import { type OpenPolls, openPollsShape } from './open-polls.ts';
 import { checksShape } from './result-checks.ts';
 import { deviceRowShape, type Funnel, funnelShape, reconciliationShape } from './result-devices.ts';
 import {
@@ -21,6 +22,7 @@ import { generatorShape, type ProcessFacts, thresholdShape } from './result-gene
 import { machinesShape } from './result-machines.ts';
 import { planSummaryShape, shardShape } from './result-plan.ts';
 import { spreadShape } from './result-spread.ts';
+import { scopesShape } from './scopes.ts';
 import { sharedKeysShape } from './shared-keys.ts';
 import { type Traffic, trafficShape } from './traffic.ts';
 
@@ -98,8 +100,10 @@ export const fleetResultShape = v.object({
   reconciliation: reconciliationShape,
   updates: updatesShape,
   traffic: v.exactOptional(trafficShape),
+  openPolls: v.exactOptional(openPollsShape),
   ...measuredShape,
   phases: v.array(phaseShape),
+  scopes: v.exactOptional(scopesShape),
   series: seriesShape,
   errors: v.array(errorShape),
   sharedKeys: v.exactOptional(sharedKeysShape),
@@ -135,6 +139,8 @@ export interface FleetProgress {
   readonly latenessP99Ms: number;
   /** Bytes since the start of the run; absent before the first exchange. */
   readonly traffic?: Traffic;
+  /** Polls at the fixed rate of the plan, if it has one. */
+  readonly openPolls?: OpenPolls;
   /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
   /**
