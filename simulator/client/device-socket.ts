@@ -62,6 +62,7 @@ export class DeviceSocket {
   #heardMs: number;
   #pinged = false;
   #error: string | undefined;
+  #sentMs: number | undefined;
   state: 'opening' | 'open' | 'closed' = 'opening';
   /** True once the connection has been open, even if it is closed now. */
   wasOpen = false;
@@ -82,6 +83,12 @@ export class DeviceSocket {
       // Some real servers send msgpack in text frames, which is not valid UTF-8.
       skipUTF8Validation: true,
       handshakeTimeout: options.requestTimeLimitMs,
+      finishRequest: (request) => {
+        // The callback runs once the request is written, after the connection has been made.
+        request.end(() => {
+          this.#sentMs = options.clock.monotonicMs();
+        });
+      },
       ...tlsSettings(options),
       ...(options.sourceAddress !== undefined && { localAddress: options.sourceAddress }),
     });
@@ -114,7 +121,9 @@ export class DeviceSocket {
   }
 
   #send(bytes: Uint8Array): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(bytes);
+    this.#options.observer.bytesSent(operation.id, bytes.length);
   }
 
   #breakOff(cause: string): void {
@@ -162,9 +171,11 @@ export class DeviceSocket {
       })
       .on('message', (data) => {
         heard();
-        if (this.#frames === undefined) this.#take(data);
         // The library delivers a single Buffer unless `binaryType` is changed.
-        else this.#frames.down.carry((data as Buffer).length, () => this.#take(data));
+        const bytes = (data as Buffer).length;
+        this.#options.observer.bytesReceived(operation.id, bytes);
+        if (this.#frames === undefined) this.#take(data);
+        else this.#frames.down.carry(bytes, () => this.#take(data));
       })
       .on('ping', heard)
       .on('pong', heard)
@@ -190,8 +201,10 @@ export class DeviceSocket {
   }
 
   #answered(status: number): void {
-    const elapsedMs = this.#options.clock.monotonicMs() - this.#startedMs;
-    this.#options.observer.answered(operation.id, status, elapsedMs);
+    const startedMs = this.#startedMs;
+    const elapsedMs = this.#options.clock.monotonicMs() - startedMs;
+    const waitingMs = (this.#sentMs ?? startedMs) - startedMs;
+    this.#options.observer.answered({ operation: operation.id, status, elapsedMs, waitingMs });
   }
 
   #endFrames(): void {
@@ -203,7 +216,8 @@ export class DeviceSocket {
     this.#endFrames();
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
-      this.#options.observer.unanswered(operation.id, noAnswerKindOf(this.#error ?? cause));
+      const silence = noAnswerKindOf(this.#error ?? cause);
+      this.#options.observer.unanswered({ operation: operation.id, silence });
     }
     this.state = 'closed';
     this.closedBy ??= cause;

@@ -1,6 +1,7 @@
 /** Merges the progress of several shards into the progress of the run. */
 
 import { counts } from '../result/merge-rules.ts';
+import { openPollsRule } from '../result/open-polls.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { MergedFigures, ShardFigures } from '../result/shard-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
@@ -21,6 +22,7 @@ export function mergeProgress(
   const [first, ...others] = parts;
   if (first === undefined) return undefined;
   const sum = others.reduce(addProgress, first);
+  const traffic = together.traffic(sum.elapsedMs);
   const keptErrors = kept.flatMap(({ errors }) => errors);
   const keptCounts = kept.map(({ operations }) => countsOf(operations, []));
   return {
@@ -29,6 +31,7 @@ export function mergeProgress(
     errors: keptCounts.reduce((total, { errors }) => total + errors, sum.errors),
     latencies: together.latencies(),
     latenessP99Ms: together.latenessP99Ms(),
+    ...(traffic && { traffic }),
     causes: summedCauses([...parts.flatMap(({ causes }) => causes), ...keptErrors]),
     generators: parts.flatMap(({ generators }) => generators),
   };
@@ -56,8 +59,14 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
+    ...bothPolls(sum, part),
     ...bothBroken(sum, part),
   };
+}
+
+function bothPolls(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'openPolls'> {
+  const parts = [one, other].flatMap(({ openPolls }) => openPolls ?? []);
+  return parts.length === 0 ? {} : { openPolls: openPollsRule(parts) };
 }
 
 function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {

@@ -49,6 +49,8 @@ interface ExchangeFact {
   readonly status?: number;
   readonly cause?: string;
   readonly elapsedMs: number;
+  /** The part of `elapsedMs` before the request was sent; absent when no response arrived. */
+  readonly waitingMs?: number;
 }
 
 /** The run has created its deployment. */

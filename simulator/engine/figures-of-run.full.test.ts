@@ -69,6 +69,41 @@ describe('the latencies of a run', () => {
   });
 });
 
+describe('a run with polls at a fixed rate', () => {
+  it('polls as fast as planned, not as fast as its devices would', async () => {
+    const environment = await serverOf();
+    const plan = { pollIntervalMs: 60_000, pollsPerSecond: 50, durationMs: 2000 };
+    const result = await run(environment.server.baseUrl, plan);
+    const { due = 0, sent = 0 } = result.openPolls ?? {};
+    expect(due).toBeGreaterThan(30);
+    expect(due).toBeLessThanOrEqual(101);
+    expect(sent).toBeGreaterThan(0.8 * due);
+  });
+
+  it('does not slow down when the server stops answering, and counts what it cannot send', async () => {
+    let polls = 0;
+    const environment = await serverOf((small) => ({
+      'post-next-deployment-v2': (asked) => (++polls > 20 ? 'silence' : small.next(asked)),
+    }));
+    const plan = { pollsPerSecond: 50, durationMs: 2000 };
+    const { openPolls, generator } = await run(environment.server.baseUrl, plan);
+    const { due = 0, sent = 0, dropped = 0 } = openPolls ?? {};
+    expect(due).toBeGreaterThan(30);
+    expect(dropped).toBeGreaterThan(due / 2);
+    expect(sent + dropped).toBe(due);
+    expect(generator.schedule.due - generator.schedule.sent).toBeGreaterThanOrEqual(dropped);
+  });
+
+  it('makes only its part of the fleet rate in a shard', async () => {
+    const environment = await serverOf();
+    const shard = { index: 0, of: 4 };
+    const plan = { pollsPerSecond: 100, durationMs: 2000, shard };
+    const { openPolls } = await run(environment.server.baseUrl, plan);
+    expect(openPolls?.due).toBeGreaterThan(10);
+    expect(openPolls?.due).toBeLessThanOrEqual(51);
+  });
+});
+
 /** Ends a run once it has made this many exchanges, however long that takes. */
 function endingAfter(exchangesMin: number) {
   const controller = new AbortController();

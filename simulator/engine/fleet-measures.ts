@@ -5,6 +5,7 @@ import {
   countsOf,
   durationsOf,
   type Measures,
+  scopedMeasures,
   type UpdateMeasures,
 } from '../result/thresholds-measures.ts';
 import type { Fleet } from './fleet.ts';
@@ -22,6 +23,7 @@ export function measuresNow(fleet: Fleet, nowMs: number): Measures {
     counts: (wanted) => countsOf(operations, wanted),
     updates: () => updatesNow(fleet, nowMs),
     reports: () => undefined,
+    within: (scope) => scopedMeasures(metrics.scopes(), scope),
   };
 }
 
@@ -61,12 +63,13 @@ export function shardFigures(
     startMs: nowMs - elapsedMs,
     endMs: nowMs,
     elapsedMs,
-    latencies: metrics.latencies(),
+    latencies: metrics.latencySums(),
     operations: metrics.operations(),
     errors: metrics.errors(),
     updates: metrics.updates.figures(),
     schedule: { due: sent + fleet.overdueCount(), sent, lateness: metrics.lateness.figures() },
     rollout: rolloutOf(fleet, nowMs, thresholds),
+    scopes: metrics.scopes(),
     checks: fleet.checks?.figures(0),
   };
 }

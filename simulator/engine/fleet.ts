@@ -12,11 +12,14 @@ import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
+import { ScopeMetrics } from '../metrics/scope-metrics.ts';
 import type { Carrier } from '../network/carrier.ts';
 import { expectApi, planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
+import { deviceRange } from '../plan/shard.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
+import type { OpenPolls } from '../result/open-polls.ts';
 import type { Ended } from '../result/result.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 import { type Memory, noMemory } from '../state/memory.ts';
@@ -108,7 +111,10 @@ export class Fleet {
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#scheduler = new Scheduler(clock);
-    this.metrics = new RunMetrics(clock);
+    this.metrics = new RunMetrics(
+      clock,
+      new ScopeMetrics(plan.thresholds ?? [], (caller) => this.#cohortOf(caller)),
+    );
     this.checks =
       around.judge &&
       new CheckMetrics(around.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
@@ -133,6 +139,12 @@ export class Fleet {
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
     this.#operator = this.management && this.#hiredOperator(this.management, around.roundMs);
+  }
+
+  #cohortOf(caller: string): string | undefined {
+    const index = deviceOfCaller(caller);
+    if (index === undefined) return undefined;
+    return this.devices[index - deviceRange(this.#plan).first]?.cohort.name;
   }
 
   /** The deployment of the run, once it has been created. */
@@ -160,6 +172,11 @@ export class Fleet {
   /** The result of the back-off comparison; undefined when the plan has none. */
   get backoffComparison(): BackoffComparison | undefined {
     return this.#load.backoffComparison;
+  }
+
+  /** Polls at the fixed rate so far; undefined when the plan has no such rate. */
+  get openPolls(): OpenPolls | undefined {
+    return this.#load.openPolls;
   }
 
   elapsedMs(): number {
@@ -238,7 +255,8 @@ export class Fleet {
   overdueCount(): number {
     const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
     const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
-    return overdue.length;
+    const unsent = this.openPolls?.dropped ?? 0;
+    return overdue.length + unsent;
   }
 
   /**

@@ -9,11 +9,14 @@ import type { Device } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
+import { shardShare } from '../plan/shard.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
+import type { OpenPolls } from '../result/open-polls.ts';
 import { Arrivals } from './arrivals.ts';
 import { BackoffWatch } from './backoff-watch.ts';
 import type { DeviceControl } from './device-control.ts';
 import { Incidents } from './incidents.ts';
+import { PollRate } from './poll-rate.ts';
 import { firstContactAfterMs } from './poll-schedule.ts';
 import type { Scheduler } from './scheduler.ts';
 import { Switches } from './switches.ts';
@@ -43,6 +46,7 @@ export class Load {
   readonly #spent = new Set<Device>();
   #timers: readonly Timer[] = [];
   #arrivals: Arrivals | undefined;
+  #pollRate: PollRate | undefined;
   #mayDeploy: boolean;
 
   constructor(options: LoadOptions) {
@@ -82,8 +86,31 @@ export class Load {
    */
   restsOf(device: Device): Pick<DeviceEnvironment, 'rest'> {
     return {
-      rest: (waitMs, wakeable) => this.#switches.rest(device, waitMs, wakeable !== undefined),
+      rest: (waitMs, wakeable) => {
+        const isBetweenPolls = wakeable !== undefined;
+        const pollRate = isBetweenPolls && this.#takesTurns(device, waitMs) && this.#pollRate;
+        const pause = (pauseMs: number): Promise<void> =>
+          this.#switches.rest(device, pauseMs, isBetweenPolls);
+        if (!pollRate) return pause(waitMs);
+        return pollRate.waitForTurn(device, () => pause(Number.POSITIVE_INFINITY));
+      },
     };
+  }
+
+  /** Polls at the fixed rate so far; undefined when the plan has no such rate. */
+  get openPolls(): OpenPolls | undefined {
+    return this.#pollRate?.counts;
+  }
+
+  /**
+   * Returns true for a device that would now wait for its next poll: one that has to sign in,
+   * continues at once, or is off, does not take turns.
+   */
+  #takesTurns(device: Device, waitMs: number): boolean {
+    const isSignedIn = device.session?.token !== undefined;
+    return (
+      isSignedIn && waitMs > 0 && this.offForMs(device) === 0 && !this.#switches.isSpent(device)
+    );
   }
 
   /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
@@ -119,16 +146,22 @@ export class Load {
     const { plan, devices, clock, random } = this.#options;
     this.#timers = this.#stageTimers();
     this.#incidents?.start();
-    const { arrivals } = plan;
+    // The rates of the plan are those of the whole fleet.
+    const share = shardShare(plan);
+    const arrivals = plan.arrivals?.map(({ event, perSecond }) => {
+      return { event, perSecond: perSecond * share };
+    });
     this.#arrivals =
       arrivals && new Arrivals({ arrivals, devices, client, clock, random, metrics });
     this.#arrivals?.start();
+    this.#pollRate = this.#plannedPollRate(share);
   }
 
   stop(): void {
     for (const timer of this.#timers) timer.cancel();
     this.#incidents?.stop();
     this.#arrivals?.stop();
+    this.#pollRate?.stop();
   }
 
   /**
@@ -143,6 +176,17 @@ export class Load {
       ...starts.map(({ atMs, name }) => clock.after(atMs, () => control.enterPhase(name))),
       clock.after(endMs, () => control.end('stages')),
     ];
+  }
+
+  #plannedPollRate(share: number): PollRate | undefined {
+    const { plan, clock, control } = this.#options;
+    if (plan.pollsPerSecond === undefined) return undefined;
+    return new PollRate({
+      perSecond: plan.pollsPerSecond * share,
+      startsMs: clock.monotonicMs() + (plan.stages === undefined ? plan.rampMs : 0),
+      clock,
+      wake: (device) => control.wake(device),
+    });
   }
 
   #installedSwitches(): Switches {

@@ -17,6 +17,7 @@ import type { MachineFacts } from '../result/result-machines.ts';
 import type { SharedKeys } from '../result/shared-keys.ts';
 import { thresholdVerdicts } from '../result/thresholds.ts';
 import { measuresOf } from '../result/thresholds-measures.ts';
+import { trafficOf } from '../result/traffic.ts';
 import type { Fleet } from './fleet.ts';
 import { accountsOf, countedDeployment, funnelOf, outcomeOf } from './funnel.ts';
 import { sampledDevices } from './sample.ts';
@@ -48,6 +49,8 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     phases: metrics.phases(),
     series: metrics.series.figures(),
   };
+  const scopes = metrics.scopes();
+  const traffic = trafficOf(measured.operations, durationMs);
   const checks = checksOf(fleet, facts.plan, measured);
   const result: Omit<FleetResult, 'thresholds'> = {
     schema: fleetSchema,
@@ -66,6 +69,9 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     accounts: accountsOf(funnel),
     reconciliation,
     ...measured,
+    ...(traffic && { traffic }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(fleet.openPolls && { openPolls: fleet.openPolls }),
     errors: metrics.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
     ...(fleet.backoffComparison === undefined

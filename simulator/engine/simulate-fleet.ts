@@ -22,6 +22,7 @@ import type { Funnel } from '../result/result-devices.ts';
 import type { ProcessFacts } from '../result/result-generator.ts';
 import { latencySoFar } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
+import { trafficOf } from '../result/traffic.ts';
 import { openMemory } from '../state/memory.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { Deferred } from './deferred.ts';
@@ -219,8 +220,10 @@ async function preparedKeys(
 }
 
 function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): FleetProgress {
+  const elapsedMs = fleet.elapsedMs();
+  const traffic = trafficOf(fleet.metrics.operations(), elapsedMs);
   return {
-    elapsedMs: fleet.elapsedMs(),
+    elapsedMs,
     funnel,
     exchanges: fleet.metrics.exchangeCount,
     errors: fleet.metrics.errorCount,
@@ -230,6 +233,8 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     latencies: latenciesSoFar(fleet),
     generators: [generator],
     latenessP99Ms: fleet.metrics.lateness.percentileMs(99),
+    ...(traffic && { traffic }),
+    ...(fleet.openPolls && { openPolls: fleet.openPolls }),
     causes: fleet.metrics.errors(),
     ...(fleet.checks && { broken: fleet.checks.broken() }),
   };

@@ -199,6 +199,7 @@ describe('the sockets of a fleet', () => {
         operation: 'connect',
         status: 101,
         elapsedMs: expect.any(Number),
+        waitingMs: expect.any(Number),
       },
       { kind: 'socket-opened', device: 0 },
       { kind: 'socket-closed', device: 0, cause: 'closed/1001' },

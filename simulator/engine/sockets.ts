@@ -6,9 +6,10 @@ import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
+import { deviceCaller } from '../client/session.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { Device } from '../device/device.ts';
-import { discardedEvents, type EventSink, RUN_ENDED } from '../device/events.ts';
+import { type EventSink, RUN_ENDED } from '../device/events.ts';
 import { hostnameOf } from '../device/inventory.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { sourceAddressesInTurn, type Wiring } from '../network/connections.ts';
@@ -261,19 +262,21 @@ export class FleetSockets {
   /** Returns an observer that counts a handshake and emits an event for it. */
   #handshakeObserver({ index: device }: Device): ExchangeObserver {
     const { metrics, events, clock } = this.#options;
-    if (events === discardedEvents) return metrics;
+    const caller = deviceCaller(device);
     const startedMs = clock.monotonicMs();
     return {
       sent: (latenessMs) => metrics.sent(latenessMs),
       signatureRefused: (operation) => metrics.signatureRefused(operation),
-      answered: (operation, status, elapsedMs) => {
-        metrics.answered(operation, status, elapsedMs);
-        events.emit({ kind: 'exchange', device, operation, status, elapsedMs });
+      bytesSent: (operation, bytes) => metrics.bytesSent(operation, bytes),
+      bytesReceived: (operation, bytes) => metrics.bytesReceived(operation, bytes),
+      answered: ({ operation, status, elapsedMs, waitingMs }) => {
+        metrics.answered({ operation, caller, status, elapsedMs, waitingMs });
+        events.emit({ kind: 'exchange', device, operation, status, elapsedMs, waitingMs });
       },
-      unanswered: (operation, cause) => {
-        metrics.unanswered(operation, cause);
+      unanswered: ({ operation, silence }) => {
+        metrics.unanswered({ operation, caller, silence });
         const elapsedMs = clock.monotonicMs() - startedMs;
-        events.emit({ kind: 'exchange', device, operation, cause, elapsedMs });
+        events.emit({ kind: 'exchange', device, operation, cause: silence, elapsedMs });
       },
     };
   }

@@ -100,7 +100,7 @@ export class Switches {
   /** Waits until the next cycle is due, or until the device is to be switched off. */
   #pause(device: Device, waitMs: number): Promise<void> {
     const { scheduler, timeline, elapsedMs } = this.#options;
-    if (this.#isSpent(device)) return this.#forGood(device);
+    if (this.isSpent(device)) return this.#forGood(device);
     const nowMs = elapsedMs();
     const presence = timeline?.presenceOf(device.index, nowMs + SLACK_MS);
     const onMs = presence?.isOn ? presence.untilMs - nowMs : waitMs;
@@ -120,7 +120,8 @@ export class Switches {
     return cutMs < SLACK_MS ? 0 : cutMs;
   }
 
-  #isSpent({ polls }: Device): boolean {
+  /** Returns true for a device that has made its last poll. */
+  isSpent({ polls }: Device): boolean {
     const { iterations } = this.#options;
     return iterations !== undefined && polls >= iterations;
   }

@@ -2,7 +2,7 @@
  * Converts the stages of a plan to a timeline: how many devices are on at any time, and when each
  * device is on. The functions are pure; all times are in milliseconds since the start of the run.
  */
-import type { LoadStage } from '../plan/load-fields.ts';
+import { type LoadStage, stageName } from '../plan/load-fields.ts';
 
 /** A period in which the number of devices changes linearly. */
 interface Stretch {
@@ -28,9 +28,9 @@ export class Timeline {
 
   constructor(stages: readonly LoadStage[]) {
     this.#stretches = stretchesOf(stages);
-    this.starts = stages.map(({ kind }, index) => ({
+    this.starts = stages.map((stage, index) => ({
       atMs: this.#stretches[index]?.fromMs ?? 0,
-      name: `${index + 1} ${kind}`,
+      name: stageName(stage, index),
     }));
     this.endMs = this.#stretches.at(-1)?.toMs ?? 0;
   }

@@ -1,13 +1,18 @@
 /** The outcomes of the exchanges of one phase, counted by operation. */
 import type { NoAnswerKind } from '../network/errors.ts';
+import type { AnsweredExchange, UnansweredExchange } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import type { OperationCount, OperationLatency } from '../result/result-figures.ts';
 
 interface Entry {
   readonly latencies: DurationHistogram;
+  readonly waiting: DurationHistogram;
+  readonly service: DurationHistogram;
   readonly answers: Record<string, number>;
   readonly silences: Record<NoAnswerKind, number>;
   signatureRefusals: number;
+  sentBytes: number;
+  receivedBytes: number;
 }
 
 /** Status classes by first digit. Looking one up avoids building a string for every exchange. */
@@ -17,15 +22,25 @@ const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', 
 export class OperationMetrics {
   readonly #entries = new Map<string, Entry>();
 
-  answered(operation: string, status: number, latencyMs: number): void {
-    const { answers, latencies } = this.#entry(operation);
+  answered({ operation, status, elapsedMs, waitingMs }: AnsweredExchange): void {
+    const { answers, latencies, waiting, service } = this.#entry(operation);
     const statusClass = classes[Math.floor(status / 100)] ?? '0xx';
     answers[statusClass] = (answers[statusClass] ?? 0) + 1;
-    latencies.record(latencyMs);
+    latencies.record(elapsedMs);
+    waiting.record(waitingMs);
+    service.record(elapsedMs - waitingMs);
   }
 
-  unanswered(operation: string, silence: NoAnswerKind): void {
+  unanswered({ operation, silence }: UnansweredExchange): void {
     this.#entry(operation).silences[silence]++;
+  }
+
+  bytesSent(operation: string, bytes: number): void {
+    this.#entry(operation).sentBytes += bytes;
+  }
+
+  bytesReceived(operation: string, bytes: number): void {
+    this.#entry(operation).receivedBytes += bytes;
   }
 
   signatureRefused(operation: string): void {
@@ -34,7 +49,7 @@ export class OperationMetrics {
 
   /** Returns the counts by operation. */
   counts(): OperationCount[] {
-    return this.#sorted().map(([operation, { answers, silences: of, signatureRefusals }]) => ({
+    return this.#sorted().map(([operation, { answers, silences: of, ...row }]) => ({
       operation,
       answers: sortedCounts(answers),
       unanswered: of.timeout + of.reset + of.refused + of.other,
@@ -42,7 +57,9 @@ export class OperationMetrics {
       resets: of.reset,
       refusedConnections: of.refused,
       otherErrors: of.other,
-      signatureRefusals,
+      signatureRefusals: row.signatureRefusals,
+      sentBytes: row.sentBytes,
+      receivedBytes: row.receivedBytes,
     }));
   }
 
@@ -52,7 +69,16 @@ export class OperationMetrics {
     return new Map(answered.map(([operation, { latencies }]) => [operation, latencies]));
   }
 
+  /** Returns the latencies by operation, each with its parts. */
   latencies(): OperationLatency[] {
+    return this.latencySums().map(({ operation, ...figures }) => {
+      const { waiting, service } = this.#entry(operation);
+      return { operation, ...figures, waiting: waiting.figures(), service: service.figures() };
+    });
+  }
+
+  /** Returns the latencies by operation without their parts, at a third of the cost. */
+  latencySums(): OperationLatency[] {
     return [...this.histograms()].map(([operation, histogram]) => {
       return { operation, ...histogram.figures() };
     });
@@ -68,9 +94,13 @@ export class OperationMetrics {
     if (known) return known;
     const entry = {
       latencies: DurationHistogram.empty(),
+      waiting: DurationHistogram.empty(),
+      service: DurationHistogram.empty(),
       answers: {},
       silences: { timeout: 0, reset: 0, refused: 0, other: 0 },
       signatureRefusals: 0,
+      sentBytes: 0,
+      receivedBytes: 0,
     };
     this.#entries.set(operation, entry);
     return entry;

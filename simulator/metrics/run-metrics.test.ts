@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { noonMs } from '../testing/bench.ts';
 import { RunMetrics } from './run-metrics.ts';
+import { ScopeMetrics } from './scope-metrics.ts';
 
 const clock = new ManualClock(noonMs);
+
+const answered = (operation: string, status: number, elapsedMs: number, waitingMs = 0) => ({
+  ...{ operation, status, elapsedMs, waitingMs },
+});
 
 describe('the metrics of a run', () => {
   it('contain percentiles in milliseconds, exact to three digits', () => {
     const metrics = new RunMetrics(clock);
-    for (let ms = 1; ms <= 1000; ms++) metrics.answered('put-deployment-status', 204, ms);
+    for (let ms = 1; ms <= 1000; ms++) metrics.answered(answered('put-deployment-status', 204, ms));
     const [latency] = metrics.latencies();
     expect(latency?.operation).toBe('put-deployment-status');
     expect(latency?.count).toBe(1000);
@@ -20,23 +25,23 @@ describe('the metrics of a run', () => {
 
   it('distinguish a tenth of a millisecond from a fifth', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered('connect', 101, 0.1);
-    metrics.answered('connect', 101, 0.2);
+    metrics.answered(answered('connect', 101, 0.1));
+    metrics.answered(answered('connect', 101, 0.2));
     expect(metrics.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
   });
 
   it('limit a latency that exceeds the histogram, instead of failing', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered('connect', 101, 1e12);
+    metrics.answered(answered('connect', 101, 1e12));
     expect(metrics.latencies()[0]?.count).toBe(1);
   });
 
   it('count answers by status class, and unanswered exchanges separately', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered('post-alerts', 204, 1);
-    metrics.answered('post-alerts', 200, 1);
-    metrics.answered('post-alerts', 503, 1);
-    metrics.unanswered('post-alerts', 'timeout');
+    metrics.answered(answered('post-alerts', 204, 1));
+    metrics.answered(answered('post-alerts', 200, 1));
+    metrics.answered(answered('post-alerts', 503, 1));
+    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
     expect(metrics.operations()).toEqual([
       {
         operation: 'post-alerts',
@@ -47,14 +52,65 @@ describe('the metrics of a run', () => {
         refusedConnections: 0,
         otherErrors: 0,
         signatureRefusals: 0,
+        sentBytes: 0,
+        receivedBytes: 0,
       },
     ]);
     expect(metrics.exchangeCount).toBe(4);
   });
 
+  it('divide each latency into the wait before it was sent and the service after', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.answered(answered('post-alerts', 204, 1000, 900));
+    metrics.answered(answered('post-alerts', 204, 40, 0));
+    const [latency] = metrics.latencies();
+    expect(latency).toMatchObject({ count: 2, maxMs: 1000 });
+    expect(latency?.waiting).toMatchObject({ count: 2, p50Ms: 0, maxMs: 900 });
+    expect(latency?.service).toMatchObject({ count: 2, maxMs: 100 });
+    expect(latency?.service?.p50Ms).toBeCloseTo(40, 0);
+  });
+
+  it('count bytes by operation, phase and second, also of an exchange without an answer', () => {
+    const metrics = new RunMetrics(clock);
+    metrics.bytesSent('post-alerts', 120);
+    metrics.enterPhase('hold');
+    metrics.bytesReceived('download-artifact', 5000);
+    metrics.unanswered({ operation: 'download-artifact', silence: 'reset' });
+    const bytes = { sentBytes: 120, receivedBytes: 5000 };
+    expect(metrics.operations()).toMatchObject([
+      { operation: 'download-artifact', sentBytes: 0, receivedBytes: 5000, unanswered: 1 },
+      { operation: 'post-alerts', sentBytes: 120, receivedBytes: 0 },
+    ]);
+    expect(metrics.phases().at(-1)?.operations).toMatchObject([{ receivedBytes: 5000 }]);
+    expect(metrics.series.figures().rows).toMatchObject([bytes]);
+  });
+
+  it('count each cohort and phase that a threshold names, once, and no other', () => {
+    const own = new ManualClock(noonMs);
+    const texts = ['p99(all){cohort:slow,phase:hold} < 1s', 'errors{cohort:slow,phase:hold} = 0'];
+    const cohortOf = (caller: string) => (caller === 'device 1' ? 'slow' : 'fast');
+    const scopes = new ScopeMetrics([...texts, 'errors{phase:hold} = 0', 'errors = 0'], cohortOf);
+    const metrics = new RunMetrics(own, scopes);
+    const slow = { ...answered('post-alerts', 204, 5), caller: 'device 1' };
+    metrics.answered(slow);
+    own.advance(1000);
+    metrics.enterPhase('hold');
+    metrics.answered(slow);
+    metrics.answered({ ...slow, caller: 'device 2' });
+    metrics.unanswered({ operation: 'post-alerts', caller: 'device 1', silence: 'timeout' });
+    own.advance(3000);
+    expect(metrics.scopes()).toMatchObject([
+      {
+        ...{ cohort: 'slow', phase: 'hold', durationMs: 3000, latencies: [{ count: 1 }] },
+        operations: [{ answers: { '2xx': 1 }, unanswered: 1 }],
+      },
+      { phase: 'hold', durationMs: 3000, latencies: [{ count: 2 }] },
+    ]);
+  });
+
   it('contain no latency for an operation that was never answered', () => {
     const metrics = new RunMetrics(clock);
-    metrics.unanswered('connect', 'refused');
+    metrics.unanswered({ operation: 'connect', silence: 'refused' });
     expect(metrics.latencies()).toEqual([]);
   });
 
@@ -73,8 +129,8 @@ describe('the metrics of a run', () => {
 
   it('count unanswered exchanges and 5xx answers as errors', () => {
     const metrics = new RunMetrics(clock);
-    for (const status of [200, 401, 503]) metrics.answered('post-alerts', status, 1);
-    metrics.unanswered('post-alerts', 'timeout');
+    for (const status of [200, 401, 503]) metrics.answered(answered('post-alerts', status, 1));
+    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
     expect([metrics.exchangeCount, metrics.errorCount]).toEqual([4, 2]);
   });
 
@@ -82,11 +138,11 @@ describe('the metrics of a run', () => {
     const metrics = new RunMetrics(clock);
     metrics.enterPhase('ramp');
     metrics.sent(80);
-    metrics.answered('post-alerts', 204, 100);
+    metrics.answered(answered('post-alerts', 204, 100));
     metrics.enterPhase('hold');
     metrics.sent(1);
-    metrics.answered('post-alerts', 204, 5);
-    metrics.unanswered('post-alerts', 'timeout');
+    metrics.answered(answered('post-alerts', 204, 5));
+    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
     metrics.enterPhase('drain');
     const seen = metrics.phases().map(({ name, lateness, latencies, operations }) => ({
       name,

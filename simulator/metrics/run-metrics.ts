@@ -3,8 +3,12 @@
  * due; durations of updates and of their stages; time series; and errors by cause.
  */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { ClientError, NoAnswerKind } from '../network/errors.ts';
-import type { ExchangeObserver } from '../network/transport.ts';
+import type { ClientError } from '../network/errors.ts';
+import type {
+  AnsweredExchange,
+  ExchangeObserver,
+  UnansweredExchange,
+} from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import { inErrorOrder } from '../result/merge-figures.ts';
 import type {
@@ -13,8 +17,10 @@ import type {
   OperationLatency,
   PhaseFigures,
 } from '../result/result-figures.ts';
+import type { ScopeFigures } from '../result/scopes.ts';
 import { SeriesCounter } from '../result/series.ts';
 import { OperationMetrics } from './operation-metrics.ts';
+import type { ScopeMetrics } from './scope-metrics.ts';
 import { UpdateMetrics } from './update-metrics.ts';
 
 /** Maximum number of phases with metrics of their own; later phases count in the last one. */
@@ -39,6 +45,7 @@ export class RunMetrics implements ExchangeObserver {
    * every progress report would delay the load.
    */
   readonly #whole = new OperationMetrics();
+  readonly #scopes: ScopeMetrics | undefined;
   #phase: Phase;
   readonly updates = new UpdateMetrics();
   readonly series: SeriesCounter;
@@ -48,8 +55,10 @@ export class RunMetrics implements ExchangeObserver {
   /** Number of exchanges without a response or with status 5xx. */
   errorCount = 0;
 
-  constructor(clock: Clock) {
+  /** @param scopes metrics of the cohorts and phases that thresholds name */
+  constructor(clock: Clock, scopes?: ScopeMetrics) {
     this.#clock = clock;
+    this.#scopes = scopes;
     this.series = new SeriesCounter(clock.now());
     this.#phase = this.#began(FIRST_PHASE);
   }
@@ -75,20 +84,35 @@ export class RunMetrics implements ExchangeObserver {
     this.#phase.lateness.record(latenessMs);
   }
 
-  answered(operation: string, status: number, latencyMs: number): void {
+  answered(exchange: AnsweredExchange): void {
+    const { status, elapsedMs } = exchange;
     this.exchangeCount++;
-    this.#whole.answered(operation, status, latencyMs);
-    this.#phase.operations.answered(operation, status, latencyMs);
+    this.#whole.answered(exchange);
+    this.#phase.operations.answered(exchange);
+    this.#scopes?.answered(exchange, this.phase);
     if (isServerError(status)) this.errorCount++;
-    this.series.recordExchange(this.#clock.now(), latencyMs, isServerError(status));
+    this.series.recordExchange(this.#clock.now(), elapsedMs, isServerError(status));
   }
 
-  unanswered(operation: string, silence: NoAnswerKind): void {
+  unanswered(exchange: UnansweredExchange): void {
     this.exchangeCount++;
     this.errorCount++;
-    this.#whole.unanswered(operation, silence);
-    this.#phase.operations.unanswered(operation, silence);
+    this.#whole.unanswered(exchange);
+    this.#phase.operations.unanswered(exchange);
+    this.#scopes?.unanswered(exchange, this.phase);
     this.series.recordExchange(this.#clock.now(), undefined, true);
+  }
+
+  bytesSent(operation: string, bytes: number): void {
+    this.#whole.bytesSent(operation, bytes);
+    this.#phase.operations.bytesSent(operation, bytes);
+    this.series.recordBytes(this.#clock.now(), { sentBytes: bytes, receivedBytes: 0 });
+  }
+
+  bytesReceived(operation: string, bytes: number): void {
+    this.#whole.bytesReceived(operation, bytes);
+    this.#phase.operations.bytesReceived(operation, bytes);
+    this.series.recordBytes(this.#clock.now(), { sentBytes: 0, receivedBytes: bytes });
   }
 
   signatureRefused(operation: string): void {
@@ -116,16 +140,34 @@ export class RunMetrics implements ExchangeObserver {
     return this.#whole.latencies();
   }
 
+  /** Returns the latencies over all phases without their parts, for figures during the run. */
+  latencySums(): OperationLatency[] {
+    return this.#whole.latencySums();
+  }
+
   /** Returns the histogram of each operation that got a response, over all phases. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
     return this.#whole.histograms();
+  }
+
+  /** Returns the figures of the cohorts and phases that thresholds name. */
+  scopes(): ScopeFigures[] {
+    const startMs = this.#phases[0]?.startMs ?? this.#clock.now();
+    return (
+      this.#scopes?.figures(({ phase: name }) => {
+        if (name === undefined) return this.#clock.now() - startMs;
+        const at = this.#phases.findIndex((phase) => phase.name === name);
+        const phase = this.#phases[at];
+        return phase === undefined ? 0 : this.#endMsOf(at) - phase.startMs;
+      }) ?? []
+    );
   }
 
   phases(): PhaseFigures[] {
     const rows = this.#phases.map(({ name, startMs, operations, lateness }, index) => ({
       name,
       startMs,
-      endMs: this.#phases[index + 1]?.startMs ?? this.#clock.now(),
+      endMs: this.#endMsOf(index),
       lateness: lateness.figures(),
       latencies: operations.latencies(),
       operations: operations.counts(),
@@ -136,6 +178,10 @@ export class RunMetrics implements ExchangeObserver {
   /** Returns the error counts, most frequent first. */
   errors(): ErrorCount[] {
     return [...this.#errors.values()].sort(inErrorOrder);
+  }
+
+  #endMsOf(index: number): number {
+    return this.#phases[index + 1]?.startMs ?? this.#clock.now();
   }
 
   #began(name: string): Phase {

@@ -24,6 +24,7 @@ export class Attempt implements Placed {
   readonly #limits: AttemptLimits;
   #whenBrokenOff: (() => void) | undefined;
   readonly #startedMs: number;
+  #sentMs: number | undefined;
   #timer: Timer | undefined;
   #brokenOffBy: 'time' | Error | undefined;
   #isHeld = false;
@@ -66,6 +67,19 @@ export class Attempt implements Placed {
   /** Returns the milliseconds since the exchange was due, including any wait before its start. */
   latencyMs(): number {
     return this.elapsedMs() + this.latenessMs;
+  }
+
+  /** Records that the request is now written to a connection. */
+  sent(): void {
+    this.#sentMs = this.#limits.clock.monotonicMs();
+  }
+
+  /**
+   * Returns the part of the latency before the request was written to a connection: the lateness,
+   * and the wait for a free or a new connection. A request on a carrier waits for no connection.
+   */
+  waitingMs(): number {
+    return this.latenessMs + (this.#sentMs ?? this.#startedMs) - this.#startedMs;
   }
 
   /** True while the device processes received data and waits for nothing from the server. */

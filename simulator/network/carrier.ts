@@ -11,6 +11,8 @@ import type { AttemptSubject } from './attempt.ts';
 export interface Dispatching {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
   request(options: Dispatcher.RequestOptions): Promise<CarriedAnswer>;
+  /** Absent for a carrier, whose requests wait for no connection. */
+  compose?(interceptor: Dispatcher.DispatcherComposeInterceptor): Dispatching;
 }
 
 /**

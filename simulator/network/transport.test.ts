@@ -78,6 +78,14 @@ describe('an exchange with a server', () => {
     expect(bench.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
   });
 
+  it('counts the bytes of its body and of the answer that arrived, also of a broken one', async () => {
+    const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
+    await errorOf(ask(bench.transport, { body: '{"ü":1}' }));
+    expect(bench.metrics.operations()).toMatchObject([
+      { unanswered: 1, sentBytes: 8, receivedBytes: 10 },
+    ]);
+  });
+
   it('puts the path of the base URL before that of the operation', async () => {
     const { server } = await answering({ status: 200 });
     const bench = benchFor(`${server.baseUrl}/behind/a/proxy/`);

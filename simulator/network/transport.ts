@@ -3,7 +3,7 @@
  * sizes, and one place that measures every exchange. It knows neither devices nor operations.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, Pool } from 'undici';
+import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
@@ -24,11 +24,38 @@ import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 export interface ExchangeObserver {
   /** Called when a scheduled exchange is sent, with its lateness in milliseconds. */
   sent(latenessMs: number): void;
-  /** @param latencyMs milliseconds since the exchange was due */
-  answered(operation: string, status: number, latencyMs: number): void;
-  unanswered(operation: string, silence: NoAnswerKind): void;
+  answered(exchange: AnsweredExchange): void;
+  unanswered(exchange: UnansweredExchange): void;
+  /**
+   * Called with the size of a request's body when it is written to a connection, and with the size
+   * of a websocket message that is sent.
+   */
+  bytesSent(operation: string, bytes: number): void;
+  /** Called with the size of each received chunk of a body, and of each websocket message. */
+  bytesReceived(operation: string, bytes: number): void;
   /** Called in addition to `answered` when the server rejected the device's signature. */
   signatureRefused(operation: string): void;
+}
+
+/** An exchange that got a response. */
+export interface AnsweredExchange {
+  readonly operation: string;
+  /** Name of the caller; absent for a websocket handshake that no device is known for. */
+  readonly caller?: string;
+  readonly status: number;
+  /** Milliseconds since the exchange was due. */
+  readonly elapsedMs: number;
+  /**
+   * The part of `elapsedMs` before the request was written to a connection; the rest is service.
+   */
+  readonly waitingMs: number;
+}
+
+/** An exchange that got no response. */
+export interface UnansweredExchange {
+  readonly operation: string;
+  readonly caller?: string;
+  readonly silence: NoAnswerKind;
 }
 
 /** An exchange that has ended: its status or the cause of its failure, and its duration. */
@@ -41,6 +68,8 @@ export interface EndedExchange {
   readonly cause?: string;
   /** Milliseconds since the exchange was due; for a failed exchange, since it started. */
   readonly elapsedMs: number;
+  /** The part of `elapsedMs` before the request was sent; absent when no response arrived. */
+  readonly waitingMs?: number;
 }
 
 /** The caller and the operation of an exchange. */
@@ -169,7 +198,7 @@ export class Transport {
     try {
       this.#expectNoObstacle(request);
       attempt.extend();
-      const answer = await this.#send(request, attempt.signal());
+      const answer = await this.#send(request, attempt);
       return this.#opened(answer, attempt, request);
     } catch (error) {
       throw this.#failed(attempt, error);
@@ -243,7 +272,11 @@ export class Transport {
     // The fields are named instead of spread: a spread left 1 KB per poll in the old generation.
     const { dispatcher, origin, path } = this.#placeOf(request);
     return new Promise((resolve, reject) => {
-      const reader = new WholeAnswerReader(maxBytesOf(request), { resolve, reject });
+      const reader = new WholeAnswerReader(maxBytesOf(request), {
+        ...{ resolve, reject },
+        onSent: () => this.#sent(attempt, request),
+        onReceived: (bytes) => this.observer.bytesReceived(request.operation, bytes),
+      });
       attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
       // A carrier in the same process may already have delivered the response.
@@ -251,10 +284,19 @@ export class Transport {
     });
   }
 
-  #send(request: HttpRequest, signal: AbortSignal): Promise<CarriedAnswer> {
+  #send(request: HttpRequest, attempt: Attempt): Promise<CarriedAnswer> {
     const { method, headers, body = null } = request;
     const { dispatcher, ...place } = this.#placeOf(request);
-    return dispatcher.request({ method, headers, body, signal, ...place });
+    const signal = attempt.signal();
+    const onSent = (): void => this.#sent(attempt, request);
+    const watched = dispatcher.compose?.(whenSent(onSent));
+    if (watched === undefined) onSent();
+    return (watched ?? dispatcher).request({ method, headers, body, signal, ...place });
+  }
+
+  #sent(attempt: Attempt, { operation, body }: HttpRequest): void {
+    attempt.sent();
+    if (body !== undefined) this.observer.bytesSent(operation, Buffer.byteLength(body));
   }
 
   #placeOf(request: HttpRequest): ConnectionSlot {
@@ -274,11 +316,13 @@ export class Transport {
     const { statusCode: status, headers, body } = answer;
     const done = (): void => this.#done(attempt, request, status);
     const failed = (error: unknown): unknown => this.#failed(attempt, error);
+    const received = (bytes: number): void => this.observer.bytesReceived(request.operation, bytes);
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
           // The time limit does not run while the consumer processes a chunk.
           attempt.hold();
+          received(chunk.length);
           yield chunk;
           attempt.extend();
         }
@@ -302,8 +346,9 @@ export class Transport {
     attempt.end();
     const { operation, caller } = request;
     const elapsedMs = attempt.latencyMs();
-    this.observer.answered(operation, status, elapsedMs);
-    this.#options.onExchange?.({ operation, caller, status, elapsedMs });
+    const exchange = { operation, caller, status, elapsedMs, waitingMs: attempt.waitingMs() };
+    this.observer.answered(exchange);
+    this.#options.onExchange?.(exchange);
   }
 
   #failed(attempt: Attempt, error: unknown): unknown {
@@ -317,9 +362,24 @@ export class Transport {
 
   #unanswered(error: ClientError): void {
     const { operation, caller, label: cause, elapsedMs } = error;
-    this.observer.unanswered(operation, silenceIn(error));
+    this.observer.unanswered({ operation, caller, silence: silenceIn(error) });
     this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
   }
+}
+
+/** Returns an interceptor that calls `onSent` when a request is written to a connection. */
+function whenSent(onSent: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart: (controller, context) => {
+        onSent();
+        handler.onRequestStart?.(controller, context);
+      },
+      onResponseStart: (...head) => handler.onResponseStart?.(...head),
+      onResponseData: (...chunk) => handler.onResponseData?.(...chunk),
+      onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+      onResponseError: (...failure) => handler.onResponseError?.(...failure),
+    });
 }
 
 function silenceIn(error: ClientError): NoAnswerKind {

@@ -14,8 +14,12 @@ export interface WholeAnswer {
   readonly isCutOff: boolean;
 }
 
-/** Callbacks of the promise that the caller awaits. */
+/** Callbacks of the promise that the caller awaits, and of the progress before it settles. */
 interface Settlement {
+  /** Called when the request is written to a connection. */
+  readonly onSent: () => void;
+  /** Called with the size of each chunk of the response's body. */
+  readonly onReceived: (bytes: number) => void;
   readonly resolve: (answer: WholeAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -52,6 +56,7 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#brokenOff) controller.abort(this.#brokenOff);
+    else this.#settlement.onSent();
   }
 
   onResponseStart(
@@ -66,6 +71,7 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
+    this.#settlement.onReceived(chunk.length);
     if (this.#sizeBytes > this.#maxBytes) {
       this.#settle(true);
       this.#controller?.abort(new Error('the answer is too large'));

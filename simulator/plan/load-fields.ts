@@ -16,7 +16,8 @@ const incidentNames = [
 
 const STAGES_MAX = 1000;
 const INCIDENTS_MAX = 100;
-const ARRIVALS_PER_SECOND_MAX = 100_000;
+/** Highest rate of polls, and of each kind of arrivals, in events per second. */
+export const ARRIVALS_PER_SECOND_MAX = 100_000;
 const DEVICES_MAX = 1_000_000;
 
 /**
@@ -83,6 +84,11 @@ export const incident = v.pipe(
     ...given({ ...same, withinMs: within, lastingMs: lasting }),
   })),
 );
+
+/** Returns the name of a stage in the figures, such as `2 hold`. @param index from 0 */
+export function stageName({ kind }: Pick<LoadStage, 'kind'>, index: number): string {
+  return `${index + 1} ${kind}`;
+}
 
 /** Schema of the list of stages. They follow one another, and the run ends after the last one. */
 export const stages = v.pipe(

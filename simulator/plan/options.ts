@@ -10,9 +10,9 @@ import { cohorts } from './cohort.ts';
 import { mixtureOptions, policyOptions } from './cohort-options.ts';
 import { connectionOptions } from './connection-options.ts';
 import { deploymentPhases } from './deployment-phases.ts';
-import { arrivals, incidents, stages } from './load-fields.ts';
+import { ARRIVALS_PER_SECOND_MAX, arrivals, incidents, stages } from './load-fields.ts';
 import { kinds, type UngroupedRows } from './option-row.ts';
-import { checkShare, count, filled, number, wholeNumber } from './plan-values.ts';
+import { checkShare, count, filled, number, rate, wholeNumber } from './plan-values.ts';
 import { thresholdsShape } from './thresholds-parser.ts';
 
 /** Default device type of a fleet. */
@@ -118,6 +118,18 @@ const loadOptions = inGroup('Load', {
     value: arrivals,
     field: 'arrivals',
     result: v.exactOptional(v.array(v.object({ event: v.string(), perSecond: number }))),
+  },
+  /**
+   * An open model: polls fall due at this rate for the whole fleet, whether or not the server has
+   * answered the earlier ones. The rate replaces `poll` for devices that are signed in.
+   */
+  pollRate: {
+    flag: '--poll-rate <rate>',
+    help: 'polls of the fleet at a fixed rate, whatever the server answers, instead of --poll: 500/s',
+    cli: { kind: 'per-second', most: ARRIVALS_PER_SECOND_MAX },
+    value: rate(ARRIVALS_PER_SECOND_MAX),
+    field: 'pollsPerSecond',
+    result: v.exactOptional(number),
   },
   /** In a result, the compared back-offs appear in the cohorts. */
   incident: {

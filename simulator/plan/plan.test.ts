@@ -37,6 +37,20 @@ describe('a plan', () => {
     expect(problemsOf(full)).toEqual([]);
   });
 
+  it('accepts a threshold for any cohort, stage or incident that it has, and no other', () => {
+    const cohort = [{ name: 'Slow' }, { name: 'fast' }];
+    const stage = [{ ramp: '1s', devices: 2 }, { hold: '1s' }];
+    const incident = [{ name: 'power-cut' }, { name: 'power-cut', at: '5s' }];
+    const plan = (threshold: string) => ({ cohort, stage, incident, threshold: [threshold] });
+    for (const scope of ['cohort:Slow,phase:2 hold', 'phase:power-cut (2)', 'phase:run']) {
+      expect(problemsOf(plan(`p99(poll){${scope}} < 1s`))).toEqual([]);
+    }
+    expect(problemsOf(plan('p99(poll){cohort:slow,phase:hold} < 1s'))).toEqual([
+      'threshold must name a cohort of the run (Slow, fast), not "slow"',
+      'threshold must name a phase of the run (run, 1 ramp, 2 hold, power-cut, power-cut (2)), not "hold"',
+    ]);
+  });
+
   it.each([
     [{ devices: 0 }, 'devices must be a whole number from 1 to 1000000, not 0'],
     [{ devices: 2.5 }, 'devices must be a whole number from 1 to 1000000, not 2.5'],

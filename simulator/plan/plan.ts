@@ -2,11 +2,13 @@
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
 import { sentenceOf } from '../../fixtures/shape-sentences.ts';
-import type { CohortRow } from './cohort.ts';
+import { type CohortRow, cohortsOf } from './cohort.ts';
+import { stageName } from './load-fields.ts';
 import { entriesOf, type FieldsOf, fieldsOf, type OptionRow, type WordsOf } from './option-row.ts';
 import { options } from './options.ts';
 import { filled, given } from './plan-values.ts';
 import { shardShape } from './shard.ts';
+import { thresholdOf } from './thresholds-parser.ts';
 
 /** Limit that keeps the request that creates a deployment, which names all devices, below 1 MiB. */
 const DEPLOYED_DEVICES_MAX = 25_000;
@@ -174,9 +176,39 @@ export function planOf(words: object, known: KnownBehaviours): FleetPlan {
   const problems = [
     ...broken.map(({ word, said }) => `${word} ${said}`),
     ...behaviourProblems(plan, known),
+    ...scopeProblems(plan),
   ];
   if (problems.length > 0) throw new PlanError(problems);
   return plan;
+}
+
+/** Returns a sentence for each threshold that names a cohort or phase which the run does not have. */
+function scopeProblems(plan: FleetPlan): string[] {
+  const cohorts = cohortsOf(plan).map(({ name }) => name);
+  const phases = phaseNames(plan);
+  return (plan.thresholds ?? []).flatMap((text) => {
+    const { cohort, phase } = thresholdOf(text).scope;
+    return [...unknownName('cohort', cohort, cohorts), ...unknownName('phase', phase, phases)].map(
+      (problem) => `threshold ${problem}`,
+    );
+  });
+}
+
+function unknownName(what: string, name: string | undefined, known: readonly string[]): string[] {
+  if (name === undefined || known.includes(name)) return [];
+  return [`must name a ${what} of the run (${known.join(', ')}), not ${shown(name)}`];
+}
+
+/** Returns the names of the phases that a run of the plan can have. */
+function phaseNames({ stages = [], incidents = [] }: FleetPlan): readonly string[] {
+  const entered = incidents.flatMap(({ name }) =>
+    name === 'backoff-comparison' ? [name, `${name}: return`] : [name],
+  );
+  const numbered = entered.map((name, at) => {
+    const before = entered.slice(0, at).filter((other) => other === name).length;
+    return before === 0 ? name : `${name} (${before + 1})`;
+  });
+  return ['run', ...stages.map(stageName), ...numbered];
 }
 
 function behaviourProblems(plan: FleetPlan, known: KnownBehaviours): string[] {

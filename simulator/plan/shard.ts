@@ -20,6 +20,12 @@ export interface DeviceRange {
   readonly end: number;
 }
 
+/** Returns the share of the fleet's devices that a plan runs: 1 without shards. */
+export function shardShare(plan: Parameters<typeof deviceRange>[0]): number {
+  const { first, end } = deviceRange(plan);
+  return (end - first) / plan.devices;
+}
+
 /** Returns the range of devices that a plan runs: the devices of its shard, or all devices. */
 export function deviceRange(plan: {
   readonly devices: number;

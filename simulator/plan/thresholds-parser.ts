@@ -23,11 +23,20 @@ type ThresholdSubject =
   | { readonly kind: 'success' }
   | { readonly kind: 'reports'; readonly fate: 'lost' | 'doubled' };
 
+/** The part of a run to which a threshold applies; without members, the whole run. */
+export interface ThresholdScope {
+  /** Name of a cohort of the plan. */
+  readonly cohort?: string;
+  /** Name of a phase of the run, such as `2 hold`. */
+  readonly phase?: string;
+}
+
 /** One condition that a run must meet. */
 export interface Threshold {
   /** The text as the user wrote it, in lower case and without `abort on fail`. */
   readonly text: string;
   readonly subject: ThresholdSubject;
+  readonly scope: ThresholdScope;
   readonly comparator: Comparator;
   /**
    * The limit in the unit of the subject: milliseconds, a share from 0 to 1, a count, or a count
@@ -53,6 +62,12 @@ export class ThresholdError extends Error {
 /** Thrown for an invalid part of a threshold. */
 class ThresholdPartError extends Error {}
 
+/** The operations that download a file. */
+export const downloadOperations: readonly string[] = [
+  'download-artifact',
+  'download-configuration',
+];
+
 /** Short names for operations of the contract. */
 const words: Readonly<Record<string, readonly string[]>> = {
   all: [],
@@ -61,7 +76,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   auth: ['post-auth-request'],
   inventory: ['put-attributes', 'patch-attributes'],
   configuration: ['get-configuration', 'put-configuration'],
-  download: ['download-artifact', 'download-configuration'],
+  download: downloadOperations,
   log: ['put-deployment-log'],
   alerts: ['post-alerts'],
   connect: ['connect'],
@@ -80,7 +95,9 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 const number = String.raw`(\d+(?:\.\d+)?)`;
 const duration = String.raw`${number}\s*(us|ms|s|m|h|d)`;
 const comparison = String.raw`\s*(<=|>=|<|>|=)\s*`;
-const target = String.raw`\(\s*([\w-]+)\s*\)`;
+/** Stands for the scope, whose names keep their case, while a form is matched. */
+const SCOPE = '{}';
+const target = String.raw`\(\s*([\w-]+)\s*\)(?:\s*\{\})?`;
 
 interface Form {
   readonly example: string;
@@ -117,7 +134,7 @@ const forms: readonly Form[] = [
   },
   {
     example: 'errors < 0.1%',
-    pattern: form(String.raw`errors(?:${target})?${comparison}${number}\s*(%?)`),
+    pattern: form(String.raw`errors(?:${target}|\s*\{\})?${comparison}${number}\s*(%?)`),
     read: ([word = '', comparator = '', limit = '', unit = '']) => ({
       subject: {
         kind: 'errors',
@@ -164,23 +181,56 @@ const suffix = /[,;]?(?<!\s)\s+abort on fail$/;
  * @throws ThresholdError when the text is not a threshold
  */
 export function thresholdOf(text: string): Threshold {
-  const spaced = text.trim().toLowerCase().replace(/\s+/g, ' ');
-  const abortsRun = suffix.test(spaced);
-  const plain = spaced.replace(suffix, '');
+  const spaced = text.trim().replace(/\s+/g, ' ');
+  const [scopeText] = /\{[^{}]*\}/.exec(spaced) ?? [];
+  const lower = (scopeText === undefined ? spaced : spaced.replace(scopeText, SCOPE)).toLowerCase();
+  const abortsRun = suffix.test(lower);
+  const plain = lower.replace(suffix, '');
   try {
+    const scope = scopeText === undefined ? {} : scopeOf(scopeText);
     for (const { pattern, read } of forms) {
       const found = plain.length <= TEXT_MAX_CHARACTERS && pattern.exec(plain);
       if (found) {
         const groups = found.slice(1).map((group: string | undefined) => group ?? '');
-        return { text: plain, ...read(groups), abortsRun };
+        return {
+          text: plain.replace(SCOPE, () => scopeText ?? ''),
+          ...read(groups),
+          scope,
+          abortsRun,
+        };
       }
     }
+    if (scopeText !== undefined) throw new ThresholdPartError(scopeMisplaced);
   } catch (error) {
     if (!(error instanceof ThresholdPartError)) throw error;
     throw new ThresholdError(text, error.message);
   }
   const examples = forms.map(({ example }) => `"${example}"`).join(', ');
-  throw new ThresholdError(text, `accepted: ${examples}, each with or without "abort on fail"`);
+  throw new ThresholdError(
+    text,
+    `accepted: ${examples}, each with or without "abort on fail"; ${scopeMisplaced}`,
+  );
+}
+
+const scopeExample = 'p99(poll){cohort:slow,phase:2 hold} < 200ms';
+const scopeMisplaced =
+  'a cohort or phase follows the subject of a latency, of errors or of a rate, ' +
+  `such as "${scopeExample}"`;
+
+/** Parses `{cohort:slow,phase:2 hold}`. @throws ThresholdPartError */
+function scopeOf(text: string): ThresholdScope {
+  const entries = text
+    .slice(1, -1)
+    .split(',')
+    .map((part) => /^\s*(cohort|phase)\s*:\s*(\S(?:.*\S)?)\s*$/.exec(part) ?? []);
+  const scope: ThresholdScope = Object.fromEntries(
+    entries.map(([, name = '', value = '']) => [name, value]),
+  );
+  const isWhole = entries.every(([, name]) => name !== undefined);
+  if (isWhole && Object.keys(scope).length === entries.length) return scope;
+  throw new ThresholdPartError(
+    `braces hold one cohort, one phase or both, such as "${scopeExample}"`,
+  );
 }
 
 function form(source: string): RegExp {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { figuresOf, sampleResult } from '../testing/sample-result.ts';
+import { dividedResult, figuresOf, sampleResult } from '../testing/sample-result.ts';
 import { fleetCsv } from './csv.ts';
 
 const phase = {
@@ -27,8 +27,19 @@ describe('the CSV report of a run', () => {
     expect(csv.slice(csv.indexOf('\r\n') + 2).startsWith(start)).toBe(true);
   });
 
+  it('ends each row with the parts of the latency and the bytes, empty where unknown', () => {
+    const [head, divided] = fleetCsv(dividedResult).split('\r\n');
+    expect(head).toMatch(
+      /,waiting_p50_ms,waiting_p99_ms,service_p50_ms,service_p99_ms,sent_bytes,received_bytes$/,
+    );
+    expect(divided).toMatch(/,0\.000,9\.\d+,1\.\d+,12\.\d+,1200,0$/);
+    const [, earlier] = fleetCsv(sampleResult).split('\r\n');
+    expect(earlier).toMatch(/\d,,,,,,$/);
+    expect(earlier?.split(',')).toHaveLength(head?.split(',').length ?? 0);
+  });
+
   it('leaves percentiles empty when nothing was answered', () => {
     const csv = fleetCsv({ ...sampleResult, latencies: [] });
-    expect(csv).toMatch(/,,,,,,\r\n$/);
+    expect(csv).toMatch(/,2(,){12}\r\n$/);
   });
 });

@@ -10,6 +10,8 @@ const columns = [
   ...['phase', 'operation', 'seconds', 'requests', 'requests_per_second', 'errors'],
   ...['2xx', '3xx', '4xx', '5xx', 'unanswered'],
   ...['p50_ms', 'p90_ms', 'p95_ms', 'p99_ms', 'p99.9_ms', 'max_ms'],
+  ...['waiting_p50_ms', 'waiting_p99_ms', 'service_p50_ms', 'service_p99_ms'],
+  ...['sent_bytes', 'received_bytes'],
 ];
 
 interface Measured {
@@ -43,6 +45,9 @@ function rowsOf({ phase, durationMs, latencies, operations }: Measured): string[
       ...[phase, row.operation, seconds.toFixed(3), String(exchanges), perSecond.toFixed(3)],
       ...[errors, ...statuses, row.unanswered].map(String),
       ...millisecondsOf(figures),
+      ...partsOf(figures?.waiting),
+      ...partsOf(figures?.service),
+      ...[row.sentBytes, row.receivedBytes].map((bytes) => String(bytes ?? '')),
     ];
   });
 }
@@ -52,6 +57,11 @@ function millisecondsOf(figures: Figures | undefined): string[] {
   if (figures === undefined) return ['', '', '', '', '', ''];
   const { p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs } = figures;
   return [p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs].map((ms) => ms.toFixed(3));
+}
+
+/** Returns the percentiles of a part of the latency; empty texts when it is not known. */
+function partsOf(figures: Figures | undefined): string[] {
+  return [figures?.p50Ms, figures?.p99Ms].map((ms) => ms?.toFixed(3) ?? '');
 }
 
 /**

@@ -50,6 +50,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       return value === null ? null : rounded(value);
     });
   const perSecond = (count: number): number => (count * SECOND_MS) / widthMs;
+  const bytes = (count?: number): number | null => (count === undefined ? null : perSecond(count));
   const answered = ({ requests, errors }: Row, ms: number): number | null =>
     requests > errors || ms > 0 ? ms : null;
   return [
@@ -73,6 +74,19 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
         { name: 'p99', tone: 'bad', values: over((row) => answered(row, row.p99Ms)) },
       ],
     },
+    ...(rows.some(({ receivedBytes }) => receivedBytes !== undefined)
+      ? [
+          {
+            title: 'Bytes per second, without headers and TLS',
+            unit: ' B/s',
+            seconds,
+            lines: [
+              { name: 'sent', tone: 'info', values: over((row) => bytes(row.sentBytes)) },
+              { name: 'received', tone: 'good', values: over((row) => bytes(row.receivedBytes)) },
+            ],
+          } as const,
+        ]
+      : []),
     {
       title: 'Devices by state',
       axis: 'devices',

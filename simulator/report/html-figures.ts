@@ -5,7 +5,7 @@ import type { FleetResult } from '../result/result.ts';
 import type { Figures } from '../result/result-figures.ts';
 import { timeToPercentMs, type UpdateTimes, updateTimes } from '../result/update-times.ts';
 import type { FleetFacts, ShownSection, ShownTable } from './page-facts.ts';
-import { backoffTable } from './text.ts';
+import { backoffTable, byteWords } from './text.ts';
 
 /** Percentages of the fleet for which the update time is shown. */
 const PERCENTS = [50, 95, 100];
@@ -72,7 +72,8 @@ export function backoffSections({ backoffComparison }: FleetResult): readonly Sh
  * Returns the section with the latency percentiles by operation, of the whole run and of each
  * phase.
  */
-export function latencySection({ latencies, operations, phases }: FleetResult): ShownSection {
+export function latencySection(result: FleetResult): ShownSection {
+  const { latencies, operations, phases } = result;
   const table = (caption: string, rows: FleetResult['latencies']): ShownTable => ({
     caption,
     columns: ['Operation', ...figureColumns],
@@ -84,13 +85,52 @@ export function latencySection({ latencies, operations, phases }: FleetResult): 
     title: 'Latency in milliseconds',
     tables: [
       table('Whole run', latencies),
+      ...partTables(latencies),
       ...byPhase.map((phase) => ({
         ...table(`Phase ${phase.name}`, phase.latencies),
         isClosed: true,
       })),
       responseTable(operations),
+      ...byteTables(result),
     ],
   };
+}
+
+/** Returns a table for each part of the latencies; empty when they are not known. */
+function partTables(latencies: FleetResult['latencies']): readonly ShownTable[] {
+  const table = (caption: string, part: 'waiting' | 'service'): ShownTable => ({
+    caption,
+    columns: ['Operation', ...figureColumns],
+    rows: latencies.flatMap(({ operation, [part]: figures }) =>
+      figures === undefined ? [] : [[operation, ...figureCells(figures)]],
+    ),
+    isClosed: true,
+  });
+  return [
+    table('Waiting: from when a request was due until it was sent', 'waiting'),
+    table('Service: from when a request was sent until it was answered', 'service'),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+/** Returns the table of bytes by operation; empty when they were not counted. */
+function byteTables({ operations, traffic }: FleetResult): readonly ShownTable[] {
+  if (traffic === undefined) return [];
+  const rows = operations.flatMap(({ operation, sentBytes = 0, receivedBytes = 0 }) => {
+    if (sentBytes + receivedBytes === 0) return [];
+    return [[operation, byteWords(sentBytes), '', byteWords(receivedBytes), '']];
+  });
+  const rate = (perSecond: number): string => `${byteWords(perSecond)}/s`;
+  const { sentBytes, receivedBytes, downloadedBytes } = traffic;
+  const sent = [byteWords(sentBytes), rate(traffic.sentBytesPerSecond)];
+  const received = [byteWords(receivedBytes), rate(traffic.receivedBytesPerSecond)];
+  const downloaded = [byteWords(downloadedBytes), rate(traffic.downloadedBytesPerSecond)];
+  return [
+    {
+      caption: 'Bytes of bodies and websocket messages, without headers, TLS and TCP',
+      columns: ['Operation', 'Sent', 'Sent per second', 'Received', 'Received per second'],
+      rows: [['all', ...sent, ...received], ['downloads', '', '', ...downloaded], ...rows],
+    },
+  ];
 }
 
 function responseTable(operations: FleetResult['operations']): ShownTable {

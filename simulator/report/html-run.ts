@@ -4,6 +4,7 @@
  */
 
 import { stateWords } from '../result/device-states.ts';
+import { openPollsLine } from '../result/open-polls.ts';
 import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import type { ShownSection, ShownTable } from './page-facts.ts';
@@ -90,7 +91,7 @@ function statisticsTables(
 }
 
 /** Returns the section about the load generator. */
-export function generatorSection({ generator, validity }: FleetResult): ShownSection {
+export function generatorSection({ generator, validity, openPolls }: FleetResult): ShownSection {
   const { schedule, reasons } = generator;
   return {
     id: 'generator',
@@ -102,6 +103,7 @@ export function generatorSection({ generator, validity }: FleetResult): ShownSec
       ['polls due', String(schedule.due)],
       ['polls sent', String(schedule.sent)],
       ['target rate', `${schedule.targetPerSecond.toFixed(1)}/s`],
+      ...(openPolls ? [['at a fixed rate', openPollsLine(openPolls)] as const] : []),
       ['achieved rate', `${schedule.achievedPerSecond.toFixed(1)}/s`],
       ['delay, p99', `${schedule.lateness.p99Ms.toFixed(1)} ms`],
       ['delay, maximum', `${schedule.lateness.maxMs.toFixed(1)} ms`],

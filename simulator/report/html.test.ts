@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hourOf, hostileResult as result } from '../testing/hostile-result.ts';
-import { sampleResult } from '../testing/sample-result.ts';
+import { dividedResult, sampleResult } from '../testing/sample-result.ts';
 import { fleetHtml } from './html.ts';
 import type { FleetFacts } from './page-facts.ts';
 
@@ -49,6 +49,28 @@ describe('the file of a report page', () => {
     expect(backoff?.tables?.[0]?.rows[0]).toEqual(['full-jitter', '5', '5', '1.5 s', '40', '9']);
     expect(course.charts.at(-1)).toMatchObject({ seconds: [7, 8], lines: [{ values: [9, 3] }] });
     expect(html).not.toContain('Backoff comparison');
+  });
+
+  it('has tables of waiting, service and bytes, and a chart of bytes per second', () => {
+    const row = { requests: 1, errors: 0, p50Ms: 1, p99Ms: 1, buckets: [] };
+    const rows = [
+      { ...row, startMs, sentBytes: 10, receivedBytes: 4000, devices: sampleResult.accounts },
+    ];
+    const { sections, course } = factsIn(
+      fleetHtml({ ...dividedResult, series: { widthMs: 2000, rows } }),
+    );
+    const tables = sections.find(({ id }) => id === 'latencies')?.tables ?? [];
+    const [, waiting, service] = tables;
+    expect(waiting).toMatchObject({ caption: expect.stringMatching(/^Waiting/), isClosed: true });
+    expect(service?.rows[0]?.slice(0, 2)).toEqual(['post-alerts', '1.0']);
+    expect(tables.at(-1)?.rows).toEqual([
+      ['all', '1.2 kB', '300 B/s', '4.5 MB', '1.13 MB/s'],
+      ['downloads', '', '', '4 MB', '1 MB/s'],
+      ['post-alerts', '1.2 kB', '', '0 B', ''],
+    ]);
+    const chart = course.charts.find(({ title }) => title.startsWith('Bytes'));
+    expect(chart?.lines.map(({ values }) => values)).toEqual([[5], [2000]]);
+    expect(html).not.toContain('Bytes per second');
   });
 
   it('can show a run in which nothing happened', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventFact } from '../device/events.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { type Family, parseExposition } from '../testing/exposition.ts';
-import { sampleFunnel, sampleProgress } from '../testing/sample-result.ts';
+import { sampleFunnel, sampleProgress, sampleTraffic } from '../testing/sample-result.ts';
 import { FleetMetrics } from './prometheus.ts';
 
 async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, Family>> {
@@ -54,6 +54,23 @@ describe('the Prometheus metrics of a run', () => {
     expect(sampleOf(families, `${duration}_bucket`, { operation, le: '0.05' })).toBe(2);
     expect(sampleOf(families, `${duration}_count`, { operation })).toBe(3);
     expect(sampleOf(families, `${duration}_sum`, { operation })).toBeCloseTo(0.444);
+  });
+
+  it('divide the time of answered exchanges, and count bytes by direction', async () => {
+    const metrics = metricsOf(
+      { ...poll, status: 204, elapsedMs: 40, waitingMs: 30 },
+      { ...poll, cause: 'timeout', elapsedMs: 400 },
+    );
+    for (const progress of [sampleProgress, { ...sampleProgress, traffic: sampleTraffic }])
+      metrics.see(progress);
+    const families = await familiesOf(metrics);
+    const { operation } = poll;
+    const sumOf = (name: string) => sampleOf(families, `${name}_sum`, { operation });
+    expect(sumOf('fleetbed_exchange_waiting_seconds')).toBeCloseTo(0.03);
+    expect(sumOf('fleetbed_exchange_service_seconds')).toBeCloseTo(0.01);
+    expect(sumOf('fleetbed_exchange_duration_seconds')).toBeCloseTo(0.04);
+    const bytes = (direction: string) => sampleOf(families, 'fleetbed_bytes_total', { direction });
+    expect(['sent', 'received', 'downloaded'].map(bytes)).toEqual([1200, 4_500_000, 4_000_000]);
   });
 
   it('count breaches by requirement and operation', async () => {

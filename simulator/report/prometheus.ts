@@ -80,6 +80,32 @@ export class FleetMetrics {
     buckets: EXCHANGE_BUCKETS_SECONDS,
     registers: this.#registers,
   });
+  readonly #waiting = new Histogram({
+    name: 'fleetbed_exchange_waiting_seconds',
+    help: 'Part of the duration from when a request was due until it was sent.',
+    labelNames: ['operation'],
+    buckets: EXCHANGE_BUCKETS_SECONDS,
+    registers: this.#registers,
+  });
+  readonly #service = new Histogram({
+    name: 'fleetbed_exchange_service_seconds',
+    help: 'Part of the duration from when a request was sent to the end of its answer.',
+    labelNames: ['operation'],
+    buckets: EXCHANGE_BUCKETS_SECONDS,
+    registers: this.#registers,
+  });
+  readonly #bytes = new Counter({
+    name: 'fleetbed_bytes_total',
+    help: 'Bytes of bodies and websocket messages; downloaded is a part of received.',
+    labelNames: ['direction'],
+    registers: this.#registers,
+  });
+  readonly #openPolls = new Counter({
+    name: 'fleetbed_open_polls_total',
+    help: 'Polls at the fixed rate of the plan; late ones are a part of those sent.',
+    labelNames: ['fate'],
+    registers: this.#registers,
+  });
   readonly #errors = new Counter({
     name: 'fleetbed_errors_total',
     help: 'Requests without an answer, or answered with 5xx, by cause.',
@@ -164,6 +190,10 @@ export class FleetMetrics {
     const { funnel, socketsOpen, elapsedMs, phase } = progress;
     this.#enteredPhase(phase);
     this.#seeGenerators(progress);
+    this.#seeTraffic(progress);
+    this.#openPolls.reset();
+    for (const [fate, polls] of Object.entries(progress.openPolls ?? {}))
+      this.#openPolls.inc({ fate }, polls);
     const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
     for (const [state, count] of Object.entries(states)) {
       this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);
@@ -197,8 +227,17 @@ export class FleetMetrics {
     }
   }
 
+  #seeTraffic({ traffic }: FleetProgress): void {
+    if (traffic === undefined) return;
+    const { sentBytes, receivedBytes, downloadedBytes } = traffic;
+    this.#bytes.reset();
+    this.#bytes.inc({ direction: 'sent' }, sentBytes);
+    this.#bytes.inc({ direction: 'received' }, receivedBytes);
+    this.#bytes.inc({ direction: 'downloaded' }, downloadedBytes);
+  }
+
   #ended(event: FleetEvent & { kind: 'exchange' }): void {
-    const { operation, status, cause, elapsedMs } = event;
+    const { operation, status, cause, elapsedMs, waitingMs } = event;
     if (status === undefined) {
       this.#exchanges.inc({ operation, outcome: 'unanswered' });
       this.#errors.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
@@ -209,6 +248,9 @@ export class FleetMetrics {
     if (outcome === '5xx')
       this.#errors.inc({ operation, cause: this.#bounded(`status/${status}`) });
     this.#latency.observe({ operation }, elapsedMs / MS_PER_SECOND);
+    if (waitingMs === undefined) return;
+    this.#waiting.observe({ operation }, waitingMs / MS_PER_SECOND);
+    this.#service.observe({ operation }, (elapsedMs - waitingMs) / MS_PER_SECOND);
   }
 
   #entered({ device, state, atMs }: FleetEvent & { kind: 'update' }): void {

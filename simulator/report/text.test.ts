@@ -4,6 +4,7 @@ import { noUser } from '../result/result-devices.ts';
 import {
   deviceRowOf,
   differenceOf,
+  dividedResult,
   sampleMachine,
   sampleProgress,
   sampleResult,
@@ -23,6 +24,17 @@ describe('the text report of a run', () => {
     expect(text).toMatch(/^ {2}post-alerts +1\.0 +13\.0 +13\.0 +13\.0 +6$/m);
     expect(text).toContain('2xx 6, 4xx 1, unanswered 2 (timeouts 1, resets 1)');
     expect(text).toContain('Errors: 2 of 9 requests (without a response, or with 5xx)');
+  });
+
+  it('divides latencies into waiting and service, and shows bytes with their rates', () => {
+    const text = fleetReport(dividedResult);
+    expect(text).toContain('Latency divided, in ms: waiting from due to sent, service from sent');
+    expect(text).toMatch(/^ {2}post-alerts +0\.0 +9\.0 +9\.0 +1\.0 +12\.3 +12\.3$/m);
+    expect(text).toContain('Bytes of bodies and websocket messages, without headers, TLS and TCP');
+    expect(text).toMatch(/^ {2}sent +1\.2 kB +300 B\/s$/m);
+    expect(text).toMatch(/^ {2}received +4\.5 MB +1\.13 MB\/s$/m);
+    expect(text).toMatch(/^ {2}of it downloads +4 MB +1 MB\/s$/m);
+    expect(fleetReport(sampleResult)).not.toMatch(/divided|Bytes of/);
   });
 
   it('says that nothing was reconciled, and gives the reason', () => {

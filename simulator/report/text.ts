@@ -2,6 +2,7 @@
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
+import { openPollsLine } from '../result/open-polls.ts';
 import { differencesIn, outcomeOf, remedies, unmeasuredShare } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
@@ -37,7 +38,10 @@ export function fleetReport(result: FleetResult): string {
       : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ...eventLines(result),
+    ...(result.openPolls ? [[`Polls at a fixed rate: ${openPollsLine(result.openPolls)}`]] : []),
     ['Latency in ms', ...latencyLines(result)],
+    ...partLines(result),
+    ...trafficLines(result),
     ['Responses by operation', ...answerLines(result)],
     errorLines(result),
     ...(result.machines ? [['Load generators', ...machineLines(result.machines)]] : []),
@@ -207,6 +211,43 @@ function latencyLines({ latencies, generator }: FleetResult): string[] {
   // when a request was due.
   const own = { operation: 'of it, late by the generator', ...lateness };
   return columns(latencyRows([...latencies, own]));
+}
+
+/** Returns the section with the two parts of the latencies; empty when they are not known. */
+function partLines({ latencies }: FleetResult): string[][] {
+  const rows = latencies.flatMap(({ operation, waiting, service }) => {
+    if (waiting === undefined || service === undefined) return [];
+    const cells = [waiting, service].flatMap(({ p50Ms, p99Ms, maxMs }) => [p50Ms, p99Ms, maxMs]);
+    return [[operation, ...cells.map((ms) => ms.toFixed(1))]];
+  });
+  if (rows.length === 0) return [];
+  const head = ['operation', 'wait p50', 'p99', 'max', 'service p50', 'p99', 'max'];
+  const heading = 'Latency divided, in ms: waiting from due to sent, service from sent to answered';
+  return [[heading, ...columns([head, ...rows])]];
+}
+
+function trafficLines({ traffic }: FleetResult): string[][] {
+  if (traffic === undefined) return [];
+  const { sentBytes, receivedBytes, downloadedBytes } = traffic;
+  const row = (name: string, bytes: number, perSecond: number): string[] => [
+    name,
+    byteWords(bytes),
+    `${byteWords(perSecond)}/s`,
+  ];
+  const rows = columns([
+    row('sent', sentBytes, traffic.sentBytesPerSecond),
+    row('received', receivedBytes, traffic.receivedBytesPerSecond),
+    row('of it downloads', downloadedBytes, traffic.downloadedBytesPerSecond),
+  ]);
+  return [['Bytes of bodies and websocket messages, without headers, TLS and TCP', ...rows]];
+}
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** Formats a number of bytes with three digits, such as `1.23 MB`. */
+export function byteWords(bytes: number): string {
+  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
+  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${byteUnits[step]}`;
 }
 
 function latencyRows(latencies: FleetProgress['latencies']): string[][] {

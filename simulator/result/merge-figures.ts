@@ -36,9 +36,24 @@ function inOrder(answers: OperationCount['answers']): OperationCount['answers'] 
   return Object.fromEntries(entries);
 }
 
+/** Merges latencies and their parts. Parts that are known of some exchanges only count these. */
+function latencyRow(parts: Parts<OperationLatency>): OperationLatency {
+  const { operation } = parts[0];
+  const figures = mergedDurations(parts).figures();
+  const known = (part: 'waiting' | 'service'): readonly Figures[] =>
+    parts.flatMap((row) => row[part] ?? []);
+  const [waiting, service] = [known('waiting'), known('service')];
+  return {
+    operation,
+    ...figures,
+    ...(waiting.length > 0 && { waiting: mergedDurations(waiting).figures() }),
+    ...(service.length > 0 && { service: mergedDurations(service).figures() }),
+  };
+}
+
 /** Merge rules for the figures of exchanges, by member of the result. */
 export const exchangeRules = {
-  latencies: rows<OperationLatency>(byOperation, durations),
+  latencies: rows<OperationLatency>(byOperation, latencyRow),
   operations: rows<OperationCount>(
     byOperation,
     fields<OperationCount>({
@@ -50,6 +65,8 @@ export const exchangeRules = {
       refusedConnections: sum,
       otherErrors: sum,
       signatureRefusals: sum,
+      sentBytes: sum,
+      receivedBytes: sum,
     }),
   ),
 };

@@ -56,8 +56,8 @@ function laidTogether(
 
 function tableOf(series: Series, widthMs: number): ReadonlyMap<number, SeriesRow> {
   const rows = new Map<number, SeriesRow>();
-  for (const { startMs, requests, errors, buckets, devices } of series.rows) {
-    const row = { ...emptyRow(), requests, errors, devices };
+  for (const { startMs, buckets, p50Ms: _p50, p99Ms: _p99, ...counts } of series.rows) {
+    const row = { ...emptyRow(), ...counts };
     for (const [bucket, count] of buckets) row.buckets[bucket] = count;
     rows.set(startMs / series.widthMs, row);
   }

@@ -73,9 +73,13 @@ function live(
   // The exchanges of each part are in chronological order, so the clock never goes back.
   clock.advance(Math.max(0, noonMs + afterMs - clock.now()));
   metrics.sent(latencyMs / 10);
-  if (typeof end === 'number') metrics.answered(operation, end, latencyMs);
-  else {
-    metrics.unanswered(operation, end);
+  metrics.bytesSent(operation, Math.round(latencyMs));
+  if (typeof end === 'number') {
+    const waitingMs = latencyMs / 4;
+    metrics.answered({ operation, status: end, elapsedMs: latencyMs, waitingMs });
+    metrics.bytesReceived(operation, Math.round(2 * latencyMs));
+  } else {
+    metrics.unanswered({ operation, silence: end });
     metrics.countError({ operation, label: end });
   }
 }

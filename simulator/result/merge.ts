@@ -24,16 +24,19 @@ import {
   sum,
 } from './merge-rules.ts';
 import { mergedSeries } from './merge-series.ts';
+import { openPollsRule } from './open-polls.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { Ended, FleetResult } from './result.ts';
 import type { Reconciliation } from './result-devices.ts';
 import type { GeneratorFacts } from './result-generator.ts';
 import { machinesRule } from './result-machines.ts';
 import type { Spread } from './result-spread.ts';
+import { scopesRule } from './scopes.ts';
 import type { ShardFigures } from './shard-figures.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
+import { trafficOf } from './traffic.ts';
 
 /** Thrown with one sentence for results that cannot be merged. */
 export class MergeError extends Error {
@@ -89,7 +92,7 @@ const reconciliationRule = fields<Reconciliation>({
 type Sections = Omit<
   FleetResult,
   | ('schema' | 'seed' | 'plan' | 'ended' | 'shards' | 'startedAt' | 'durationMs')
-  | ('validity' | 'generator' | 'checks' | 'devices' | 'thresholds')
+  | ('validity' | 'generator' | 'traffic' | 'checks' | 'devices' | 'thresholds')
 >;
 
 const mergedSections = fields<Sections>({
@@ -106,8 +109,10 @@ const mergedSections = fields<Sections>({
   accounts: counts,
   reconciliation: reconciliationRule,
   updates: updateRule,
+  openPolls: openPollsRule,
   ...exchangeRules,
   phases: phaseRule,
+  scopes: scopesRule,
   errors: errorRule,
   series: mergedSeries,
   sharedKeys: mergedSharedKeys,
@@ -127,6 +132,7 @@ function merged(
     [...results, ...kept].map((part) => part.checks),
     sections,
   );
+  const traffic = trafficOf(sections.operations, span.durationMs);
   const { schema, seed, plan } = one;
   const whole: Omit<FleetResult, 'thresholds'> = {
     schema,
@@ -138,6 +144,7 @@ function merged(
     validity: validityOf(generator),
     generator,
     ...sections,
+    ...(traffic && { traffic }),
     ...(checks && { checks }),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };
@@ -150,10 +157,14 @@ function merged(
  * so that the phases still add up to the whole.
  */
 function keptSections(part: ShardFigures): Partial<Sections> {
-  const { startMs, endMs, latencies, operations, errors, updates, schedule } = part;
+  const { startMs, endMs, latencies, operations, errors, updates, schedule, scopes } = part;
   const { lateness } = schedule;
   const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
-  return { latencies, operations, errors, updates, phases: operations.length === 0 ? [] : [phase] };
+  return {
+    ...{ latencies, operations, errors, updates },
+    phases: operations.length === 0 ? [] : [phase],
+    ...(scopes && { scopes }),
+  };
 }
 
 function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {

@@ -28,7 +28,28 @@ export const figuresShape = v.object({
 });
 
 const operationLatency = v.pipe(
-  v.object({ operation: text, ...figuresShape.entries }),
+  v.object({
+    operation: text,
+    ...figuresShape.entries,
+    waiting: v.exactOptional(
+      v.pipe(
+        figuresShape,
+        v.description(
+          'Part of the latency from when an exchange was due until its request was written to a ' +
+            'connection: delay of the load generator, and wait for a connection.',
+        ),
+      ),
+    ),
+    service: v.exactOptional(
+      v.pipe(
+        figuresShape,
+        v.description(
+          'Rest of the latency, until the answer was complete. The parts are known of every ' +
+            'exchange, except those of failed workers.',
+        ),
+      ),
+    ),
+  }),
   v.description('Latency of answered exchanges, from when each was due.'),
 );
 
@@ -46,6 +67,23 @@ const operationCount = v.object({
   signatureRefusals: v.pipe(
     count,
     v.description('Answers with 401 that name the signature; also counted as 4xx.'),
+  ),
+  sentBytes: v.exactOptional(
+    v.pipe(
+      count,
+      v.description(
+        'Bytes of request bodies that were written to a connection, and of sent websocket ' +
+          'messages. Headers, TLS and TCP are not counted.',
+      ),
+    ),
+  ),
+  receivedBytes: v.exactOptional(
+    v.pipe(
+      count,
+      v.description(
+        'Bytes of answer bodies, whole and broken off, and of received websocket messages.',
+      ),
+    ),
   ),
 });
 
@@ -106,6 +144,10 @@ const seriesRow = v.object({
   startMs: v.pipe(unixMs, v.description('Milliseconds since the Unix epoch.')),
   requests: count,
   errors: v.pipe(count, v.description('Unanswered exchanges and answers with 5xx.')),
+  sentBytes: v.exactOptional(
+    v.pipe(count, v.description('Bytes sent in the period, counted as in operations.')),
+  ),
+  receivedBytes: v.exactOptional(count),
   p50Ms: milliseconds,
   p99Ms: milliseconds,
   buckets: v.pipe(

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { backoffComparisonShape } from './backoff-comparison.ts';
 import type { Immutable } from './immutable.ts';
+import { type OpenPolls, openPollsShape } from './open-polls.ts';
 import { checksShape } from './result-checks.ts';
 import { deviceRowShape, type Funnel, funnelShape, reconciliationShape } from './result-devices.ts';
 import {
@@ -21,7 +22,9 @@ import { generatorShape, type ProcessFacts, thresholdShape } from './result-gene
 import { machinesShape } from './result-machines.ts';
 import { planSummaryShape, shardShape } from './result-plan.ts';
 import { spreadShape } from './result-spread.ts';
+import { scopesShape } from './scopes.ts';
 import { sharedKeysShape } from './shared-keys.ts';
+import { type Traffic, trafficShape } from './traffic.ts';
 
 export type { DeviceRow } from './result-devices.ts';
 export type { PlanSummary } from './result-plan.ts';
@@ -96,8 +99,11 @@ export const fleetResultShape = v.object({
   accounts: accountsShape,
   reconciliation: reconciliationShape,
   updates: updatesShape,
+  traffic: v.exactOptional(trafficShape),
+  openPolls: v.exactOptional(openPollsShape),
   ...measuredShape,
   phases: v.array(phaseShape),
+  scopes: v.exactOptional(scopesShape),
   series: seriesShape,
   errors: v.array(errorShape),
   sharedKeys: v.exactOptional(sharedKeysShape),
@@ -131,6 +137,10 @@ export interface FleetProgress {
   readonly generators: readonly ProcessFacts[];
   /** 99th percentile of the lateness of scheduled cycles. */
   readonly latenessP99Ms: number;
+  /** Bytes since the start of the run; absent before the first exchange. */
+  readonly traffic?: Traffic;
+  /** Polls at the fixed rate of the plan, if it has one. */
+  readonly openPolls?: OpenPolls;
   /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
   /**

@@ -18,6 +18,8 @@ const MICROSECONDS_PER_MS = 1000;
 export interface SeriesRow {
   requests: number;
   errors: number;
+  sentBytes: number;
+  receivedBytes: number;
   readonly buckets: Uint32Array;
   /** Device counts at the last observation within the row; undefined without one. */
   devices: Accounts | undefined;
@@ -61,6 +63,13 @@ export class SeriesCounter implements SeriesTable {
     if (latencyMs === undefined) return;
     const bucket = bucketOf(latencyMs);
     row.buckets[bucket] = (row.buckets[bucket] ?? 0) + 1;
+  }
+
+  /** Records bytes that were sent or received at this time. */
+  recordBytes(nowMs: number, bytes: Pick<SeriesRow, 'sentBytes' | 'receivedBytes'>): void {
+    const row = this.#row(nowMs);
+    row.sentBytes += bytes.sentBytes;
+    row.receivedBytes += bytes.receivedBytes;
   }
 
   /** Records the current states of the devices. */
@@ -123,13 +132,16 @@ export function foldedRows(
 export function addCounts(to: SeriesRow, from: SeriesRow): void {
   to.requests += from.requests;
   to.errors += from.errors;
+  to.sentBytes += from.sentBytes;
+  to.receivedBytes += from.receivedBytes;
   for (const [bucket, count] of from.buckets.entries()) {
     if (count > 0) to.buckets[bucket] = (to.buckets[bucket] ?? 0) + count;
   }
 }
 
 export function emptyRow(): SeriesRow {
-  return { requests: 0, errors: 0, buckets: new Uint32Array(BUCKETS), devices: undefined };
+  const counts = { requests: 0, errors: 0, sentBytes: 0, receivedBytes: 0 };
+  return { ...counts, buckets: new Uint32Array(BUCKETS), devices: undefined };
 }
 
 /**
@@ -147,6 +159,8 @@ export function seriesOf({ widthMs, rows }: SeriesTable): Series {
         startMs: index * widthMs,
         requests: row.requests,
         errors: row.errors,
+        sentBytes: row.sentBytes,
+        receivedBytes: row.receivedBytes,
         p50Ms: percentileMs(row.buckets, 0.5),
         p99Ms: percentileMs(row.buckets, 0.99),
         buckets: [...row.buckets.entries()].filter(([, count]) => count > 0),

@@ -14,7 +14,9 @@ import type {
   OperationLatency,
   UpdateFigures,
 } from './result-figures.ts';
-import { countsOf, durationsOf, type Measures } from './thresholds-measures.ts';
+import { type ScopeFigures, scopesRule } from './scopes.ts';
+import { countsOf, durationsOf, type Measures, scopedMeasures } from './thresholds-measures.ts';
+import { type Traffic, trafficOf } from './traffic.ts';
 
 /**
  * Number of shards whose figures a coordinator decodes per second, which takes a twentieth of its
@@ -53,6 +55,8 @@ export interface ShardFigures {
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
   readonly rollout: ShardUpdates;
+  /** Figures of the cohorts and phases that thresholds name. */
+  readonly scopes?: readonly ScopeFigures[] | undefined;
   /**
    * Checks of the shard's watched devices. Only the shard that runs them to the end counts the
    * devices.
@@ -92,6 +96,13 @@ export class MergedFigures {
     return whole.percentileMs(99);
   }
 
+  traffic(elapsedMs: number): Traffic | undefined {
+    return trafficOf(
+      this.#shards.flatMap(({ operations }) => operations),
+      elapsedMs,
+    );
+  }
+
   measures(): Measures {
     const operations = this.#shards.flatMap((shard) => shard.operations);
     const rollouts = this.#rollouts;
@@ -111,6 +122,8 @@ export class MergedFigures {
           rollouts.reduce((sum, { within }) => sum + (new Map(within).get(withinMs) ?? 0), 0),
       }),
       reports: () => undefined,
+      within: (scope) =>
+        scopedMeasures(scopesRule(this.#shards.map(({ scopes = [] }) => scopes)), scope),
     };
   }
 }

@@ -2,10 +2,13 @@
  * The measurements on which thresholds are judged: one interface for finished runs and for runs in
  * progress.
  */
+
+import type { ThresholdScope } from '../plan/thresholds-parser.ts';
 import { DurationHistogram } from './histograms.ts';
 import { mergedDurations } from './merge-figures.ts';
 import type { FleetResult } from './result.ts';
 import type { OperationCount } from './result-figures.ts';
+import { isSameScope, type ScopeFigures } from './scopes.ts';
 
 /** Progress of the updates of a run. */
 export interface UpdateMeasures {
@@ -23,12 +26,18 @@ export interface UpdateMeasures {
   readonly elapsedMs: number;
 }
 
-/** The figures of a run. An empty list of operations means all operations. */
-export interface Measures {
-  readonly isOver: boolean;
+/** The figures of exchanges. An empty list of operations means all operations. */
+export interface ExchangeMeasures {
   readonly elapsedMs: number;
   durations(operations: readonly string[]): DurationHistogram;
   counts(operations: readonly string[]): { readonly exchanges: number; readonly errors: number };
+}
+
+/** The figures of a run. An empty list of operations means all operations. */
+export interface Measures extends ExchangeMeasures {
+  readonly isOver: boolean;
+  /** Returns the figures of a cohort, of a phase, or of a cohort in a phase. */
+  within(scope: ThresholdScope): ExchangeMeasures;
   updates(): UpdateMeasures;
   /** Returns the lateness of the load generator; absent during a run. */
   lateness?(): DurationHistogram;
@@ -48,12 +57,27 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
     durations: (wanted) =>
       mergedDurations(latencies.filter(({ operation }) => isWanted(operation, wanted))),
     counts: (wanted) => countsOf(operations, wanted),
+    within: (scope) => scopedMeasures(result.scopes ?? [], scope),
     updates: () => updatesOf(result),
     lateness: () => DurationHistogram.of(result.generator.schedule.lateness),
     reports: (fate) => {
       if (!reconciliation.checked) return undefined;
       return fate === 'lost' ? reconciliation.lostReports : reconciliation.doubledReports;
     },
+  };
+}
+
+/** Returns the figures of one scope; empty when nothing was measured in it. */
+export function scopedMeasures(
+  scopes: readonly ScopeFigures[],
+  scope: ThresholdScope,
+): ExchangeMeasures {
+  const { durationMs = 0, latencies = [], operations = [] } = scopes.find(isSameScope(scope)) ?? {};
+  return {
+    elapsedMs: durationMs,
+    durations: (wanted) =>
+      mergedDurations(latencies.filter(({ operation }) => isWanted(operation, wanted))),
+    counts: (wanted) => countsOf(operations, wanted),
   };
 }
 

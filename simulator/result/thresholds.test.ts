@@ -72,6 +72,11 @@ describe('a threshold for a run', () => {
     ['lost reports = 0.5', 'accepted: '],
     ['rate(poll) > 100', 'accepted: '],
     ['errors < 0.1% or so', 'accepted: '],
+    ['p99(poll){} < 1s', 'braces hold one cohort, one phase or both'],
+    ['p99(poll){cohort:a,cohort:b} < 1s', 'braces hold one cohort, one phase or both'],
+    ['p99(poll){device:3} < 1s', 'braces hold one cohort, one phase or both'],
+    ['p99(poll) < 1s {cohort:a}', 'a cohort or phase follows the subject of a latency'],
+    ['lost reports{cohort:a} = 0', 'a cohort or phase follows the subject of a latency'],
     [`p99(poll) < ${'9'.repeat(500)}ms`, 'accepted: '],
   ])('is not "%s", and the error shows what is accepted', (text, sentence) => {
     expect(() => thresholdOf(text)).toThrow(ThresholdError);
@@ -131,6 +136,44 @@ describe('the verdict on a threshold', () => {
     const broken = { ...runOf(4, [10_000]), ended: 'interrupted' as const };
     expect(verdictOn('75% updated within 10m', broken)[0]).toBe('undecided');
     expect(verdictOn('75% updated within 10s', broken)[0]).toBe('missed');
+  });
+});
+
+describe('a threshold for a cohort or a phase', () => {
+  const row = { operation: 'post-alerts', ...figuresOf([900]) };
+  const [counts] = sampleResult.operations;
+  const operations = counts ? [{ ...counts, answers: { '2xx': 10 }, unanswered: 0 }] : [];
+  const scope = { cohort: 'Slow', phase: '2 hold' };
+  const scopes = [{ ...scope, durationMs: 2000, latencies: [row], operations }];
+  const result = { ...sampleResult, scopes };
+
+  it.each([
+    ['p99(post-alerts){cohort:Slow,phase:2 hold} < 1s', 'met'],
+    ['max(all) { phase: 2 hold, cohort: Slow } < 1ms', 'missed'],
+    ['errors(all){cohort:Slow,phase:2 hold} = 0', 'met'],
+    ['errors{cohort:Slow,phase:2 hold} < 1%', 'met'],
+    ['rate(all){cohort:Slow,phase:2 hold} >= 5/s', 'met'],
+    ['p99(post-alerts){cohort:slow,phase:2 hold} < 1s', 'undecided'],
+    ['p99(post-alerts){cohort:Slow} < 1s', 'undecided'],
+  ])('is judged by the figures of exactly that part: %s is %s', (text, verdict) => {
+    expect(thresholdOf(text).text).toContain('{');
+    expect(verdictOn(text, result)[0]).toBe(verdict);
+  });
+
+  it('says how late the load generator was over the whole run when it is missed', () => {
+    const [, observed] = verdictOn('p99(all){cohort:Slow,phase:2 hold} < 1ms', result);
+    expect(observed).toBe(
+      '900 ms over 1 requests, of which up to 2 ms is the lateness of the load generator over the whole run',
+    );
+  });
+
+  it('is unattainable by the exchanges of its part, not by those of the run', () => {
+    const text = 'p50(all){cohort:Slow,phase:2 hold} < 1us';
+    expect(isLost(text, result)).toBe(false);
+    const [many] = scopes;
+    if (many === undefined || counts === undefined) throw new Error('there are figures');
+    const busy = { ...many, operations: [{ ...counts, answers: { '2xx': 1100 } }] };
+    expect(isLost(text, { ...result, scopes: [busy] })).toBe(true);
   });
 });
 

@@ -5,7 +5,8 @@
 import { printable } from '../../fixtures/printable.ts';
 import { type Comparator, type Threshold, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { ThresholdVerdict } from './result-generator.ts';
-import type { Measures } from './thresholds-measures.ts';
+import { isWholeRun } from './scopes.ts';
+import type { ExchangeMeasures, Measures } from './thresholds-measures.ts';
 
 /**
  * Minimum number of exchanges after which a missed share, rate or percentile counts as
@@ -36,10 +37,11 @@ export function thresholdVerdicts(
  * Returns a note about the generator's lateness. Latencies start when a request is due, so they
  * include the lateness, which is not the server's fault.
  */
-function latenessWords({ subject }: Threshold, { lateness }: Measures): string {
+function latenessWords({ subject, scope }: Threshold, { lateness }: Measures): string {
   if (subject.kind !== 'percentile' || lateness === undefined) return '';
+  const part = isWholeRun(scope) ? '' : ' over the whole run';
   const ms = rounded(lateness().percentileMs(subject.percent));
-  return `, of which up to ${ms} ms is the lateness of the load generator`;
+  return `, of which up to ${ms} ms is the lateness of the load generator${part}`;
 }
 
 /**
@@ -57,7 +59,9 @@ export function canNoLongerBeMet(threshold: Threshold, measures: Measures): bool
   if (subject.kind === 'reports') return only;
   if (subject.kind === 'success') return measures.updates().devices === endedCount(measures);
   if (subject.kind === 'percentile' && subject.percent === 100) return only;
-  return measures.counts(subject.operations).exchanges >= HOPELESS_EXCHANGES_MIN;
+  return (
+    exchangesIn(threshold, measures).counts(subject.operations).exchanges >= HOPELESS_EXCHANGES_MIN
+  );
 }
 
 interface Observation {
@@ -66,27 +70,35 @@ interface Observation {
   readonly observed: string;
 }
 
-function observation({ subject }: Threshold, measures: Measures): Observation {
+/** Returns the figures of exchanges to which the threshold applies. */
+function exchangesIn({ scope }: Threshold, measures: Measures): ExchangeMeasures {
+  return isWholeRun(scope) ? measures : measures.within(scope);
+}
+
+function observation(threshold: Threshold, measures: Measures): Observation {
+  const { subject } = threshold;
+  const exchanges = exchangesIn(threshold, measures);
   switch (subject.kind) {
     case 'updated': {
       const updates = measures.updates();
       return shared(updates.updatedWithin(subject.withinMs), updates.devices, 'devices');
     }
     case 'percentile': {
-      const durations = measures.durations(subject.operations);
+      const durations = exchanges.durations(subject.operations);
       if (durations.count === 0) return nothing('no request was answered');
       const { percent } = subject;
       const value = percent === 100 ? durations.maxMs : durations.percentileMs(percent);
       return { value, observed: `${rounded(value)} ms over ${durations.count} requests` };
     }
     case 'errors': {
-      const { exchanges, errors } = measures.counts(subject.operations);
-      if (subject.unit === 'share') return shared(errors, exchanges, 'requests');
-      return { value: errors, observed: `${errors} of ${exchanges} requests` };
+      const { exchanges: of, errors } = exchanges.counts(subject.operations);
+      if (subject.unit === 'share') return shared(errors, of, 'requests');
+      return { value: errors, observed: `${errors} of ${of} requests` };
     }
     case 'rate': {
-      if (measures.elapsedMs <= 0) return nothing('no time has passed');
-      const value = (measures.counts(subject.operations).exchanges * 1000) / measures.elapsedMs;
+      const { elapsedMs } = exchanges;
+      if (elapsedMs <= 0) return nothing('no time has passed');
+      const value = (exchanges.counts(subject.operations).exchanges * 1000) / elapsedMs;
       return { value, observed: `${rounded(value)}/s` };
     }
     case 'success':

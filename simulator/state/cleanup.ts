@@ -274,4 +274,6 @@ const nobody = {
   answered: () => undefined,
   unanswered: () => undefined,
   signatureRefused: () => undefined,
+  bytesSent: () => undefined,
+  bytesReceived: () => undefined,
 };

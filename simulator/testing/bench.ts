@@ -47,6 +47,13 @@ const all: Cohort = {
   policy,
 };
 
+/** Settings of a client; the number of connections is 4 unless given. */
+interface BenchOptions {
+  readonly tenantToken?: string;
+  readonly headerPrefix?: string;
+  readonly connectionsMax?: number;
+}
+
 /** A client and its dependencies. The owner must close it. */
 export class Bench {
   readonly clock = new ManualClock(noonMs);
@@ -54,9 +61,10 @@ export class Bench {
   readonly transport: Transport;
   readonly client: DeviceClient;
 
-  constructor(baseUrl: string, options: { tenantToken?: string; headerPrefix?: string } = {}) {
+  constructor(baseUrl: string, options: BenchOptions = {}) {
     const { clock, metrics: observer } = this;
-    const network = { baseUrl, clock, observer, requestTimeLimitMs: 5000, connectionsMax: 4 };
+    const { connectionsMax = 4 } = options;
+    const network = { baseUrl, clock, observer, requestTimeLimitMs: 5000, connectionsMax };
     this.transport = new Transport(network);
     const { headerPrefix = 'X-SVC', tenantToken } = options;
     this.client = new DeviceClient({ transport: this.transport, clock, headerPrefix, tenantToken });

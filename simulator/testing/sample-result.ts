@@ -7,6 +7,7 @@ import {
   fleetSchema,
 } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
+import type { Traffic } from '../result/traffic.ts';
 
 /** A machine in the form of a result. */
 export const sampleMachine = {
@@ -127,6 +128,27 @@ export const sampleResult: FleetResult = {
   ],
   errors: [],
   devices: [],
+};
+
+export const sampleTraffic: Traffic = {
+  ...{ sentBytes: 1_200, receivedBytes: 4_500_000, downloadedBytes: 4_000_000 },
+  sentBytesPerSecond: 300,
+  receivedBytesPerSecond: 1_125_000,
+  downloadedBytesPerSecond: 1_000_000,
+};
+
+/** The same result with divided latencies and counted bytes, which earlier versions do not have. */
+export const dividedResult: FleetResult = {
+  ...sampleResult,
+  latencies: sampleResult.latencies.map((row) => ({
+    ...row,
+    waiting: figuresOf([0, 0, 0, 0, 0, 9]),
+    service: figuresOf([1, 1, 1, 2, 12.25, 4]),
+  })),
+  operations: sampleResult.operations.map((row) => {
+    return { ...row, sentBytes: 1_200, receivedBytes: 0 };
+  }),
+  traffic: sampleTraffic,
 };
 
 export const sampleProgress: FleetProgress = {

@@ -95,6 +95,8 @@ function sampleOf(plan: FleetPlan): Sample {
     incidents: _incidents,
     shard: _shard,
     cohorts,
+    arrivals,
+    pollsPerSecond,
     ...rest
   } = plan;
   const pollMs = Math.max(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
@@ -107,7 +109,13 @@ function sampleOf(plan: FleetPlan): Sample {
   ];
   // Virtual runs have no websockets.
   const unconnected = cohorts?.map((cohort) => ({ ...cohort, connect: false }));
-  const sample = { ...rest, connect: false, devices, stages, rampMs: 0 };
+  // The rates of a plan are those of its whole fleet.
+  const share = devices / plan.devices;
+  const rates = {
+    arrivals: arrivals?.map(({ event, perSecond }) => ({ event, perSecond: perSecond * share })),
+    pollsPerSecond: pollsPerSecond && pollsPerSecond * share,
+  };
+  const sample = { ...rest, ...rates, connect: false, devices, stages, rampMs: 0 };
   return { plan: { ...sample, ...(unconnected && { cohorts: unconnected }) }, durationMs };
 }
 

@@ -14,10 +14,17 @@ import { serverRows } from './parts/server.ts';
 import { simulatorRows } from './parts/simulator.ts';
 import { startRows } from './parts/start.ts';
 import { pinGenerator } from './pinning.ts';
-import { type BenchResult, type PartResult, readResult, resultOf } from './result.ts';
+import {
+  type BenchResult,
+  joinedResult,
+  type PartResult,
+  readResult,
+  requireSameMachine,
+  resultOf,
+} from './result.ts';
 import type { BenchContext } from './rounds.ts';
 import { isFailing } from './row.ts';
-import { changesText, resultText } from './text.ts';
+import { changesText, resultMarkdown, resultText } from './text.ts';
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
@@ -37,6 +44,7 @@ interface BenchOptions {
   readonly quick?: boolean;
   readonly json?: string;
   readonly compare?: string;
+  readonly table?: readonly string[];
 }
 
 const help = `
@@ -63,6 +71,10 @@ function program(): Command {
     .option('--quick', 'smaller quantities and fewer rounds: one to two minutes')
     .option('--json <file>', 'write the result as JSON')
     .option('--compare <file>', 'show the change since this JSON result')
+    .option(
+      '--table <file...>',
+      'measure nothing: show these JSON results of one machine and day as a Markdown table',
+    )
     .addHelpText('after', help)
     .exitOverride()
     .action(async (part: keyof typeof parts | undefined, options: BenchOptions) => {
@@ -74,10 +86,11 @@ function program(): Command {
 }
 
 async function bench(chosen: readonly string[], options: BenchOptions): Promise<ExitCode> {
-  const { quick = false, json, compare } = options;
+  const { quick = false, json, compare, table } = options;
+  if (table !== undefined) return shownTable(table);
   if (json !== undefined) await requireWritable('--json', json);
   const before = compare === undefined ? undefined : await readResult('--compare', compare);
-  const result = await measured(chosen, quick);
+  const result = await measured(chosen, { quick, before });
   output.line(resultText(result));
   if (before) output.line(`\n${changesText(before, result)}`);
   if (json !== undefined)
@@ -88,13 +101,27 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
   return failing.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-async function measured(chosen: readonly string[], quick: boolean): Promise<BenchResult> {
+async function shownTable(files: readonly string[]): Promise<ExitCode> {
+  const results = await Promise.all(files.map((file) => readResult('--table', file)));
+  const [first, ...others] = results;
+  if (first !== undefined) output.line(resultMarkdown(joinedResult(first, ...others)));
+  return exitCodes.pass;
+}
+
+interface Asked {
+  readonly quick: boolean;
+  /** The result to compare with, which must be of this machine. */
+  readonly before: BenchResult | undefined;
+}
+
+async function measured(chosen: readonly string[], { quick, before }: Asked): Promise<BenchResult> {
   const pinning = pinGenerator();
   const children = new Children(pinning);
   const rounds = quick ? QUICK_ROUNDS : ROUNDS;
   const context: BenchContext = { children, output, quick, rounds };
   const form = `${quick ? 'quick' : 'full'}, ${rounds} rounds`;
   const about = { ...environment(pinning), form };
+  if (before) requireSameMachine('--compare', before, resultOf(about, []));
   try {
     const results: PartResult[] = [];
     for (const [name, rowsOf] of Object.entries(parts)) {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { changesOf, readResult, resultOf } from './result.ts';
+import { changesOf, joinedResult, readResult, requireSameMachine, resultOf } from './result.ts';
 import { limitRow, rowOf } from './row.ts';
-import { changesText, resultText, shownFigure } from './text.ts';
+import { changesText, resultMarkdown, resultText, shownFigure } from './text.ts';
 
 const poll = (ours: number, what = 'a poll') =>
   rowOf({
@@ -92,6 +92,55 @@ describe('the comparison with an earlier result', () => {
     expect(text).toMatch(/│ a poll +│ 0\.40 +│ 0\.50 +│ \+25 % +│/);
     expect(text).toMatch(/│ a run +│ +│ 2\.00 +│ +│/);
     expect(changesText(now, before)).toMatch(/│ a poll +│ 0\.50 +│ 0\.40 +│ -20 % +│/);
+  });
+});
+
+describe('the table of several benchmark results', () => {
+  const environment = {
+    ...{ date: '2026-11-25T10:00:00Z', machine: '2 x CPU', memory: '4 GiB', node: '20.1.0' },
+    ...{ cores: 'not pinned', fleetbed: '0.1.0' },
+  };
+  const server = resultOf(environment, now.parts.slice(0, 1));
+  const suite = resultOf({ ...environment, date: '2026-11-25T18:00:00Z' }, now.parts.slice(1));
+
+  it('names machine and day once, above the rows of all parts', () => {
+    expect(resultMarkdown(joinedResult(server, suite)).split('\n')).toEqual([
+      '2 x CPU, Node 20.1.0, 2026-11-25, Fleetbed 0.1.0:',
+      '',
+      '| part | measured | ratio (range) | goal |  | ours | held against |',
+      '| --- | --- | --- | --- | --- | --- | --- |',
+      '| server | a poll | 0.50 (0.50..0.63) | 0.75 | missed | 50,000 answers/CPU s | bare 100,000; framework 0.10 |',
+      '| conformance | a run | 2.00 | 1.00 | met | 10 s | limit 20 |',
+    ]);
+  });
+
+  it.each([
+    [
+      'machine',
+      '2 x other CPU',
+      /^--table: the machine of one result is 2 x CPU, that of another 2 x/,
+    ],
+    ['cores', 'pinned', /^--table: the cores of one result is not pinned, that of another pinned;/],
+    ['node', '22.0.0', /^--table: the node of one result is 20\.1\.0, that of another 22\.0\.0;/],
+    ['date', '2026-11-26', /^--table: one result is of 2026-11-25, another of 2026-11-26;/],
+  ])('refuses results that differ in %s', (fact, value, sentence) => {
+    const other = resultOf({ ...environment, [fact]: value }, suite.parts);
+    expect(() => joinedResult(server, other)).toThrow(sentence);
+  });
+
+  it('keeps only the later measurement of a part', () => {
+    const again = resultOf(environment, [{ name: 'server', rows: [poll(90_000)] }]);
+    expect(joinedResult(server, again).parts).toEqual(again.parts);
+  });
+});
+
+describe('the comparison of two machines', () => {
+  it('is refused, because the change of a ratio would be that of the machine', () => {
+    const [one, other] = ['a', 'b'].map((machine) => resultOf({ machine }, now.parts));
+    if (one === undefined || other === undefined) throw new Error('there are two results');
+    expect(() => requireSameMachine('--compare', one, other)).toThrow(
+      '--compare: the machine of one result is a, that of another b; measure both on one machine',
+    );
   });
 });
 

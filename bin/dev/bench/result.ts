@@ -39,6 +39,55 @@ export async function readResult(option: string, path: string): Promise<BenchRes
   }
 }
 
+/**
+ * Facts of the environment that must agree where rows of two results stand in one table: figures of
+ * another machine, or of another day, say nothing about each other.
+ */
+const machineFacts = ['machine', 'memory', 'cores'] as const;
+const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
+
+/**
+ * Returns one result with the parts of several of one machine and day, in the order given. A part
+ * that was measured again replaces the earlier one.
+ * @throws CommandError when two of them are of different machines or days
+ */
+export function joinedResult(first: BenchResult, ...others: readonly BenchResult[]): BenchResult {
+  for (const other of others) {
+    requireSameMachine('--table', first, other);
+    requireSame('--table', 'node', [first, other]);
+  }
+  const day = dayOf(first);
+  for (const other of others) {
+    if (dayOf(other) === day) continue;
+    throw refused('--table', `one result is of ${day}, another of ${dayOf(other)}`);
+  }
+  const parts = new Map(
+    [first, ...others].flatMap((one) => one.parts.map((part) => [part.name, part])),
+  );
+  return { ...first, parts: [...parts.values()] };
+}
+
+/** @throws CommandError when the results are of different machines */
+export function requireSameMachine(option: string, one: BenchResult, other: BenchResult): void {
+  for (const fact of machineFacts) requireSame(option, fact, [one, other]);
+}
+
+function requireSame(option: string, fact: string, results: readonly BenchResult[]): void {
+  const [here, there] = results.map(({ environment }) => environment[fact] ?? 'unknown');
+  if (here === there) return;
+  throw refused(option, `the ${fact} of one result is ${here}, that of another ${there}`);
+}
+
+function refused(option: string, difference: string): CommandError {
+  const wayOut = 'measure both on one machine, or show them in tables of their own';
+  return new CommandError(`${option}: ${difference}; ${wayOut}.`, exitCodes.setUp);
+}
+
+/** Returns the day of a result, such as `2026-11-25`. */
+export function dayOf({ environment }: BenchResult): string {
+  return (environment.date ?? 'an unknown day').slice(0, DAY_CHARACTERS);
+}
+
 /** The change of one row between two results. */
 export interface Change {
   readonly part: string;

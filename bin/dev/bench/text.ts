@@ -1,6 +1,6 @@
 /** Formats a result as text: ratios first, then absolute figures. */
 import Table from 'cli-table3';
-import { type BenchResult, type Change, changesOf } from './result.ts';
+import { type BenchResult, type Change, changesOf, dayOf } from './result.ts';
 import type { Row, Spread } from './row.ts';
 
 /** Table style without colours, because the report may go to a file. */
@@ -14,6 +14,29 @@ export function resultText({ environment, parts }: BenchResult): string {
   );
   const tables = parts.map(({ name, rows }) => partText(name, rows));
   return [head.join('\n'), ...tables, verdictLine(parts.flatMap(({ rows }) => rows))].join('\n\n');
+}
+
+/** Returns the table of a document in Markdown: machine and day once, then a line for each row. */
+export function resultMarkdown(result: BenchResult): string {
+  const { machine = 'an unknown machine', node = 'unknown', fleetbed = '' } = result.environment;
+  const head = `${machine}, Node ${node}, ${dayOf(result)}, Fleetbed ${fleetbed}:`;
+  const columns = ['part', 'measured', 'ratio (range)', 'goal', '', 'ours', 'held against'];
+  const rows = result.parts.flatMap(({ name, rows: measured }) =>
+    measured.map((row) => [name, ...markdownCells(row)]),
+  );
+  const lines = [columns, columns.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
+  return [head, '', ...lines].join('\n');
+}
+
+function markdownCells(row: Row): string[] {
+  const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;
+  const isOnce = ratio.min === ratio.max;
+  const ours = `${shownFigure(subject.figures.median)} ${unit}`;
+  const rest = others.map(({ name, ratio: other }) => `${name} ${shownRatio(other.median)}`);
+  return [
+    ...[what, isOnce ? shownRatio(ratio.median) : shownSpread(ratio), shownRatio(goal), verdict],
+    ...[ours, [shownSide(baseline), ...rest].join('; ')],
+  ];
 }
 
 /** Returns the ratio of each row before and now. */

@@ -25,7 +25,15 @@ const polling: HeldFleet = {
   pollIntervalMs: 10_000,
   times: { gatherMs: 60_000, settleMs: 20_000, measuredMs: 20_000 },
 };
-const connected: HeldFleet = { ...polling, who: 'device with its socket', connect: true };
+/** As many devices with a socket as the guide of the simulator says that one process holds. */
+const connected: HeldFleet = {
+  ...polling,
+  who: 'device with its socket',
+  connect: true,
+  devices: 15_000,
+  pollIntervalMs: 15_000,
+  times: { ...polling.times, gatherMs: 90_000 },
+};
 const BYTES_PER_KB = 1024;
 const POLLING_MAX_KB = 12;
 const CONNECTED_MAX_KB = 25;
@@ -113,6 +121,7 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
 
 /** A fleet whose devices are all present during the measurement. */
 export interface HeldFleet {
+  /** Kind of its devices; the rows add their number. */
   readonly who: string;
   readonly devices: number;
   readonly pollIntervalMs: number;
@@ -123,9 +132,10 @@ export interface HeldFleet {
 /** Measures many devices that poll occasionally; with `connect`, each also holds a WebSocket. */
 export async function measuredHeldFleet(
   context: BenchContext,
-  { who, devices, pollIntervalMs, connect, times }: HeldFleet,
+  fleet: HeldFleet,
 ): Promise<FleetMeasurement> {
-  context.output.progress(`gathering ${devices} devices, each a ${who}`);
+  const { devices, pollIntervalMs, connect, times } = fleet;
+  context.output.progress(`gathering each ${nameOf(fleet)}`);
   return onServer(context, ({ ready, pid: serverPid }) => {
     const plan = { ...steadyFleet(ready), devices, pollIntervalMs, connect };
     const present = { devices, sockets: connect ? devices : 0 };
@@ -133,11 +143,18 @@ export async function measuredHeldFleet(
   });
 }
 
+/** Returns the name of a device in the rows, such as `polling device, one of 10,000`. */
+function nameOf({ who, devices }: HeldFleet): string {
+  return `${who}, one of ${devices.toLocaleString('en-US')}`;
+}
+
 /**
  * Returns the rows about the memory of a device and the delay of the fleet's requests, measured
  * once.
  */
-export function heldRows({ who, devices, connect }: HeldFleet, seen: FleetMeasurement): Row[] {
+export function heldRows(fleet: HeldFleet, seen: FleetMeasurement): Row[] {
+  const { devices, connect } = fleet;
+  const who = nameOf(fleet);
   const { memory, memoryBefore, elapsedMs, cpuMs } = seen;
   const kilobytes = (kind: 'resident' | 'used') =>
     (memory[kind] - memoryBefore[kind]) / devices / BYTES_PER_KB;
@@ -150,7 +167,7 @@ export function heldRows({ who, devices, connect }: HeldFleet, seen: FleetMeasur
       unit: 'KB',
       subject: once(kilobytes('resident')),
       limit: connect ? CONNECTED_MAX_KB : POLLING_MAX_KB,
-      note: `${devices} devices, measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
+      note: `measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
     }),
     limitRow({
       what: `p99 of lateness, ${who}`,

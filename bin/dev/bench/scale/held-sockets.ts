@@ -51,13 +51,13 @@ export async function heldSocketRows(context: BenchContext): Promise<Row[]> {
     const inBare = await heldKilobytes(context, { ...bare, file, count });
     return [
       rowOf({
-        what: 'memory of a held socket in the server',
+        what: `memory of a socket in the server, one of ${count.toLocaleString('en-US')}`,
         unit: 'KB',
         better: 'lower',
         goal: 1,
         subject: once('fleetbed', inOurs.used),
         baseline: once(`ws and ${MORE_MAX_KB} KB`, inBare.used + MORE_MAX_KB),
-        note: `${count} sockets${quick ? '' : ', each of which has answered a ping'}, measured once; in use, without what the kernel holds; ws alone takes ${inBare.used.toFixed(1)} KB; resident ${inOurs.resident.toFixed(1)} and ${inBare.resident.toFixed(1)} KB`,
+        note: `${quick ? '' : 'each has answered a ping, '}measured once; in use, without what the kernel holds; ws alone takes ${inBare.used.toFixed(1)} KB; resident ${inOurs.resident.toFixed(1)} and ${inBare.resident.toFixed(1)} KB`,
       }),
     ];
   } finally {

@@ -31,11 +31,11 @@ export async function knownDeviceRows({ children, output, quick }: BenchContext)
   const { used, resident } = kilobytesEach(seen, count);
   return [
     limitRow({
-      what: 'memory of a known device in the server',
+      what: `memory of a known device in the server, one of ${count.toLocaleString('en-US')}`,
       unit: 'KB',
       subject: once('fleetbed', used),
       limit: MEMORY_MAX_KB,
-      note: `${count} devices with their share of the database, measured once; the journal was full before; ${resident.toFixed(1)} KB resident`,
+      note: `with its share of the database, measured once; the journal was full before; ${resident.toFixed(1)} KB resident`,
     }),
   ];
 }

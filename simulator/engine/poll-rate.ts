@@ -1,0 +1,141 @@
+/**
+ * Polls at a fixed rate, an open model: each falls due at its time, whether or not the server has
+ * answered the earlier ones. The devices that wait between two polls take turns, the longest wait
+ * first. A poll for which every device is busy is late, and one that is never sent is dropped.
+ */
+import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Device } from '../device/device.ts';
+import type { OpenPolls } from '../result/open-polls.ts';
+
+export interface PollRateOptions {
+  readonly perSecond: number;
+  /** Time of the first poll at the earliest, in monotonic milliseconds. */
+  readonly startsMs: number;
+  readonly clock: Clock;
+  /** Makes the device start its next cycle at once. */
+  readonly wake: (device: Device) => void;
+}
+
+/** Maximum number of polls that wait for a device; further polls are dropped. */
+const LATE_MAX = 10_000;
+const SECOND_MS = 1000;
+/** Tolerance of timers in milliseconds: a poll that is due in less than this is due. */
+const SLACK_MS = 0.001;
+/** Number of past places after which the queue is shortened. */
+const PAST_MAX = 1024;
+
+/** The wait of a device for its turn. */
+interface Place {
+  readonly device: Device;
+  isWaiting: boolean;
+}
+
+/** The polls of one run. They begin once the first device waits for its turn. */
+export class PollRate {
+  readonly #options: PollRateOptions;
+  #startMs: number | undefined;
+  #timer: Timer | undefined;
+  #places: Place[] = [];
+  #firstPlace = 0;
+  /** Due times of the polls for which every device was busy, in monotonic milliseconds. */
+  #lateMs: number[] = [];
+  #due = 0;
+  #late = 0;
+  #dropped = 0;
+
+  constructor(options: PollRateOptions) {
+    this.#options = options;
+  }
+
+  /** The polls so far. Those that still wait for a device count as dropped. */
+  get counts(): OpenPolls {
+    const dropped = this.#dropped + this.#lateMs.length;
+    return { due: this.#due, sent: this.#due - dropped, late: this.#late, dropped };
+  }
+
+  /**
+   * Waits for the device's turn.
+   * @param pause begins a wait between two polls, which `wake` or another cause ends
+   */
+  async waitForTurn(device: Device, pause: () => Promise<void>): Promise<void> {
+    // A device that another cause wakes sends no poll of the rate.
+    if (device.session) device.session.plannedMs = undefined;
+    const place = { device, isWaiting: true };
+    this.#places.push(place);
+    const paused = pause();
+    this.#begin();
+    const dueMs = this.#lateMs[0];
+    if (dueMs !== undefined && this.#give(dueMs)) {
+      this.#lateMs.shift();
+      this.#late++;
+    }
+    try {
+      await paused;
+    } finally {
+      place.isWaiting = false;
+    }
+  }
+
+  /** Ends the polls; those that still wait for a device are dropped. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#dropped += this.#lateMs.length;
+    this.#lateMs = [];
+  }
+
+  #begin(): void {
+    if (this.#startMs !== undefined) return;
+    this.#startMs = Math.max(this.#options.clock.monotonicMs(), this.#options.startsMs);
+    this.#plan(this.#startMs);
+  }
+
+  #plan(startMs: number): void {
+    const { clock } = this.#options;
+    const waitMs = Math.max(0, this.#nextMs(startMs) - clock.monotonicMs());
+    this.#timer = clock.after(waitMs, () => {
+      const nowMs = clock.monotonicMs() + SLACK_MS;
+      for (let dueMs = this.#nextMs(startMs); dueMs <= nowMs; dueMs = this.#nextMs(startMs)) {
+        this.#due++;
+        this.#fallDue(dueMs);
+      }
+      this.#plan(startMs);
+    });
+  }
+
+  #nextMs(startMs: number): number {
+    return startMs + (this.#due * SECOND_MS) / this.#options.perSecond;
+  }
+
+  #fallDue(dueMs: number): void {
+    // Earlier polls that are late come first.
+    if (this.#lateMs.length === 0 && this.#give(dueMs)) return;
+    if (this.#lateMs.length < LATE_MAX) this.#lateMs.push(dueMs);
+    else this.#dropped++;
+  }
+
+  /** Makes the device whose turn it is poll. Returns false when all devices are busy. */
+  #give(dueMs: number): boolean {
+    const place = this.#nextPlace();
+    if (place === undefined) return false;
+    place.isWaiting = false;
+    if (place.device.session) place.device.session.plannedMs = dueMs;
+    this.#options.wake(place.device);
+    return true;
+  }
+
+  #nextPlace(): Place | undefined {
+    while (this.#firstPlace < this.#places.length) {
+      const place = this.#places[this.#firstPlace++];
+      if (place?.isWaiting) return this.#shortened(place);
+    }
+    return this.#shortened(undefined);
+  }
+
+  #shortened(place: Place | undefined): Place | undefined {
+    if (this.#firstPlace > PAST_MAX && this.#firstPlace * 2 > this.#places.length) {
+      this.#places = this.#places.slice(this.#firstPlace);
+      this.#firstPlace = 0;
+    }
+    return place;
+  }
+}

@@ -1,0 +1,53 @@
+/** The metrics of the parts of a run to which its thresholds apply: cohorts, phases, or both. */
+import type { AnsweredExchange, UnansweredExchange } from '../network/transport.ts';
+import { type ThresholdScope, thresholdOf } from '../plan/thresholds-parser.ts';
+import { isSameScope, isWholeRun, type ScopeFigures } from '../result/scopes.ts';
+import { OperationMetrics } from './operation-metrics.ts';
+
+/** Returns the name of the cohort of a caller; undefined when it is no device of the fleet. */
+export type CohortOf = (caller: string) => string | undefined;
+
+interface Scoped {
+  readonly scope: ThresholdScope;
+  readonly operations: OperationMetrics;
+}
+
+/** Counts exchanges in each scope that a threshold of the plan names. */
+export class ScopeMetrics {
+  readonly #rows: readonly Scoped[];
+  readonly #cohortOf: CohortOf;
+
+  constructor(thresholds: readonly string[], cohortOf: CohortOf) {
+    const scopes = thresholds.map((text) => thresholdOf(text).scope);
+    this.#rows = scopes
+      .filter((scope, at) => !isWholeRun(scope) && scopes.findIndex(isSameScope(scope)) === at)
+      .map((scope) => ({ scope, operations: new OperationMetrics() }));
+    this.#cohortOf = cohortOf;
+  }
+
+  answered(exchange: AnsweredExchange, phase: string): void {
+    for (const { operations } of this.#matching(exchange, phase)) operations.answered(exchange);
+  }
+
+  unanswered(exchange: UnansweredExchange, phase: string): void {
+    for (const { operations } of this.#matching(exchange, phase)) operations.unanswered(exchange);
+  }
+
+  /** @param durationMsOf returns the time that a scope has lasted, in milliseconds */
+  figures(durationMsOf: (scope: ThresholdScope) => number): ScopeFigures[] {
+    return this.#rows.map(({ scope, operations }) => ({
+      ...scope,
+      durationMs: durationMsOf(scope),
+      latencies: operations.latencySums(),
+      operations: operations.counts(),
+    }));
+  }
+
+  #matching({ caller = '' }: { readonly caller?: string }, phase: string): readonly Scoped[] {
+    if (this.#rows.length === 0) return this.#rows;
+    const cohort = this.#cohortOf(caller);
+    return this.#rows.filter(
+      ({ scope }) => (scope.cohort ?? cohort) === cohort && (scope.phase ?? phase) === phase,
+    );
+  }
+}

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Bench } from '../testing/bench.ts';
+import { PretendServer } from '../testing/pretend-server.ts';
+import type { HttpRequest } from './transport.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const path = '/api/devices/v1/deviceconfig/configuration';
+const request: HttpRequest = {
+  ...{ operation: 'get-configuration', caller: 'device 7', method: 'GET' },
+  ...{ target: path, headers: {} },
+};
+
+/** Starts a server that answers one request for each `release`, and a client with a connection. */
+async function heldServer() {
+  const releases: (() => void)[] = [];
+  const server = await PretendServer.start({
+    'get-configuration': async () => {
+      await new Promise<void>((resolve) => releases.push(resolve));
+      return { status: 200, body: 'a'.repeat(100) };
+    },
+  });
+  closers.push(() => server.close());
+  const bench = new Bench(server.baseUrl, { connectionsMax: 1 });
+  closers.push(() => bench.close());
+  const release = async (count: number): Promise<void> => {
+    await server.untilAsked('get-configuration', count);
+    releases.shift()?.();
+  };
+  return { server, bench, release };
+}
+
+describe('the latency of an exchange', () => {
+  it('is divided into the wait for a connection and the service of the server', async () => {
+    const { server, bench, release } = await heldServer();
+    const { clock, transport, metrics } = bench;
+    const first = transport.exchange(request);
+    await server.untilAsked('get-configuration', 1);
+    const second = transport.exchange({ ...request, plannedMs: clock.monotonicMs() - 100 });
+    clock.advance(300);
+    await release(1);
+    await first;
+    await server.untilAsked('get-configuration', 2);
+    clock.advance(50);
+    await release(2);
+    await second;
+    const [latency] = metrics.latencies();
+    expect(latency).toMatchObject({ count: 2, maxMs: 450 });
+    // The second was due 100 ms before it began, and waited 300 ms for the only connection.
+    expect(latency?.waiting).toMatchObject({ count: 2, p50Ms: 0, maxMs: 400 });
+    expect(latency?.service?.p50Ms).toBeCloseTo(50, 0);
+    expect(latency?.service).toMatchObject({ count: 2, maxMs: 300 });
+  });
+
+  it('of a file divides in the same way, and counts the bytes as they arrive', async () => {
+    const { server, bench, release } = await heldServer();
+    const { clock, transport, metrics } = bench;
+    const first = transport.exchange(request);
+    await server.untilAsked('get-configuration', 1);
+    const opened = transport.open({ ...request, operation: 'download-artifact' });
+    clock.advance(300);
+    await release(1);
+    await first;
+    await server.untilAsked('get-configuration', 2);
+    clock.advance(20);
+    await release(2);
+    let arrived = 0;
+    for await (const chunk of (await opened).chunks()) {
+      arrived += chunk.length;
+      expect(metrics.operations()[0]).toMatchObject({ receivedBytes: arrived });
+      clock.advance(5);
+    }
+    expect(arrived).toBe(100);
+    const [download] = metrics.latencies();
+    expect(download?.waiting).toMatchObject({ count: 1, maxMs: 300 });
+    expect(download?.service?.maxMs).toBeGreaterThanOrEqual(25);
+    expect(download?.maxMs).toBe(300 + (download?.service?.maxMs ?? 0));
+  });
+
+  it('has no parts when no answer arrived', async () => {
+    const { server, bench } = await heldServer();
+    const asked = bench.transport.exchange(request);
+    await server.untilAsked('get-configuration', 1);
+    bench.clock.advance(5000);
+    await expect(asked).rejects.toThrow('no complete answer');
+    expect(bench.metrics.latencies()).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+/** The figures of the cohorts and phases that the thresholds of a run name. */
+import * as v from 'valibot';
+import type { ThresholdScope } from '../plan/thresholds-parser.ts';
+import type { Immutable } from './immutable.ts';
+import { exchangeRules } from './merge-figures.ts';
+import { fields, first, highest, rows } from './merge-rules.ts';
+import { measuredShape } from './result-figures.ts';
+
+export const scopesShape = v.pipe(
+  v.array(
+    v.object({
+      cohort: v.exactOptional(v.string()),
+      phase: v.exactOptional(v.string()),
+      durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
+      ...measuredShape,
+    }),
+  ),
+  v.description(
+    'Figures of each cohort and phase that a threshold names, together as it names them.',
+  ),
+);
+
+/** The figures of one cohort, of one phase, or of one cohort in one phase. */
+export type ScopeFigures = Immutable<v.InferOutput<typeof scopesShape>>[number];
+
+/** Merges the figures of the same scopes. */
+export const scopesRule = rows<ScopeFigures>(
+  ({ cohort = '', phase = '' }) => JSON.stringify([cohort, phase]),
+  fields<ScopeFigures>({ cohort: first, phase: first, durationMs: highest, ...exchangeRules }),
+);
+
+export function isWholeRun({ cohort, phase }: ThresholdScope): boolean {
+  return cohort === undefined && phase === undefined;
+}
+
+/** Returns a predicate for scopes that name the same cohort and phase. */
+export function isSameScope(one: ThresholdScope) {
+  return (other: ThresholdScope): boolean =>
+    one.cohort === other.cohort && one.phase === other.phase;
+}
