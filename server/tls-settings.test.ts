@@ -21,7 +21,10 @@ describe('valid TLS settings', () => {
     [{ certFile: 'cert.pem' }, 'TLS has a certificate file but no key file; give both'],
     [{ keyFile: 'key.pem' }, 'TLS has a key file but no certificate file; give both'],
     [{ ...own, names: ['a.test'] }, 'has its own names; leave out TLS names, or the certificate'],
-    [{ ...own, gallery: true }, 'has no test CA, which the gallery requires; leave out the TLS gallery'],
+    [
+      { ...own, gallery: true },
+      'has no test CA, which the gallery requires; leave out the TLS gallery',
+    ],
     [{ ...own, caKeepFile: 'ca.pem' }, 'has no test CA to keep; leave out the file of the test CA'],
     [
       { certFile: 'c', keyFile: 'k', keyType: 'ec' },

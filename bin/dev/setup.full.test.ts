@@ -407,7 +407,11 @@ describe('the search for a Redis', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ['there is none to be had', {}, /no redis-server: .*apt-get install redis-server.*set REDIS_SERVER_PATH/],
+    [
+      'there is none to be had',
+      {},
+      /no redis-server: .*apt-get install redis-server.*set REDIS_SERVER_PATH/,
+    ],
     ['the named one is not there', { REDIS_SERVER_PATH: 'gone' }, /no gone: .*REDIS_SERVER_PATH/],
   ])(
     'explains how to install Redis, and fails in CI where it is required, when %s',

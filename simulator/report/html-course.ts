@@ -78,6 +78,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       ? [
           {
             title: 'Bytes per second, without headers and TLS',
+            axis: 'bytes per second',
             unit: ' B/s',
             seconds,
             lines: [

@@ -57,7 +57,9 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
       const { code, stdout } = await judge(fileOf(name, content));
       expect(code).toBe(0);
       expect(stdout).toMatch(/^held: \d\d requirements, \d\d not tested \(/);
-      expect(stdout).toMatch(/\d+ entries, \d+ judged; 2 devices identified, 1 judged alone, without a known device$/m);
+      expect(stdout).toMatch(
+        /\d+ entries, \d+ judged; 2 devices identified, 1 judged alone, without a known device$/m,
+      );
       expect(stdout).toMatch(/^ {2}\d+ of the management API, .*: (line|entry) \d/m);
     }
   });
