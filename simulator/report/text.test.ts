@@ -42,9 +42,9 @@ describe('the text report of a run', () => {
     expect(fleetReport({ ...sampleResult, openPolls })).toContain(
       'Polls at a fixed rate: 100 polls due, 90 sent, 20 of them LATE and 10 DROPPED, because every device was busy: use more devices',
     );
-    expect(fleetReport({ ...sampleResult, openPolls: { ...openPolls, late: 0, dropped: 0 } })).toContain(
-      'Polls at a fixed rate: 100 polls due, all sent on time',
-    );
+    expect(
+      fleetReport({ ...sampleResult, openPolls: { ...openPolls, late: 0, dropped: 0 } }),
+    ).toContain('Polls at a fixed rate: 100 polls due, all sent on time');
     expect(fleetReport(sampleResult)).not.toContain('fixed rate');
   });
 
