@@ -22,6 +22,7 @@ import type { BackoffComparison } from '../result/backoff-comparison.ts';
 import type { OpenPolls } from '../result/open-polls.ts';
 import type { Ended } from '../result/result.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
+import { scopesIn } from '../result/scopes.ts';
 import { type Memory, noMemory } from '../state/memory.ts';
 import { buildDevices } from './build-devices.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
@@ -113,7 +114,7 @@ export class Fleet {
     this.#scheduler = new Scheduler(clock);
     this.metrics = new RunMetrics(
       clock,
-      new ScopeMetrics(plan.thresholds ?? [], (caller) => this.#cohortOf(caller)),
+      new ScopeMetrics(scopesIn(plan.thresholds ?? []), (caller) => this.#cohortOf(caller)),
     );
     this.checks =
       around.judge &&

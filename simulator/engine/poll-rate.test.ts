@@ -4,7 +4,7 @@ import type { Device } from '../device/device.ts';
 import { deviceOf, noonMs, sessionOf } from '../testing/bench.ts';
 import { PollRate } from './poll-rate.ts';
 
-/** Returns devices that wait for their turns at ten polls a second, on a clock that stands still. */
+/** Returns devices that wait for their turns at ten polls a second, on a clock of their own. */
 async function turnsOf(count: number) {
   const clock = new ManualClock(noonMs);
   const wakes = new Map<Device, () => void>();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
+import { scopesIn } from '../result/scopes.ts';
 import { noonMs } from '../testing/bench.ts';
 import { RunMetrics } from './run-metrics.ts';
 import { ScopeMetrics } from './scope-metrics.ts';
@@ -89,7 +90,8 @@ describe('the metrics of a run', () => {
     const own = new ManualClock(noonMs);
     const texts = ['p99(all){cohort:slow,phase:hold} < 1s', 'errors{cohort:slow,phase:hold} = 0'];
     const cohortOf = (caller: string) => (caller === 'device 1' ? 'slow' : 'fast');
-    const scopes = new ScopeMetrics([...texts, 'errors{phase:hold} = 0', 'errors = 0'], cohortOf);
+    const named = scopesIn([...texts, 'errors{phase:hold} = 0', 'errors = 0']);
+    const scopes = new ScopeMetrics(named, cohortOf);
     const metrics = new RunMetrics(own, scopes);
     const slow = { ...answered('post-alerts', 204, 5), caller: 'device 1' };
     metrics.answered(slow);

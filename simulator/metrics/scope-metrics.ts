@@ -1,7 +1,6 @@
 /** The metrics of the parts of a run to which its thresholds apply: cohorts, phases, or both. */
 import type { AnsweredExchange, UnansweredExchange } from '../network/transport.ts';
-import { type ThresholdScope, thresholdOf } from '../plan/thresholds-parser.ts';
-import { isSameScope, isWholeRun, type ScopeFigures } from '../result/scopes.ts';
+import type { ScopeFigures, ThresholdScope } from '../result/scopes.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 
 /** Returns the name of the cohort of a caller; undefined when it is no device of the fleet. */
@@ -17,11 +16,8 @@ export class ScopeMetrics {
   readonly #rows: readonly Scoped[];
   readonly #cohortOf: CohortOf;
 
-  constructor(thresholds: readonly string[], cohortOf: CohortOf) {
-    const scopes = thresholds.map((text) => thresholdOf(text).scope);
-    this.#rows = scopes
-      .filter((scope, at) => !isWholeRun(scope) && scopes.findIndex(isSameScope(scope)) === at)
-      .map((scope) => ({ scope, operations: new OperationMetrics() }));
+  constructor(scopes: readonly ThresholdScope[], cohortOf: CohortOf) {
+    this.#rows = scopes.map((scope) => ({ scope, operations: new OperationMetrics() }));
     this.#cohortOf = cohortOf;
   }
 

@@ -73,6 +73,16 @@ describe('the Prometheus metrics of a run', () => {
     expect(['sent', 'received', 'downloaded'].map(bytes)).toEqual([1200, 4_500_000, 4_000_000]);
   });
 
+  it('count polls at a fixed rate by their fate, as of the last progress', async () => {
+    const metrics = metricsOf();
+    for (const due of [5, 9]) {
+      metrics.see({ ...sampleProgress, openPolls: { due, sent: 4, late: 2, dropped: due - 4 } });
+    }
+    const families = await familiesOf(metrics);
+    const polls = (fate: string) => sampleOf(families, 'fleetbed_open_polls_total', { fate });
+    expect(['due', 'sent', 'late', 'dropped'].map(polls)).toEqual([9, 4, 2, 5]);
+  });
+
   it('count breaches by requirement and operation', async () => {
     const breach = { kind: 'breach', device: 1, operation: poll.operation } as const;
     const families = await familiesOf(

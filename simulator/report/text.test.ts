@@ -37,6 +37,17 @@ describe('the text report of a run', () => {
     expect(fleetReport(sampleResult)).not.toMatch(/divided|Bytes of/);
   });
 
+  it('says how many polls at a fixed rate were late or dropped, and what to do', () => {
+    const openPolls = { due: 100, sent: 90, late: 20, dropped: 10 };
+    expect(fleetReport({ ...sampleResult, openPolls })).toContain(
+      'Polls at a fixed rate: 100 polls due, 90 sent, 20 of them LATE and 10 DROPPED, because every device was busy: use more devices',
+    );
+    expect(
+      fleetReport({ ...sampleResult, openPolls: { ...openPolls, late: 0, dropped: 0 } }),
+    ).toContain('Polls at a fixed rate: 100 polls due, all sent on time');
+    expect(fleetReport(sampleResult)).not.toContain('fixed rate');
+  });
+
   it('says that nothing was reconciled, and gives the reason', () => {
     const because = 'there was no login to the management API';
     const reconciliation = {

@@ -1,10 +1,12 @@
 /** The figures of the cohorts and phases that the thresholds of a run name. */
 import * as v from 'valibot';
-import type { ThresholdScope } from '../plan/thresholds-parser.ts';
+import { type ThresholdScope, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { Immutable } from './immutable.ts';
 import { exchangeRules } from './merge-figures.ts';
 import { fields, first, highest, rows } from './merge-rules.ts';
 import { measuredShape } from './result-figures.ts';
+
+export type { ThresholdScope } from '../plan/thresholds-parser.ts';
 
 export const scopesShape = v.pipe(
   v.array(
@@ -28,6 +30,14 @@ export const scopesRule = rows<ScopeFigures>(
   ({ cohort = '', phase = '' }) => JSON.stringify([cohort, phase]),
   fields<ScopeFigures>({ cohort: first, phase: first, durationMs: highest, ...exchangeRules }),
 );
+
+/** Returns each cohort and phase that a threshold names, once. */
+export function scopesIn(thresholds: readonly string[]): readonly ThresholdScope[] {
+  const scopes = thresholds.map((text) => thresholdOf(text).scope);
+  return scopes.filter(
+    (scope, at) => !isWholeRun(scope) && scopes.findIndex(isSameScope(scope)) === at,
+  );
+}
 
 export function isWholeRun({ cohort, phase }: ThresholdScope): boolean {
   return cohort === undefined && phase === undefined;
